@@ -1,0 +1,83 @@
+# Every target makes .venv when it is missing and installs what it needs into it, once: the stamps
+# .venv/.installed-* remember. All it takes is Python 3.11 or newer, pip and make.
+
+PYTHON  ?= python3
+WORKERS ?= 2
+ARGS    ?=
+
+VENV := .venv
+PY   := $(VENV)/bin/python
+# -P keeps this folder off sys.path, where sched/ would hide the standard library's `sched`.
+RUN  := $(PY) -P -m
+PIP  := $(RUN) pip --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# One pip at a time, also under `make -j`.
+.NOTPARALLEL:
+.PHONY: help demo test quick lint lint-ruff lint-format lint-types lint-layers format bench docs clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "  PYTHON=python3.12     the Python that .venv is made with (now: $(PYTHON))"
+	@echo "  WORKERS=4             test processes at a time (now: $(WORKERS))"
+	@echo "  ARGS='-k blur'        more arguments for demo, test, quick and bench"
+	@echo "  CASE=gemm THREADS=1   what to benchmark"
+
+demo: $(VENV)/.installed-viz ## run the demo; its pictures go to demo-output/
+	$(RUN) polysched demo $(ARGS)
+
+test: $(VENV)/.installed-test ## run every test
+	$(RUN) pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+quick: $(VENV)/.installed-test ## run the tests that are not marked slow
+	$(RUN) pytest -n $(WORKERS) --dist loadfile -m "not slow" $(ARGS)
+
+lint: lint-ruff lint-format lint-types lint-layers ## check style, format, types and layers
+
+lint-ruff: $(VENV)/.installed-lint
+	$(RUN) ruff check .
+
+lint-format: $(VENV)/.installed-lint
+	@$(RUN) ruff format --check . || { echo "make format puts this right"; exit 1; }
+
+# mypy finds the packages through the link; the names it prints are those of the files.
+lint-types: $(VENV)/.installed-lint $(VENV)/typing/polysched
+	@found=$$($(RUN) mypy); status=$$?; \
+	printf '%s\n' "$$found" | sed 's|^$(VENV)/typing/polysched/|sched/|'; exit $$status
+
+lint-layers: $(VENV)/.installed-lint
+	$(PY) -P tests/lint_layers.py
+
+format: $(VENV)/.installed-lint ## format the sources and mend what ruff can mend
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+
+bench: $(VENV)/.installed-bench ## compare with other libraries, side by side (CASE=, THREADS=)
+	$(PY) benchmarks/run.py $(if $(CASE),--case "$(CASE)") $(if $(THREADS),--threads "$(THREADS)") $(ARGS)
+
+docs: $(VENV)/.installed-docs ## build the documentation into build/docs
+	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --site-dir build/docs
+
+clean: ## remove everything that was built, except .venv
+	rm -rf build dist polysched.egg-info demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find sched tests benchmarks notebooks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# A Python without ensurepip (some Linux distributions split it off) brings pip in from outside.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "polysched needs Python 3.11 or newer, and $(PYTHON) is not: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || { \
+	    echo "making $(VENV)"; \
+	    if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
+	    else $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install --quiet pip; fi; }
+	@touch $@
+
+$(VENV)/.installed-%: $(VENV)/.made pyproject.toml setup.py
+	@echo "installing polysched[$*] into $(VENV)"
+	@$(PIP) install --quiet --editable ".[$*]"
+	@touch $@
+
+$(VENV)/typing/polysched: $(VENV)/.made
+	@mkdir -p $(@D) && ln -sfn ../../sched $@

@@ -1,0 +1,68 @@
+"""polysched: say what to compute once, say how apart from that, and let no schedule change the answer."""
+
+from __future__ import annotations
+
+if __name__ != "polysched":
+    raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
+
+from .codegen.kernel import Kernel, call, compile_schedule
+from .lang import boundary
+from .lang.dtypes import (
+    DType,
+    bool_,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .lang.errors import (
+    CallError,
+    CallTypeError,
+    CallValueError,
+    InternalError,
+    LanguageError,
+    LanguageTypeError,
+    PolyschedError,
+    ScheduleError,
+)
+from .lang.expr import Expr
+from .lang.functions import (
+    absolute,
+    bitcast,
+    cast,
+    ceil,
+    clip,
+    exp,
+    floor,
+    fma,
+    ldexp,
+    log,
+    maximum,
+    minimum,
+    mux,
+    rint,
+    rsqrt,
+    select,
+    sigmoid,
+    sqrt,
+    strict,
+    tanh,
+    where,
+)
+from .lang.program import Program, require
+from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
+from .lang.tensors import Const, Func, Input
+from .poly.schedule import Schedule
+
+abs = absolute
+round = rint
+
+# The rooms below know nothing of those above them: here they are told whom to call.
+Func._call = call
+Schedule._compile = staticmethod(compile_schedule)

@@ -1,0 +1,105 @@
+"""Scratch memory: where each intermediate lies in one block, and the blocks that calls reuse.
+
+Two intermediates share memory when the nests that touch them do not overlap in time. Fresh pages
+cost more than most kernels, so a block goes back to its kernel's pool after a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..lang.nodes import postorder
+from .ir import Buffer, Load, Module, Stmt, Stores, expressions, walk
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """The first and the last nest that touches a scratch buffer."""
+
+    buffer: Buffer
+    first: int
+    last: int
+
+
+def lifetimes(module: Module) -> tuple[Lifetime, ...]:
+    """When each scratch buffer is in use."""
+    spans: dict[Buffer, tuple[int, int]] = {}
+    for k, function in enumerate(module.functions):
+        for buffer in _touched(function.body):
+            first, _ = spans.get(buffer, (k, k))
+            spans[buffer] = (first, k)
+    return tuple(
+        Lifetime(b, *spans.get(b, (0, 0))) for b in module.buffers if b.kind == "scratch"
+    )
+
+
+def _touched(body: Stmt) -> set[Buffer]:
+    found: set[Buffer] = set()
+    for stmt in walk(body):
+        if isinstance(stmt, Stores):
+            found.update(s.buffer for s in stmt.stores)
+        for node in postorder(*expressions(stmt)):
+            if isinstance(node, Load):
+                found.add(node.buffer)
+    return found
+
+
+def plan(spans: Sequence[Lifetime], sizes: Sequence[int]) -> tuple[list[int], int]:
+    """An offset for each buffer and the bytes needed in all.
+
+    First fit, larger buffers first: within a few per cent of the best for pipelines, and simple.
+    """
+    order = sorted(range(len(spans)), key=lambda k: -sizes[k])
+    offsets = [0] * len(spans)
+    placed: list[int] = []
+    for k in order:
+        busy = sorted(
+            (offsets[p], offsets[p] + sizes[p])
+            for p in placed
+            if spans[p].first <= spans[k].last and spans[k].first <= spans[p].last
+        )
+        at = 0
+        for start, end in busy:
+            if at + sizes[k] <= start:
+                break
+            at = max(at, _aligned(end))
+        offsets[k] = at
+        placed.append(k)
+    return offsets, max((offsets[k] + sizes[k] for k in placed), default=0)
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+class Pool:
+    """Blocks of memory that concurrent calls take and give back."""
+
+    def __init__(self) -> None:
+        self._free: list[npt.NDArray[np.uint8]] = []
+
+    def take(self, size: int) -> npt.NDArray[np.uint8]:
+        """A block of at least `size` bytes, from the pool if its newest one is large enough."""
+        try:
+            block = self._free.pop()
+        except IndexError:
+            block = np.empty(0, np.uint8)
+        if block.size < size + ALIGNMENT:
+            block = np.empty(size + ALIGNMENT, np.uint8)
+        return block
+
+    def give_back(self, block: npt.NDArray[np.uint8]) -> None:
+        self._free.append(block)
+        del self._free[:-4]
+
+
+def address(block: npt.NDArray[np.uint8]) -> int:
+    """The first aligned address of a block."""
+    return _aligned(block.ctypes.data)

@@ -1,0 +1,106 @@
+"""What native code asks of arrays beyond the language: layout, alignment, writability, overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..lang.dtypes import DType
+from ..lang.errors import CallTypeError, CallValueError
+
+Array = npt.NDArray[Any]
+
+#: How hard to look for a shared element before two arrays count as overlapping.
+_OVERLAP_WORK = 10_000
+
+
+def check_aligned(name: str, array: Array) -> None:
+    """Every element must lie at a multiple of its size."""
+    if not array.flags.aligned:
+        raise CallValueError(
+            f"{name} is not aligned to its element size of {array.itemsize} bytes",
+            argument=name,
+            hint=f"copy it: np.require({name}, requirements='A')",
+        )
+
+
+def check_output(name: str, array: object, dtype: DType, shape: Sequence[int]) -> Array:
+    """An array passed by `out=`, if the result can be written to it."""
+    if not isinstance(array, np.ndarray):
+        raise CallTypeError(
+            f"out={name} is a {type(array).__name__}, not a NumPy array", argument=name
+        )
+    if array.dtype != dtype.numpy or not array.dtype.isnative:
+        raise CallTypeError(
+            f"the output {name} is {dtype}, but out= has dtype {array.dtype}"
+            + ("" if array.dtype.isnative else " in foreign byte order"),
+            argument=name,
+            hint=f"np.empty({tuple(shape)}, np.{dtype})",
+        )
+    if array.shape != tuple(shape):
+        raise CallValueError(
+            f"the output {name} has shape {tuple(shape)}, but out= has shape {array.shape}",
+            argument=name,
+        )
+    if not array.flags.writeable:
+        raise CallValueError(f"the output {name} is read-only", argument=name)
+    check_aligned(name, array)
+    if _overlaps_itself(array):
+        raise CallValueError(
+            f"several elements of the output {name} lie at one address "
+            f"(shape {array.shape}, strides {array.strides})",
+            argument=name,
+            hint="pass an array that owns each of its elements",
+        )
+    return array
+
+
+def _overlaps_itself(array: Array) -> bool:
+    """Whether two indices may share memory: strides must grow past what is below them."""
+    if array.size <= 1:
+        return False
+    reach = array.itemsize
+    axes = [(abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    for stride, extent in sorted(axes):
+        if stride < reach:
+            return True
+        reach = stride * (extent - 1) + reach
+    return False
+
+
+def check_overlap(outputs: Mapping[str, Array], inputs: Mapping[str, Array]) -> None:
+    """No output may share memory with an input or with another output."""
+    names = list(outputs)
+    for k, name in enumerate(names):
+        others = {**inputs, **{n: outputs[n] for n in names[k + 1 :]}}
+        for other, array in others.items():
+            if np.may_share_memory(outputs[name], array) and _share(outputs[name], array):
+                raise CallValueError(
+                    f"the output {name} shares memory with {other}: results would depend on the "
+                    "order in which elements are computed",
+                    argument=name,
+                    hint=f"pass a copy: {other}.copy()",
+                )
+
+
+def _share(a: Array, b: Array) -> bool:
+    try:
+        return bool(np.shares_memory(a, b, max_work=_OVERLAP_WORK))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def is_contiguous(array: Array) -> bool:
+    """Whether elements lie in C order without gaps; strides of empty arrays do not matter."""
+    return array.flags.c_contiguous
+
+
+def bits(value: Any, dtype: DType) -> int:
+    """A scalar as the 64-bit word that a kernel's slot holds."""
+    if dtype.is_float:
+        return int(np.array(value, dtype.numpy).view(f"i{dtype.itemsize}"))
+    value = int(value)
+    return value - (1 << 64) if value >= 1 << 63 else value

@@ -1,0 +1,142 @@
+"""From the scanned loops of a schedule to the loop IR: stores of expressions that load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lang.dtypes import bool_
+from ..lang.errors import InternalError
+from ..lang.guards import Guard, conjunction, guards
+from ..lang.nodes import Const, Node, Op, Read, postorder, transform_all
+from ..poly.conditions import Conditions
+from ..poly.model import Model, Statement
+from ..poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from .ir import Count, For, Function, If, Load, Module, Seq, Stmt, Store, Stores, dtype_of
+from .storage import Storage, place, scalars, strides
+
+
+def build(
+    name: str,
+    model: Model,
+    conditions: Conditions,
+    nests: Sequence[Scan],
+    *,
+    strided: bool,
+    checks: bool,
+) -> Module:
+    """The kernel that runs the nests one after the other, each a function.
+
+    Args:
+        strided: whether arguments may have any strides (given as scalars), or are contiguous.
+        checks: whether to count integer divisions by zero, in counter 0.
+    """
+    storage = place(model, strided)
+    builder = _Builder(storage, conditions, checks)
+    functions = tuple(
+        Function(f"nest{k}", ", ".join(_titles(nest)), builder.stmt(nest))
+        for k, nest in enumerate(nests)
+    )
+    buffers = tuple(dict.fromkeys(storage.values()))
+    symbols = (*scalars(model), *strides(buffers))
+    return Module(name, buffers, symbols, functions, counters=int(checks))
+
+
+def _titles(nest: Scan) -> list[str]:
+    match nest:
+        case ScanLoop(body=body) | ScanIf(body=body):
+            return _titles(body)
+        case ScanSeq(parts=parts):
+            return [t for p in parts for t in _titles(p)]
+        case ScanStage(stage=stage):
+            return [stage.statement.name]
+
+
+class _Builder:
+    def __init__(self, storage: Storage, conditions: Conditions, checks: bool) -> None:
+        self.storage = storage
+        self.safe = conditions.safe
+        self.checks = checks
+
+    def stmt(self, scan: Scan) -> Stmt:
+        match scan:
+            case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body):
+                if loop.kind != "serial":
+                    raise InternalError(f"no code for a {loop.kind} loop")
+                return For(var, lo, hi, step, "serial", self.stmt(body), loop.name)
+            case ScanIf(condition=condition, body=body):
+                return If(condition, self.stmt(body))
+            case ScanSeq(parts=parts):
+                return Seq(tuple(self.stmt(p) for p in parts))
+            case ScanStage():
+                return self._instance(scan)
+
+    def _instance(self, scan: ScanStage) -> Stmt:
+        """The stores of one instance, at the point that the loops are at."""
+        statement = scan.stage.statement
+        d = statement.definition
+        test = () if statement.guard is None else (statement.guard,)
+        roots = (*d.lhs, *d.values, *test)
+        convert = _Converter(self, statement, roots)
+        counts = _zero_divisors(convert, roots) if self.checks else []
+        made = transform_all(
+            (*map(convert, roots), *map(convert, counts)), lambda n: scan.point.get(n, n)
+        )
+        index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
+        stores = tuple(Store(self.storage[d.func, c], index, v) for c, v in enumerate(values))
+        parts = [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
+        body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
+        return If(made[len(roots) - 1], body) if test else body
+
+
+def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
+    """For each integer division that may be by zero: that it happens and is."""
+    found = []
+    for node in postorder(*roots):
+        match node:
+            case Op(op="floordiv" | "mod", operands=(_, divisor)) if dtype_of(divisor).is_int:
+                if not (isinstance(divisor, Const) and divisor.value):
+                    zero = Op("eq", (divisor, Const(0, dtype_of(divisor))), bool_)
+                    happens = conjunction(convert.needed[node], zero)
+                    assert happens is not None
+                    found.append(happens)
+    return found
+
+
+class _Converter:
+    """Expressions of a statement with reads replaced by loads, guarded where they must be."""
+
+    def __init__(self, builder: _Builder, statement: Statement, roots: tuple[Node, ...]) -> None:
+        self.storage = builder.storage
+        self.safe = builder.safe
+        self.statement = statement
+        self.needed: dict[Node, Guard] = guards(roots)
+        self.done: dict[Node, Node] = {}
+
+    def __call__(self, root: Node) -> Node:
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if node in self.done:
+                stack.pop()
+                continue
+            guard = self._guard(node)
+            waiting = [x for x in (*node.args, guard) if x is not None and x not in self.done]
+            if waiting:
+                stack += waiting
+            else:
+                self.done[stack.pop()] = self._one(node, guard)
+        return self.done[root]
+
+    def _guard(self, node: Node) -> Guard:
+        """The condition that a read must be kept under: none where it is in bounds anyway."""
+        if isinstance(node, Read) and (self.statement, node) not in self.safe:
+            return self.needed.get(node)
+        return None
+
+    def _one(self, node: Node, guard: Guard) -> Node:
+        args = tuple(self.done[a] for a in node.args)
+        if isinstance(node, Read):
+            buffer = self.storage[node.tensor, node.component]
+            condition = None if guard is None else self.done[guard]
+            return Load(buffer, args, condition, buffer.dtype)
+        return node.with_args(args)

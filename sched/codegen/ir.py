@@ -1,0 +1,196 @@
+"""The loop IR: what a schedule becomes, and what machine code is made from.
+
+A `Module` is a kernel: buffers, scalars, and functions that run one after the other. Expressions
+are the typed nodes of `lang.nodes`, with these differences:
+
+* a `nodes.Var` is a loop variable (int64), unique in its function; RVars are gone;
+* a `nodes.Size` is an int64 scalar of the kernel, a `nodes.Param` a scalar of its dtype;
+* a tensor is read by `Load`, not by `nodes.Read`;
+* after the pass `expand_math` only operators remain, no functions (`ops.FUNCTIONS`).
+
+Meaning: `For` runs `body` for var = lo, lo + step, ... < hi, in this order when its kind is
+"serial". `Load` and `Store` with a guard happen only where it holds (a load that does not happen
+gives 0); without one they always happen and are in bounds. Everything else is total: arithmetic
+never traps (see `lang`), so it may be computed whether or not its value is used. Until the pass
+`flatten_indices` an index has one entry an axis, counted from the buffer's `origin`; after it, it
+is one offset, in elements or, where `Buffer.strided`, in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..lang.dtypes import DType, Type, concrete
+from ..lang.nodes import Node, Param, Size, Var
+
+BufferKind = Literal["input", "output", "scratch", "const"]
+LoopKind = Literal["serial"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """Memory that a kernel reads or writes. An identity.
+
+    `extents` are expressions over sizes; `origin` is the index of the first element an axis (not
+    0 where a region starts elsewhere). `data` holds the bytes of a "const".
+    """
+
+    name: str
+    dtype: DType
+    extents: tuple[Node, ...]
+    origin: tuple[Node, ...]
+    kind: BufferKind
+    strided: bool = False
+    data: Any = None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.extents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load(Node):
+    """An element of a buffer; 0 where the guard (a bool) does not hold."""
+
+    buffer: Buffer
+    index: tuple[Node, ...]
+    guard: Node | None
+    type: Type
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.index if self.guard is None else (*self.index, self.guard)
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        if args == self.args:
+            return self
+        index, guard = (args, None) if self.guard is None else (args[:-1], args[-1])
+        return Load(self.buffer, index, guard, self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """buffer[index] = value, where the guard holds. All values are computed before any store."""
+
+    buffer: Buffer
+    index: tuple[Node, ...]
+    value: Node
+    guard: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Several stores whose values and indices are all computed before the first one happens."""
+
+    stores: tuple[Store, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Adds one to the error counter `counter` where the condition holds."""
+
+    counter: int
+    condition: Node
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """for var in range(lo, hi, step). `name` is what the user calls the loop."""
+
+    var: Var
+    lo: Node
+    hi: Node
+    step: int
+    kind: LoopKind
+    body: Stmt
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """body, where the condition holds."""
+
+    condition: Node
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One after the other."""
+
+    parts: tuple[Stmt, ...]
+
+
+Stmt = Stores | Count | For | If | Seq
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One loop nest of the kernel. `title` says which stage it computes."""
+
+    name: str
+    title: str
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A kernel. Called as `void name(int64 *slots)`.
+
+    The slots hold, one 64-bit word each: the address of every buffer that is not a const, in
+    order; then every scalar in order (int64 and narrower integers as int64, bool as 0 or 1,
+    floats as their bits in the low end); then `counters` error counters.
+    """
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    scalars: tuple[Size | Param, ...]
+    functions: tuple[Function, ...]
+    counters: int = 0
+
+
+def scalar_dtype(scalar: Size | Param) -> DType:
+    """The type of a scalar inside the kernel; integers are int64, whatever the Param says."""
+    return concrete(scalar.type)
+
+
+def dtype_of(node: Node) -> DType:
+    """The type that a typed expression is computed in."""
+    assert node.type is not None, "an untyped expression in the loop IR"
+    return concrete(node.type)
+
+
+def children(stmt: Stmt) -> tuple[Stmt, ...]:
+    """The statements directly inside a statement."""
+    match stmt:
+        case For(body=body) | If(body=body):
+            return (body,)
+        case Seq(parts=parts):
+            return parts
+        case _:
+            return ()
+
+
+def expressions(stmt: Stmt) -> tuple[Node, ...]:
+    """The expressions directly in a statement, not those of the statements inside it."""
+    match stmt:
+        case For(lo=lo, hi=hi):
+            return (lo, hi)
+        case If(condition=c) | Count(condition=c):
+            return (c,)
+        case Stores(stores=stores):
+            found: list[Node] = []
+            for s in stores:
+                found += [*s.index, s.value, *(() if s.guard is None else (s.guard,))]
+            return tuple(found)
+        case _:
+            return ()
+
+
+def walk(stmt: Stmt) -> Iterator[Stmt]:
+    """The statement and all below it, outermost first."""
+    yield stmt
+    for child in children(stmt):
+        yield from walk(child)

@@ -1,0 +1,303 @@
+"""`Kernel`: a compiled program, called on arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..lang import index as ix
+from ..lang.binding import Binder, Binding
+from ..lang.errors import CallValueError
+from ..lang.nodes import Node
+from ..lang.printer import expr_text
+from ..lang.tensors import Func
+from ..poly.conditions import Scan
+from ..poly.expressions import Translator
+from ..poly.intervals import SIZE_LIMIT
+from ..poly.schedule import Schedule
+from . import arena
+from .arguments import Array, bits, check_aligned, check_output, check_overlap, is_contiguous
+from .evaluate import compile_nodes
+from .ir import Buffer, scalar_dtype
+from .llvm import Target, host
+from .lower import Lowered, lower
+from .storage import stride
+
+_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Kernel:
+    """A program as machine code. Call it with arrays by name or position; it returns the outputs.
+
+    Thread-safe: concurrent calls share nothing but the code.
+
+    Attributes:
+        signature: the arguments and results, as text.
+        loops: the loop nests with their bounds.
+        llvm: LLVM's IR as generated. asm: the machine code as assembly.
+        conditions: what a call requires of the sizes.
+        seconds: how long each step of the compiler took.
+    """
+
+    def __init__(self, schedule: Schedule, *, checks: bool = False, target: Target | None = None):
+        self._schedule = schedule
+        self._checks = checks
+        self._target = target or host()
+        self._binder = Binder(schedule.program)
+        self._lock = threading.Lock()
+        self._pool = arena.Pool()
+        self._variants: dict[bool, _Variant] = {}
+        self._conditions = _SizeChecks(schedule)
+        self._variant(False)
+        self.signature = schedule.program.signature()
+        self.__signature__ = _python_signature(schedule)
+
+    # calling ----------------------------------------------------------------------------------
+    def __call__(
+        self, *args: Any, out: Any = None, shape: Sequence[int] | None = None, **kwargs: Any
+    ) -> Any:
+        """Runs the kernel.
+
+        Args:
+            args, kwargs: the Inputs by position or name; Params and free sizes by name.
+            out: an array, a tuple of arrays or a dict by name, to write the outputs to.
+            shape: of an output that has no declared shape (a tuple of them for several).
+
+        Returns:
+            The output, or a tuple of all outputs, also those passed by `out=`.
+
+        Raises:
+            CallError: an argument does not fit; it names the argument and the fault. Nothing
+                has been written then.
+        """
+        program = self._schedule.program
+        bound: Binding = self._binder.bind(args, kwargs, out=out, shape=shape)
+        self._conditions.check(bound)
+        inputs = {program.names[t]: a for t, a in bound.arrays.items()}
+        for name, array in inputs.items():
+            check_aligned(name, array)
+        for scan in self._schedule.proven.scans:
+            _scan(scan, bound)
+        outputs = self._outputs(bound, out)
+        check_overlap(outputs, inputs)
+        contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
+        self._variant(not contiguous).run(bound, {**inputs, **outputs}, self._pool)
+        results = tuple(outputs.values())
+        return results[0] if len(results) == 1 else results
+
+    def _outputs(self, bound: Binding, out: Any) -> dict[str, Array]:
+        """The arrays to write, given or new, by the names of their buffers."""
+        given = self._binder.split_out(out)
+        found: dict[str, Array] = {}
+        for func in self._schedule.program.outputs:
+            shape = bound.shapes[func]
+            for c, dtype in enumerate(func.dtypes):
+                name = self._buffer_name(func, c)
+                array = given.get((func, c))
+                if array is None:
+                    found[name] = np.empty(shape, dtype.numpy)
+                else:
+                    found[name] = check_output(name, array, dtype, shape)
+        return found
+
+    def _buffer_name(self, func: Func, component: int) -> str:
+        name = self._schedule.program.names[func]
+        return f"{name}.{component}" if len(func.dtypes) > 1 else name
+
+    def _variant(self, strided: bool) -> _Variant:
+        """The code for contiguous or for strided arguments, compiled when first needed."""
+        with self._lock:
+            found = self._variants.get(strided)
+            if found is None:
+                lowered = lower(self._schedule, self._target, strided=strided, checks=self._checks)
+                found = self._variants[strided] = _Variant(lowered)
+            return found
+
+    # looking ----------------------------------------------------------------------------------
+    @property
+    def _lowered(self) -> Lowered:
+        return self._variants[False].lowered
+
+    @property
+    def loops(self) -> str:
+        return str(self._schedule)
+
+    @property
+    def llvm(self) -> str:
+        return self._lowered.text
+
+    @property
+    def asm(self) -> str:
+        return self._lowered.code.assembly()
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return dict(self._lowered.seconds)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        return self._schedule.conditions
+
+    def __repr__(self) -> str:
+        return f"Kernel {self.signature}"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.loops}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _python_signature(schedule: Schedule) -> inspect.Signature:
+    """For `inspect.signature` and tab completion."""
+    kinds = inspect.Parameter
+    program = schedule.program
+    parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in program.inputs]
+    for name, param in program.params.items():
+        default = kinds.empty if param.info.default is None else param.info.default
+        parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
+    parameters += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in ("out", "shape")]
+    return inspect.Signature(parameters)
+
+
+class _SizeChecks:
+    """The conditions on sizes, as Python functions."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        names = Translator(schedule.parameters)
+        self.conditions = [
+            (node, c.text)
+            for c in schedule.proven.sizes
+            if (node := names.condition(c.allowed)) is not None
+        ]
+        self.test = compile_nodes([node for node, _ in self.conditions])
+
+    def check(self, bound: Binding) -> None:
+        for name, value in bound.sizes.items():
+            if value >= SIZE_LIMIT:
+                raise CallValueError(f"the size {name}={value} is too large", argument=name)
+        for holds, (node, text) in zip(self.test(_scalars(bound)), self.conditions, strict=True):
+            if not holds:
+                raise CallValueError(
+                    f"out of bounds at {_sizes_text(bound)}: {text}",
+                    hint=f"the sizes must satisfy {expr_text(node)}",
+                )
+
+
+def _scalars(bound: Binding) -> dict[str, Any]:
+    """Sizes, Params and the extents of outputs without a shape, by name."""
+    return {**bound.sizes, **bound.params, **bound.extents}
+
+
+def _sizes_text(bound: Binding) -> str:
+    return ", ".join(f"{k}={v}" for k, v in {**bound.sizes, **bound.extents}.items())
+
+
+def _scan(scan: Scan, bound: Binding) -> None:
+    """Every value of an Input that is used as an index, against the extent that it indexes."""
+    values = bound.arrays[scan.source]
+    extent = bound.extent(scan.tensor, scan.axis)
+    if values.size == 0:
+        return
+    for at in (values.argmin(), values.argmax()):
+        where = np.unravel_index(at, values.shape)
+        value = int(values[where])
+        if not 0 <= value < extent:
+            index = ", ".join(str(int(k)) for k in where)
+            raise CallValueError(
+                f"{scan.source.name}[{index}] is {value}, which is used as an index of "
+                f"{scan.tensor.name} along axis {scan.axis} of extent {extent}",
+                argument=scan.source.name,
+                hint="clamp the index in the program, or correct the data",
+            )
+
+
+class _Variant:
+    """The code for one layout of the arguments, and what a call needs to run it."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        module = lowered.flat
+        self.lowered = lowered
+        self.function = _NATIVE(lowered.code.address(module.name))
+        self.buffers = [b for b in module.buffers if b.kind != "const"]
+        self.spans = arena.lifetimes(module)
+        scratch = [span.buffer for span in self.spans]
+        self.bytes = compile_nodes([_bytes(b) for b in scratch])
+        self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
+
+    def run(self, bound: Binding, arrays: dict[str, Array], pool: arena.Pool) -> None:
+        values = _scalars(bound)
+        offsets, total = self._plan(values)
+        block = pool.take(total) if total else None
+        base = 0 if block is None else arena.address(block)
+        scratch = {
+            id(span.buffer): base + at for span, at in zip(self.spans, offsets, strict=True)
+        }
+        for buffer in self.buffers:
+            if buffer.strided:
+                for axis, step in enumerate(arrays[buffer.name].strides):
+                    values[stride(buffer, axis).name] = step
+        words = [
+            scratch[id(b)] if b.kind == "scratch" else arrays[b.name].ctypes.data
+            for b in self.buffers
+        ]
+        module = self.lowered.flat
+        words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
+        words += [0] * module.counters
+        slots = (ctypes.c_int64 * max(len(words), 1))(*words)
+        self.function(ctypes.addressof(slots))
+        if block is not None:
+            pool.give_back(block)
+        if module.counters and (count := sum(slots[len(words) - module.counters :])):
+            raise CallValueError(
+                f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
+                hint="guard the divisor, or compile without checks=True",
+            )
+
+    def _plan(self, values: dict[str, Any]) -> tuple[list[int], int]:
+        """Where each scratch buffer lies; remembered by their sizes."""
+        sizes = tuple(max(size, 0) for size in self.bytes(values))
+        found = self.plans.get(sizes)
+        if found is None:
+            if len(self.plans) > 64:
+                self.plans.clear()
+            found = self.plans[sizes] = arena.plan(self.spans, sizes)
+        return found
+
+
+def _bytes(buffer: Buffer) -> Node:
+    """The size of a buffer; an extent below zero is an empty region."""
+    total: Node = ix.integer(buffer.dtype.itemsize)
+    for extent in buffer.extents:
+        total = ix.mul(total, ix.maximum((extent, ix.ZERO)))
+    return total
+
+
+def compile_schedule(schedule: Schedule, *, checks: bool = False) -> Kernel:
+    """The kernel of a schedule."""
+    return Kernel(schedule, checks=checks)
+
+
+def call(func: Func, *args: Any, **kwargs: Any) -> Any:
+    """A bare call: the default schedule, compiled once a Func."""
+    return default_kernel(func)(*args, **kwargs)
+
+
+_kernels_lock = threading.Lock()
+
+
+def default_kernel(func: Func) -> Kernel:
+    """The kernel that a bare call of `func` runs; kept with the Func."""
+    with _kernels_lock:
+        kernel: Kernel | None = func.__dict__.get("_default_kernel")
+        if kernel is None:
+            kernel = Kernel(Schedule.default(func))
+            func.__dict__["_default_kernel"] = kernel
+        return kernel

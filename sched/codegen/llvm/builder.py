@@ -1,0 +1,128 @@
+"""Writes the body of one LLVM function: instructions into blocks, with fresh SSA names.
+
+The builder knows LLVM's syntax and nothing of ours: which instructions make up an operator is
+said in `instructions`, which operators a kernel needs in `functions`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...lang.dtypes import DType, bool_
+from .values import Number, Value, constant, memory_type_name, suffix, type_name
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.]")
+
+
+class Builder:
+    """The body of a function under construction; instructions go into the current block."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.block = ""
+        self._serial = 0
+        self.start(self.label("entry"))
+
+    # names and blocks -------------------------------------------------------------------------
+    def name(self, hint: str = "") -> str:
+        """A fresh SSA name."""
+        self._serial += 1
+        return f"%{_NOT_IN_NAMES.sub('_', hint)}.{self._serial}"
+
+    def label(self, hint: str) -> str:
+        """A fresh name for a block."""
+        return self.name(hint)[1:]
+
+    def start(self, label: str) -> None:
+        """Begins a block; the one before must have been ended by a branch."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def emit(self, instruction: str) -> None:
+        """An instruction without a result."""
+        self.lines.append("  " + instruction)
+
+    def assign(self, instruction: str, dtype: DType, lanes: int = 1) -> Value:
+        """An instruction with a result."""
+        self._serial += 1
+        name = f"%.{self._serial}"
+        self.lines.append(f"  {name} = {instruction}")
+        return Value(name, dtype, lanes)
+
+    def jump(self, label: str) -> None:
+        self.emit(f"br label %{label}")
+
+    def branch(self, condition: Value, yes: str, no: str) -> None:
+        self.emit(f"br {condition.typed}, label %{yes}, label %{no}")
+
+    def phi(self, dtype: DType, incoming: Sequence[tuple[Value, str]]) -> Value:
+        """The value that belongs to the block from which control came."""
+        lanes = incoming[0][0].lanes
+        arms = ", ".join(f"[ {v.text}, %{label} ]" for v, label in incoming)
+        return self.assign(f"phi {type_name(dtype, lanes)} {arms}", dtype, lanes)
+
+    def definition(self, head: str, title: str) -> str:
+        """The finished function, under a comment."""
+        comment = " ".join(title.split())
+        return "\n".join([f"; {comment}", f"define {head} {{", *self.lines, "}"])
+
+    # arithmetic -------------------------------------------------------------------------------
+    def like(self, value: Value, number: Number) -> Value:
+        """A constant of the type of `value`."""
+        return constant(number, value.dtype, value.lanes)
+
+    def unary(self, opcode: str, a: Value) -> Value:
+        return self.assign(f"{opcode} {a.typed}", a.dtype, a.lanes)
+
+    def binary(self, opcode: str, a: Value, b: Value) -> Value:
+        return self.assign(f"{opcode} {a.typed}, {b.text}", a.dtype, a.lanes)
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Value:
+        """`icmp` or `fcmp`, by the type of the operands."""
+        opcode = "fcmp" if a.dtype.is_float else "icmp"
+        return self.assign(f"{opcode} {predicate} {a.typed}, {b.text}", bool_, a.lanes)
+
+    def select(self, condition: Value, yes: Value, no: Value) -> Value:
+        code = f"select {condition.typed}, {yes.typed}, {no.typed}"
+        return self.assign(code, yes.dtype, yes.lanes)
+
+    def convert(self, opcode: str, a: Value, to: DType) -> Value:
+        """One of LLVM's conversions: `zext`, `fptrunc`, `bitcast`, ..."""
+        return self.assign(f"{opcode} {a.typed} to {type_name(to, a.lanes)}", to, a.lanes)
+
+    def intrinsic(self, name: str, *args: Value) -> Value:
+        """An intrinsic overloaded on the one type that its operands and its result have."""
+        a = args[0]
+        operands = ", ".join(x.typed for x in args)
+        code = f"call {a.type} @llvm.{name}.{suffix(a.dtype, a.lanes)}({operands})"
+        return self.assign(code, a.dtype, a.lanes)
+
+    # memory -----------------------------------------------------------------------------------
+    def element(self, pointer: str, offset: Value, dtype: DType | None) -> str:
+        """The address `offset` elements of `dtype`, or bytes for None, past `pointer`."""
+        unit = "i8" if dtype is None else memory_type_name(dtype)
+        address = self.name()
+        self.emit(f"{address} = getelementptr inbounds {unit}, ptr {pointer}, {offset.typed}")
+        return address
+
+    def load(self, address: str, dtype: DType, lanes: int = 1) -> Value:
+        """A value from memory, aligned as its element type."""
+        where = f"ptr {address}, align {dtype.itemsize}"
+        if dtype.is_bool:
+            memory = memory_type_name(dtype, lanes)
+            byte = self.name()
+            self.emit(f"{byte} = load {memory}, {where}")
+            zero = "0" if lanes == 1 else "zeroinitializer"
+            return self.assign(f"icmp ne {memory} {byte}, {zero}", bool_, lanes)
+        return self.assign(f"load {type_name(dtype, lanes)}, {where}", dtype, lanes)
+
+    def store(self, value: Value, address: str) -> None:
+        """A value to memory, aligned as its element type."""
+        where = f"ptr {address}, align {value.dtype.itemsize}"
+        memory = memory_type_name(value.dtype, value.lanes)
+        text = value.text
+        if value.dtype.is_bool:
+            text = self.name()
+            self.emit(f"{text} = zext {value.typed} to {memory}")
+        self.emit(f"store {memory} {text}, {where}")

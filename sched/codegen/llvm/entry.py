@@ -1,0 +1,81 @@
+"""The entry of a kernel, `void name(ptr slots)`; see `ir.Module` for the slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...lang.dtypes import DType, int64
+from ...lang.nodes import Node, Param, Size
+from .. import ir
+from . import control
+from .builder import Builder
+from .casts import cast
+from .names import quoted, symbol
+from .target import Target
+from .values import Value, constant
+
+
+@dataclass(slots=True)
+class Arguments:
+    """What the entry found in the slots."""
+
+    pointers: dict[ir.Buffer, str] = field(default_factory=dict)
+    scalars: dict[Node, Value] = field(default_factory=dict)
+    counters: str = ""
+
+
+def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
+    """The function that unpacks the slots, sets the control word and runs the loop nests."""
+    b = Builder()
+    found = _unpack(b, module)
+    restore = control.default_environment(b, target.arch)
+    for call in calls:
+        b.emit(call.text(found))
+    restore()
+    b.emit("ret void")
+    return b.definition(
+        f"void {quoted(symbol(module.name))}(ptr %slots) #0",
+        f"{module.name}: unpacks the slots and runs the loop nests",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The call of a loop nest: its quoted name, and what it takes."""
+
+    name: str
+    buffers: tuple[ir.Buffer, ...]
+    scalars: tuple[Size | Param, ...]
+    counters: bool
+
+    def text(self, found: Arguments) -> str:
+        arguments = [f"ptr {found.pointers[b]}" for b in self.buffers]
+        arguments += [found.scalars[s].typed for s in self.scalars]
+        if self.counters:
+            arguments.append(f"ptr {found.counters}")
+        return f"call void {self.name}({', '.join(arguments)})"
+
+
+def _unpack(b: Builder, module: ir.Module) -> Arguments:
+    found = Arguments()
+    passed = [buffer for buffer in module.buffers if buffer.kind != "const"]
+    for number, buffer in enumerate(passed):
+        pointer = found.pointers[buffer] = b.name(buffer.name)
+        b.emit(f"{pointer} = load ptr, ptr {_slot(b, number)}, align 8")
+    for number, scalar in enumerate(module.scalars, start=len(passed)):
+        found.scalars[scalar] = _scalar(b, number, ir.scalar_dtype(scalar))
+    found.counters = _slot(b, len(passed) + len(module.scalars))
+    return found
+
+
+def _slot(b: Builder, number: int) -> str:
+    return b.element("%slots", constant(number, int64), int64)
+
+
+def _scalar(b: Builder, number: int, dtype: DType) -> Value:
+    """Floats lie in the low end of their slot, others fill it."""
+    address = _slot(b, number)
+    if dtype.is_float:
+        return b.load(address, dtype)
+    return cast(b, b.load(address, int64), dtype)

@@ -1,0 +1,114 @@
+"""Expressions to instructions: each shared node once, where its value may be reused.
+
+Two rules decide. *Dominance*: what was computed in a loop body or a branch is forgotten at its
+end, what was computed around it stays known. *Memory*: a store may change what a load gives, so
+whatever depends on a load is reused within one statement only; inputs and constants do not change
+while a kernel runs, so what is loaded from them counts as arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from ...lang.errors import InternalError
+from ...lang.nodes import Const, Node, Op, postorder
+from .. import ir
+from . import instructions
+from .builder import Builder
+from .values import Value, constant
+
+
+class Evaluator:
+    """Computes expressions at the builder's current place.
+
+    `symbols` are the values of sizes and Params (loop variables come by `bind`), `pointers` the
+    addresses of the buffers.
+    """
+
+    def __init__(
+        self, builder: Builder, symbols: Mapping[Node, Value], pointers: Mapping[ir.Buffer, str]
+    ) -> None:
+        self.builder = builder
+        self._pointers = pointers
+        self._scopes: list[dict[Node, Value]] = [dict(symbols)]
+        self._statement: dict[Node, Value] = {}
+        self._fleeting: dict[Node, bool] = {}
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """A stretch of code that does not dominate what comes after it."""
+        self._scopes.append({})
+        yield
+        self._scopes.pop()
+
+    def bind(self, symbol: Node, value: Value) -> None:
+        """Gives a loop variable its value in the current scope."""
+        self._scopes[-1][symbol] = value
+
+    def compute(self, *roots: Node) -> list[Value]:
+        """The values of all expressions of one statement."""
+        self._statement = {}
+        for node in postorder(*roots):
+            if self._known(node) is None:
+                value = self._value(node)
+                where = self._statement if self._is_fleeting(node) else self._scopes[-1]
+                where[node] = value
+        return [self._get(r) for r in roots]
+
+    def address(self, buffer: ir.Buffer, index: tuple[Node, ...]) -> str:
+        """The address of an element whose index has been computed."""
+        if len(index) != 1:
+            raise InternalError(f"the index of {buffer.name} is not flattened: {len(index)} axes")
+        unit = None if buffer.strided else buffer.dtype
+        return self.builder.element(self._pointers[buffer], self._get(index[0]), unit)
+
+    def _known(self, node: Node) -> Value | None:
+        if node in self._statement:
+            return self._statement[node]
+        for scope in reversed(self._scopes):
+            if node in scope:
+                return scope[node]
+        return None
+
+    def _get(self, node: Node) -> Value:
+        value = self._known(node)
+        if value is None:
+            raise InternalError(f"{node!r} has no value here")
+        return value
+
+    def _is_fleeting(self, node: Node) -> bool:
+        """Whether a store may change the node's value; its operands have been asked before."""
+        found = self._fleeting.get(node)
+        if found is None:
+            found = any(self._is_fleeting(a) for a in node.args)
+            if isinstance(node, ir.Load):
+                found = found or node.buffer.kind not in ("input", "const")
+            self._fleeting[node] = found
+        return found
+
+    def _value(self, node: Node) -> Value:
+        dtype = ir.dtype_of(node)
+        match node:
+            case Const(value=number):
+                return constant(number, dtype)
+            case Op(op=op, operands=operands):
+                args = [self._get(a) for a in operands]
+                return instructions.apply(self.builder, op, args, dtype)
+            case ir.Load():
+                return self._load(node)
+            case _:
+                raise InternalError(f"{node!r} is unknown in this kernel")
+
+    def _load(self, load: ir.Load) -> Value:
+        b, dtype = self.builder, load.buffer.dtype
+        if load.guard is None:
+            return b.load(self.address(load.buffer, load.index), dtype)
+        guard = self._get(load.guard)
+        before, inside, after = b.block, b.label("load"), b.label("loaded")
+        b.branch(guard, inside, after)
+        b.start(inside)
+        value = b.load(self.address(load.buffer, load.index), dtype)
+        b.jump(after)
+        b.start(after)
+        return b.phi(dtype, [(value, inside), (constant(0, dtype), before)])

@@ -1,0 +1,108 @@
+"""A kernel of the loop IR to LLVM text.
+
+Every loop nest becomes an internal function of its own. It takes just the buffers and scalars it
+uses, as parameters, so that `noalias` can be said of them, and is never inlined: one function at
+a time keeps LLVM's work linear, and floating-point work stays between the two writes of the
+control word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...lang.nodes import Node, postorder
+from .. import ir
+from .builder import Builder
+from .entry import Call, entry_text
+from .expressions import Evaluator
+from .names import quoted, symbol
+from .statements import Emitter
+from .target import Target
+from .values import Value
+
+Constants = dict[ir.Buffer, str]
+COUNTERS = "%counters"
+
+
+def emit_module(module: ir.Module, target: Target) -> str:
+    """The text of a module with one external function, the kernel's entry."""
+    constants = _constants(module)
+    nests = [_nest(module, number) for number in range(len(module.functions))]
+    machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
+    return "\n\n".join(
+        [
+            f'target triple = "{target.triple}"',
+            *(_constant_text(name, buffer) for buffer, name in constants.items()),
+            *(_function_text(nest, constants) for nest in nests),
+            entry_text(module, [nest.call for nest in nests], target),
+            f"attributes #0 = {{ nounwind {machine} }}",
+            f"attributes #1 = {{ nounwind noinline {machine} }}\n",
+        ]
+    )
+
+
+def _constants(module: ir.Module) -> Constants:
+    """The quoted name of each constant buffer."""
+    constants = [b for b in module.buffers if b.kind == "const"]
+    return {b: quoted(symbol(module.name, f"const{i}", b.name)) for i, b in enumerate(constants)}
+
+
+def _constant_text(name: str, buffer: ir.Buffer) -> str:
+    data: Any = buffer.data
+    if not isinstance(data, bytes):
+        data = np.ascontiguousarray(data, buffer.dtype.numpy).tobytes()
+    text = "".join(f"\\{byte:02X}" for byte in data)
+    return f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{text}", align 64'
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    function: ir.Function
+    call: Call
+
+
+def _nest(module: ir.Module, number: int) -> _Nest:
+    """A loop nest with what it needs from outside, in the order of the module."""
+    function = module.functions[number]
+    buffers: set[ir.Buffer] = set()
+    roots: list[Node] = []
+    counters = False
+    for stmt in ir.walk(function.body):
+        roots += ir.expressions(stmt)
+        counters = counters or isinstance(stmt, ir.Count)
+        if isinstance(stmt, ir.Stores):
+            buffers.update(s.buffer for s in stmt.stores)
+    nodes = set(postorder(*roots))
+    buffers.update(n.buffer for n in nodes if isinstance(n, ir.Load))
+    call = Call(
+        quoted(symbol(module.name, number, function.name)),
+        tuple(b for b in module.buffers if b in buffers and b.kind != "const"),
+        tuple(s for s in module.scalars if s in nodes),
+        counters,
+    )
+    return _Nest(function, call)
+
+
+def _function_text(nest: _Nest, constants: Constants) -> str:
+    b, call = Builder(), nest.call
+    pointers = {**constants, **{buffer: b.name(buffer.name) for buffer in call.buffers}}
+    scalars: dict[Node, Value] = {
+        s: Value(b.name(s.name), ir.scalar_dtype(s)) for s in call.scalars
+    }
+    parameters = [_pointer(buffer) + pointers[buffer] for buffer in call.buffers]
+    parameters += [value.typed for value in scalars.values()]
+    if call.counters:
+        parameters.append(f"ptr noalias align 8 {COUNTERS}")
+    Emitter(b, Evaluator(b, scalars, pointers), COUNTERS).emit(nest.function.body)
+    b.emit("ret void")
+    head = f"internal void {call.name}({', '.join(parameters)}) #1"
+    return b.definition(head, nest.function.title)
+
+
+def _pointer(buffer: ir.Buffer) -> str:
+    """What is promised of a buffer; that buffers do not overlap is checked by the call."""
+    readonly = "readonly " if buffer.kind == "input" else ""
+    return f"ptr noalias {readonly}align {buffer.dtype.itemsize} "

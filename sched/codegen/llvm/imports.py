@@ -1,0 +1,66 @@
+"""What object code needs from outside: a few functions of the C library, and nothing else.
+
+An unknown name would fail in the middle of linking, with a message on stderr; so the symbols of
+the object file are read before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import struct
+from collections.abc import Iterator
+from functools import cache
+
+from ...lang.errors import InternalError
+
+#: What LLVM's code generator may call: `frem`, and loops that it recognises as memory functions.
+ALLOWED = ("fmod", "fmodf", "memset", "memcpy", "memmove")
+
+
+def imports(object_code: bytes) -> dict[str, int]:
+    """The addresses of all functions that the object code calls."""
+    if not object_code.startswith(b"\x7fELF"):
+        return {name: _address(name) for name in ALLOWED}  # the linker finds what is missing
+    needed = undefined(object_code)
+    if unknown := sorted(set(needed) - set(ALLOWED)):
+        raise InternalError(f"the generated code calls {', '.join(unknown)}")
+    return {name: _address(name) for name in needed}
+
+
+@cache
+def _address(name: str) -> int:
+    library = ctypes.CDLL(ctypes.util.find_library("m") if name.startswith("fmod") else None)
+    address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    assert address is not None
+    return address
+
+
+_SYMTAB = 2
+_SECTION = struct.Struct("<IIQQQQIIQQ")  # name type flags addr offset size link info align entsize
+_SYMBOL = struct.Struct("<IBBHQQ")  # name info other section value size
+
+
+def undefined(elf: bytes) -> list[str]:
+    """The names that a relocatable ELF64 file uses and does not define.
+
+    Source: the System V ABI, object files, chapters 4.5 (sections) and 4.9 (symbols).
+    """
+    try:
+        return list(_undefined(elf))
+    except (struct.error, IndexError, ValueError) as error:
+        raise InternalError("the object code is damaged") from error
+
+
+def _undefined(elf: bytes) -> Iterator[str]:
+    (start,) = struct.unpack_from("<Q", elf, 0x28)
+    size, count = struct.unpack_from("<HH", elf, 0x3A)
+    sections = [_SECTION.unpack_from(elf, start + i * size) for i in range(count)]
+    for _, kind, _, _, offset, length, link, *_ in sections:
+        if kind != _SYMTAB:
+            continue
+        names = sections[link][4]
+        for at in range(offset + _SYMBOL.size, offset + length, _SYMBOL.size):  # 0 is reserved
+            name, _, _, section, _, _ = _SYMBOL.unpack_from(elf, at)
+            if section == 0:
+                yield elf[names + name : elf.index(b"\0", names + name)].decode()

@@ -1,0 +1,130 @@
+"""The code of each operator in `lang.ops.OPS`, functions excepted: those are expanded before.
+
+Exactly as section "types and arithmetic" of the language says: nothing here is undefined for any
+operand, nothing is fast-math, and a product is fused into a sum only where the program says `fma`.
+All of it works lane by lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...lang.dtypes import DType
+from ...lang.errors import InternalError
+from . import casts, floats, integers
+from .builder import Builder
+from .values import Value
+
+Binary = Callable[[Builder, Value, Value], Value]
+Unary = Callable[[Builder, Value], Value]
+
+
+def apply(b: Builder, op: str, operands: Sequence[Value], dtype: DType) -> Value:
+    """The code of operator `op`; `dtype` is the type of its result."""
+    if op in ("cast", "bitcast"):
+        return (casts.cast if op == "cast" else casts.bitcast)(b, operands[0], dtype)
+    if op == "select":
+        return b.select(*operands)
+    if op == "fma":
+        return b.intrinsic("fma", *operands)
+    if op in COMPARISONS:
+        return _compare(b, op, *operands)
+    if op in BINARY and len(operands) == 2:
+        return BINARY[op](b, *operands)
+    if op in UNARY and len(operands) == 1:
+        return UNARY[op](b, *operands)
+    raise InternalError(f"no code for operator {op!r} of {len(operands)} operands")
+
+
+# compares: LLVM's predicate for floats, signed and unsigned integers. Only `ne` holds for a NaN.
+COMPARISONS = {
+    "lt": ("olt", "slt", "ult"),
+    "le": ("ole", "sle", "ule"),
+    "gt": ("ogt", "sgt", "ugt"),
+    "ge": ("oge", "sge", "uge"),
+    "eq": ("oeq", "eq", "eq"),
+    "ne": ("une", "ne", "ne"),
+}
+
+
+def _compare(b: Builder, op: str, x: Value, y: Value) -> Value:
+    for_float, for_signed, for_unsigned = COMPARISONS[op]
+    kind = x.dtype.kind
+    predicate = for_float if kind == "f" else for_signed if kind == "i" else for_unsigned
+    return b.compare(predicate, x, y)
+
+
+def _arith(if_float: str, if_int: str, if_bool: str | None = None) -> Binary:
+    """One instruction, by the kind of the operands."""
+
+    def emit(b: Builder, x: Value, y: Value) -> Value:
+        kind = x.dtype.kind
+        opcode = if_float if kind == "f" else if_bool if kind == "b" else if_int
+        if opcode is None:
+            raise InternalError(f"{if_int} of bools")
+        return b.binary(opcode, x, y)
+
+    return emit
+
+
+def _lattice(name: str, if_bool: str) -> Binary:
+    """minimum and maximum; for floats IEEE 754-2019's: NaN wins, and -0 < +0."""
+    long = {"min": "minimum", "max": "maximum"}[name]
+
+    def emit(b: Builder, x: Value, y: Value) -> Value:
+        if x.dtype.is_bool:
+            return b.binary(if_bool, x, y)
+        kind = x.dtype.kind
+        return b.intrinsic(long if kind == "f" else ("s" if kind == "i" else "u") + name, x, y)
+
+    return emit
+
+
+def _by_kind(if_float: Binary, if_int: Binary) -> Binary:
+    return lambda b, x, y: (if_float if x.dtype.is_float else if_int)(b, x, y)
+
+
+def _negate(b: Builder, x: Value) -> Value:
+    # 0 - x would make +0 of +0; fneg flips the sign of NaNs and zeros as well.
+    return b.unary("fneg", x) if x.dtype.is_float else b.binary("sub", b.like(x, 0), x)
+
+
+def _absolute(b: Builder, x: Value) -> Value:
+    if x.dtype.is_float:
+        return b.intrinsic("fabs", x)
+    if x.dtype.kind != "i":
+        return x
+    negative = b.compare("slt", x, b.like(x, 0))
+    return b.select(negative, b.binary("sub", b.like(x, 0), x), x)  # abs(MIN) wraps to MIN
+
+
+def _rounding(name: str) -> Unary:
+    return lambda b, x: b.intrinsic(name, x) if x.dtype.is_float else x
+
+
+BINARY: dict[str, Binary] = {
+    "add": _arith("fadd", "add", "or"),
+    "sub": _arith("fsub", "sub"),
+    "mul": _arith("fmul", "mul", "and"),
+    "div": lambda b, x, y: b.binary("fdiv", x, y),
+    "floordiv": _by_kind(floats.floordiv, integers.floordiv),
+    "mod": _by_kind(floats.modulo, integers.modulo),
+    "min": _lattice("min", "and"),
+    "max": _lattice("max", "or"),
+    "and": lambda b, x, y: b.binary("and", x, y),
+    "or": lambda b, x, y: b.binary("or", x, y),
+    "xor": lambda b, x, y: b.binary("xor", x, y),
+    "shl": integers.shift_left,
+    "shr": integers.shift_right,
+}
+
+UNARY: dict[str, Unary] = {
+    "neg": _negate,
+    "abs": _absolute,
+    "not": lambda b, x: b.binary("xor", x, b.like(x, True if x.dtype.is_bool else -1)),
+    "sqrt": lambda b, x: b.intrinsic("sqrt", x),
+    "floor": _rounding("floor"),
+    "ceil": _rounding("ceil"),
+    "round": _rounding("roundeven"),
+    "strict": lambda b, x: x,
+}

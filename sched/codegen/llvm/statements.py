@@ -1,0 +1,95 @@
+"""Statements of the loop IR to instructions and blocks."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from ...lang.dtypes import int64
+from ...lang.nodes import Node
+from .. import ir
+from .builder import Builder
+from .expressions import Evaluator
+from .values import Value, constant
+
+
+class Emitter:
+    """Writes statements at the builder's current place. `counters` is their address."""
+
+    def __init__(self, builder: Builder, evaluator: Evaluator, counters: str) -> None:
+        self.builder = builder
+        self.evaluator = evaluator
+        self.counters = counters
+
+    def emit(self, stmt: ir.Stmt) -> None:
+        match stmt:
+            case ir.Seq(parts=parts):
+                for part in parts:
+                    self.emit(part)
+            case ir.For():
+                self._loop(stmt)
+            case ir.If(condition=condition, body=body):
+                self._if(condition, body)
+            case ir.Stores(stores=stores):
+                self._stores(stores)
+            case ir.Count():
+                self._count(stmt)
+
+    def _loop(self, loop: ir.For) -> None:
+        """Tested before the first iteration and after each: the shape that LLVM works on."""
+        b = self.builder
+        lo, hi = self.evaluator.compute(loop.lo, loop.hi)
+        before, body, after = b.block, b.label(loop.name), b.label("end")
+        b.branch(b.compare("slt", lo, hi), body, after)
+        b.start(body)
+        var, stepped = b.name(loop.var.name), b.name("next")
+        # The last block of the body is not known yet: the line is completed below.
+        phi = len(b.lines)
+        b.emit("")
+        with self.evaluator.scope():
+            self.evaluator.bind(loop.var, Value(var, int64))
+            self.emit(loop.body)
+        b.lines[phi] = f"  {var} = phi i64 [ {lo.text}, %{before} ], [ {stepped}, %{b.block} ]"
+        b.emit(f"{stepped} = add nsw i64 {var}, {loop.step}")
+        b.branch(b.compare("slt", Value(stepped, int64), hi), body, after)
+        b.start(after)
+
+    def _if(self, condition: Node, body: ir.Stmt) -> None:
+        b = self.builder
+        (holds,) = self.evaluator.compute(condition)
+        inside, after = b.label("then"), b.label("end")
+        b.branch(holds, inside, after)
+        b.start(inside)
+        with self.evaluator.scope():
+            self.emit(body)
+        b.jump(after)
+        b.start(after)
+
+    def _stores(self, stores: tuple[ir.Store, ...]) -> None:
+        values = iter(self.evaluator.compute(*ir.expressions(ir.Stores(stores))))
+        ready: list[tuple[ir.Store, Value, Value | None]] = []
+        for store in stores:
+            for _ in store.index:
+                next(values)
+            ready.append((store, next(values), None if store.guard is None else next(values)))
+        for guard, group in groupby(ready, key=lambda r: r[2]):
+            self._guarded(guard, [(store, value) for store, value, _ in group])
+
+    def _guarded(self, guard: Value | None, stores: list[tuple[ir.Store, Value]]) -> None:
+        b = self.builder
+        after = None
+        if guard is not None:
+            inside, after = b.label("store"), b.label("stored")
+            b.branch(guard, inside, after)
+            b.start(inside)
+        for store, value in stores:
+            b.store(value, self.evaluator.address(store.buffer, store.index))
+        if after is not None:
+            b.jump(after)
+            b.start(after)
+
+    def _count(self, count: ir.Count) -> None:
+        b = self.builder
+        (holds,) = self.evaluator.compute(count.condition)
+        address = b.element(self.counters, constant(count.counter, int64), int64)
+        one = b.convert("zext", holds, int64)
+        b.store(b.binary("add", b.load(address, int64), one), address)

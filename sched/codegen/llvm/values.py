@@ -1,0 +1,89 @@
+"""How types and constants are written in LLVM IR, and what a value is.
+
+A value has an element type and a number of lanes: `float` is (float32, 1), `<8 x float>` is
+(float32, 8). Only one lane is made so far, but nothing here or above depends on that. A bool is
+`i1` in registers and `i8` in memory; integers carry no sign, the instructions do.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from ...lang.dtypes import DType
+
+Number = bool | int | float
+
+
+@cache
+def type_name(dtype: DType, lanes: int = 1) -> str:
+    """The type of a value in registers: `float`, `i1`, `<8 x i32>`."""
+    element = f"i{dtype.bits}"
+    if dtype.is_float:
+        element = "double" if dtype.bits == 64 else "float"
+    return element if lanes == 1 else f"<{lanes} x {element}>"
+
+
+@cache
+def memory_type_name(dtype: DType, lanes: int = 1) -> str:
+    """The type of a value in memory, where a bool takes a byte."""
+    if not dtype.is_bool:
+        return type_name(dtype, lanes)
+    return "i8" if lanes == 1 else f"<{lanes} x i8>"
+
+
+@cache
+def suffix(dtype: DType, lanes: int = 1) -> str:
+    """How the name of an overloaded intrinsic spells a type: `f32`, `v8i16`."""
+    element = f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+    return element if lanes == 1 else f"v{lanes}{element}"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An operand: an SSA name or a constant, whose `number` is then known."""
+
+    text: str
+    dtype: DType
+    lanes: int = 1
+    number: Number | None = None
+
+    @property
+    def type(self) -> str:
+        return type_name(self.dtype, self.lanes)
+
+    @property
+    def typed(self) -> str:
+        """As the operand of a call or a store."""
+        return f"{type_name(self.dtype, self.lanes)} {self.text}"
+
+
+def constant(number: Number, dtype: DType, lanes: int = 1) -> Value:
+    """A literal; integers wrap into the type, floats are rounded to it."""
+    number = _in_type(number, dtype)
+    text = literal(number, dtype)
+    if lanes > 1:
+        text = f"splat ({type_name(dtype)} {text})"
+    return Value(text, dtype, lanes, number)
+
+
+def literal(number: Number, dtype: DType) -> str:
+    """How LLVM writes a scalar. Both float types are written by the bits of a double."""
+    if dtype.is_float:
+        return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+    if dtype.is_bool:
+        return "true" if number else "false"
+    return str(number)
+
+
+def _in_type(number: Number, dtype: DType) -> Number:
+    if dtype.is_float:
+        with np.errstate(over="ignore"):
+            return float(dtype.numpy.type(number))
+    if dtype.is_bool:
+        return bool(number)
+    wrapped = int(number) & ((1 << dtype.bits) - 1)
+    return wrapped - (1 << dtype.bits) if wrapped > dtype.max else wrapped

@@ -1,0 +1,34 @@
+"""POLYSCHED_LOG: what each step of the compiler made of the kernel, and how long it took.
+
+Set to `1` to see times, to `ir` to see the IR as well, after each pass that changed it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Log:
+    """Times the steps of one compilation. `seconds` has them by name."""
+
+    def __init__(self) -> None:
+        self.level = os.environ.get("POLYSCHED_LOG", "")
+        self.seconds: dict[str, float] = {}
+
+    def step(self, name: str, function: Callable[[], T], show: Callable[[T], str] | None = None) -> T:
+        """Runs one step; prints its result if it is asked for and `show` gives a text."""
+        start = time.perf_counter()
+        result = function()
+        taken = time.perf_counter() - start
+        self.seconds[name] = self.seconds.get(name, 0.0) + taken
+        if self.level:
+            print(f"-- {name}: {taken * 1e3:.2f} ms", file=sys.stderr)
+            if self.level != "1" and show is not None and (text := show(result)):
+                print(text, file=sys.stderr)
+        return result

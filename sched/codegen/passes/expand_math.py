@@ -1,0 +1,28 @@
+"""Functions become the operators that they are made of.
+
+    exp(x)   ->   select(x > 88.7, inf, fma(...))
+
+so that scalar code, vector code and the interpreter give the same bits.
+"""
+
+from __future__ import annotations
+
+from ...lang.dtypes import concrete
+from ...lang.math import expansion
+from ...lang.nodes import Node, Op, substitute
+from ...lang.ops import FUNCTIONS
+from ..ir import Module
+from ..rewrite import map_expressions
+
+
+def expand_math(module: Module) -> Module:
+    """No operator of `ops.FUNCTIONS` remains."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Op) and node.op in FUNCTIONS:
+            assert node.type is not None
+            placeholders, body = expansion(node.op, concrete(node.type))
+            return substitute(body, dict(zip(placeholders, node.operands, strict=True)))
+        return node
+
+    return map_expressions(module, rule)

@@ -1,0 +1,40 @@
+"""Multi-dimensional indices become one offset.
+
+    B[i, j]   ->   B[(i - o0) * extent1 + (j - o1)]          contiguous: elements
+    B[i, j]   ->   B[i * B.stride0 + j * B.stride1]          strided: bytes
+"""
+
+from __future__ import annotations
+
+from ...lang import index as ix
+from ...lang.nodes import Node
+from ..ir import Buffer, Load, Module, Store
+from ..rewrite import map_expressions, map_stores
+from ..storage import stride
+
+
+def flatten_indices(module: Module) -> Module:
+    """Every load and store gets a single offset."""
+
+    def load(node: Node) -> Node:
+        if isinstance(node, Load):
+            return Load(node.buffer, (offset(node.buffer, node.index),), node.guard, node.type)
+        return node
+
+    def store(s: Store) -> Store:
+        return Store(s.buffer, (offset(s.buffer, s.index),), s.value, s.guard)
+
+    return map_stores(map_expressions(module, load), store)
+
+
+def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
+    """The offset of an element: in bytes where the buffer is strided, else in elements."""
+    at = [ix.sub(x, o) for x, o in zip(index, buffer.origin, strict=True)]
+    total: Node = ix.ZERO
+    if buffer.strided:
+        for axis, x in enumerate(at):
+            total = ix.add(total, ix.mul(x, stride(buffer, axis)))
+        return total
+    for x, extent in zip(at, buffer.extents, strict=True):
+        total = ix.add(ix.mul(total, extent), x)
+    return total

@@ -1,0 +1,72 @@
+"""Rewriting the loop IR: what every pass is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..lang.nodes import Node, transform_all
+from .ir import Count, For, If, Module, Seq, Stmt, Store, Stores
+
+Rule = Callable[[Node], Node]
+
+
+def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
+    """The statement with `rule` applied to every one in it, inner ones first."""
+    match stmt:
+        case For(body=body) | If(body=body):
+            return rule(replace(stmt, body=map_statements(body, rule)))
+        case Seq(parts=parts):
+            return rule(Seq(tuple(map_statements(p, rule) for p in parts)))
+        case _:
+            return rule(stmt)
+
+
+def map_module(module: Module, rule: Callable[[Stmt], Stmt]) -> Module:
+    """`map_statements` over every function."""
+    functions = tuple(replace(f, body=map_statements(f.body, rule)) for f in module.functions)
+    return module if functions == module.functions else replace(module, functions=functions)
+
+
+def map_expressions(module: Module, rule: Rule) -> Module:
+    """Every expression with `rule` applied to each node, operands first."""
+
+    def statement(stmt: Stmt) -> Stmt:
+        match stmt:
+            case For(lo=lo, hi=hi):
+                lo, hi = transform_all((lo, hi), rule)
+                return replace(stmt, lo=lo, hi=hi)
+            case If(condition=c) | Count(condition=c):
+                return replace(stmt, condition=transform_all((c,), rule)[0])
+            case Stores(stores=stores):
+                return Stores(_stores(stores, rule))
+            case _:
+                return stmt
+
+    return map_module(module, statement)
+
+
+def _stores(stores: tuple[Store, ...], rule: Rule) -> tuple[Store, ...]:
+    """All stores of one statement at once, so that what they share stays shared."""
+    roots: list[Node] = []
+    for s in stores:
+        roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,))]
+    done = iter(transform_all(tuple(roots), rule))
+    return tuple(
+        Store(
+            s.buffer,
+            tuple(next(done) for _ in s.index),
+            next(done),
+            None if s.guard is None else next(done),
+        )
+        for s in stores
+    )
+
+
+def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:
+    """Every store replaced."""
+
+    def statement(stmt: Stmt) -> Stmt:
+        return Stores(tuple(rule(s) for s in stmt.stores)) if isinstance(stmt, Stores) else stmt
+
+    return map_module(module, statement)

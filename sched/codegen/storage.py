@@ -1,0 +1,99 @@
+"""Where each tensor of a model lives: its buffers, one a component."""
+
+from __future__ import annotations
+
+from ..lang import index as ix
+from ..lang.nodes import Node, Param, Size
+from ..lang.tensors import Const, Func, Input, Tensor
+from ..poly.expressions import Translator
+from ..poly.isl import isl
+from ..poly.model import Model, output_sizes
+from .ir import Buffer, BufferKind
+
+Storage = dict[tuple[Tensor, int], Buffer]
+
+
+def scalars(model: Model) -> tuple[Size | Param, ...]:
+    """The kernel's scalars: sizes, the extents of outputs without a shape, Params."""
+    program = model.program
+    extents = [s for f in program.outputs for s in output_sizes(program, f)]
+    return (*program.sizes.values(), *extents, *program.params.values())
+
+
+def parameters(model: Model) -> dict[str, Node]:
+    """The sizes and Params that isl knows by name."""
+    return {s.name: s for s in scalars(model)}
+
+
+def stride(buffer: Buffer, axis: int) -> Size:
+    """The scalar that holds a stride, in bytes, of a strided buffer."""
+    return Size(f"{buffer.name}.stride{axis}", None)
+
+
+def strides(buffers: tuple[Buffer, ...]) -> tuple[Size, ...]:
+    """The scalars that hold all strides."""
+    return tuple(stride(b, axis) for b in buffers if b.strided for axis in range(b.ndim))
+
+
+def place(model: Model, strided: bool) -> Storage:
+    """Buffers for the arguments, the outputs and every Func that is stored in between."""
+    program = model.program
+    storage: Storage = {}
+    for source in program.inputs:
+        assert source.extents is not None
+        storage[source, 0] = _buffer(program.names[source], source, 0, source.extents, "input", strided)
+    for func in program.outputs:
+        extents = func.extents if func.extents is not None else output_sizes(program, func)
+        for c in range(len(func.dtypes)):
+            name = _component_name(model, func, c)
+            storage[func, c] = _buffer(name, func, c, tuple(extents), "output", strided)
+    for func in model.regions:
+        if func not in program.outputs:
+            origin, extents = _box(model, func)
+            for c, dtype in enumerate(func.dtypes):
+                name = _component_name(model, func, c)
+                storage[func, c] = Buffer(name, dtype, extents, origin, "scratch")
+    for table in program.consts:
+        assert table.extents is not None
+        storage[table, 0] = _const(program.names[table], table, table.extents)
+    return storage
+
+
+def _component_name(model: Model, func: Func, component: int) -> str:
+    name = model.program.names[func]
+    return f"{name}.{component}" if len(func.dtypes) > 1 else name
+
+
+def _buffer(
+    name: str,
+    tensor: Input | Func,
+    component: int,
+    extents: tuple[Node, ...],
+    kind: BufferKind,
+    strided: bool,
+) -> Buffer:
+    origin: tuple[Node, ...] = (ix.ZERO,) * len(extents)
+    return Buffer(name, tensor.dtypes[component], extents, origin, kind, strided)
+
+
+def _const(name: str, table: Const, extents: tuple[Node, ...]) -> Buffer:
+    origin: tuple[Node, ...] = (ix.ZERO,) * len(extents)
+    return Buffer(name, table.dtypes[0], extents, origin, "const", data=table.data)
+
+
+def _box(model: Model, func: Func) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The origin and the extents of the bounding box of a Func's region."""
+    region = model.regions[func].intersect_params(model.context)
+    # Where the region is empty nothing is stored, so the box may be anything there.
+    inhabited = region.params()
+    if inhabited.is_empty():
+        return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
+    names = Translator(parameters(model))
+    origin: list[Node] = []
+    extents: list[Node] = []
+    for axis in range(func.ndim):
+        lo, hi = region.dim_min(axis), region.dim_max(axis)
+        extent = hi.sub(lo).add_constant_val(isl.Val(1))
+        origin.append(names.pw_aff(lo.gist(inhabited), ix.ZERO))
+        extents.append(names.pw_aff(extent.gist(inhabited), ix.ZERO))
+    return tuple(origin), tuple(extents)

@@ -1,0 +1,80 @@
+"""What must hold of the loop IR before and after each pass.
+
+Every expression is typed and made of nodes that the loop IR knows; loop variables are unique and
+used inside their loops only; loads and stores have one index an axis, or one offset once
+flattened; guards are bools; scalars are declared.
+"""
+
+from __future__ import annotations
+
+from ..lang.dtypes import bool_, int64
+from ..lang.errors import InternalError
+from ..lang.nodes import Const, Node, Op, Param, Size, Var, postorder
+from ..lang.ops import OPS
+from .ir import Buffer, For, Function, If, Load, Module, Seq, Stmt, Stores, dtype_of, expressions
+
+
+def verify(module: Module, flat: bool) -> None:
+    """Raises `InternalError` where the module is malformed. `flat`: indices are offsets."""
+    for function in module.functions:
+        _Verifier(module, function, flat).stmt(function.body, frozenset())
+
+
+class _Verifier:
+    def __init__(self, module: Module, function: Function, flat: bool) -> None:
+        self.where = f"{module.name}.{function.name}"
+        self.buffers = set(module.buffers)
+        self.scalars = {s.name for s in module.scalars}
+        self.flat = flat
+        self.defined: set[str] = set()
+
+    def check(self, holds: bool, what: str) -> None:
+        if not holds:
+            raise InternalError(f"malformed loop IR in {self.where}: {what}")
+
+    def stmt(self, stmt: Stmt, scope: frozenset[str]) -> None:
+        for root in expressions(stmt):
+            self._expression(root, scope)
+        match stmt:
+            case For(var=var, lo=lo, hi=hi, step=step, body=body):
+                self.check(var.name not in self.defined, f"loop variable {var.name} twice")
+                self.check(step >= 1, f"step {step} of loop {var.name}")
+                self.check(dtype_of(lo) == dtype_of(hi) == int64, f"bounds of {var.name}")
+                self.defined.add(var.name)
+                self.stmt(body, scope | {var.name})
+            case If(condition=condition, body=body):
+                self.check(dtype_of(condition) == bool_, "a condition that is not a bool")
+                self.stmt(body, scope)
+            case Seq(parts=parts):
+                for part in parts:
+                    self.stmt(part, scope)
+            case Stores(stores=stores):
+                for s in stores:
+                    self.check(s.buffer.kind in ("output", "scratch"), f"store to {s.buffer.name}")
+                    self.check(dtype_of(s.value) == s.buffer.dtype, f"type of {s.buffer.name}")
+                    self._access(s.buffer, s.index, s.guard)
+
+    def _access(self, buffer: Buffer, index: tuple[Node, ...], guard: Node | None) -> None:
+        self.check(buffer in self.buffers, f"{buffer.name} is not a buffer of the kernel")
+        wanted = 1 if self.flat else buffer.ndim
+        self.check(len(index) == wanted, f"{len(index)} indices of {buffer.name}")
+        self.check(all(dtype_of(x) == int64 for x in index), f"index type of {buffer.name}")
+        self.check(guard is None or dtype_of(guard) == bool_, f"guard of {buffer.name}")
+
+    def _expression(self, root: Node, scope: frozenset[str]) -> None:
+        for node in postorder(root):
+            match node:
+                case Var(name=name):
+                    self.check(name in scope, f"{name} outside its loop")
+                case Size() | Param():
+                    self.check(node.name in self.scalars, f"unknown scalar {node.name}")
+                case Load(buffer=buffer, index=index, guard=guard):
+                    self._access(buffer, index, guard)
+                case Op(op=op, operands=operands):
+                    self.check(op in OPS, f"unknown operator {op}")
+                    self.check(len(operands) == OPS[op].arity, f"operands of {op}")
+                case Const():
+                    pass
+                case _:
+                    self.check(False, f"a {type(node).__name__} in an expression")
+            self.check(node.type is not None, f"an untyped {type(node).__name__}")

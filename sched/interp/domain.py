@@ -1,0 +1,68 @@
+"""The instances of a definition: values of its Vars, then RVars in running order.
+
+Two enumerations go over the same nest. `exact` runs it, bounds and conditions evaluated on data.
+`may` runs before any data is known: an RVar whose bounds depend on data has an interval in the
+environment, and only a condition that is certainly false removes an instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ..lang.nodes import Node, RVar
+from .bounds import Bounds
+from .evaluate import Env, Evaluator, Function
+
+Touch = Callable[[Env], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One RVar: `values(env)` are the values (or the interval) it takes, in order."""
+
+    rvar: RVar
+    values: Callable[[Env], Iterable[object]]
+    #: Called before `values`, with the reads of the bounds to account for.
+    touch: Touch | None = None
+
+
+def exact_loops(rvars: tuple[RVar, ...], functions: Evaluator) -> tuple[Loop, ...]:
+    """The loops over values."""
+    return tuple(Loop(r, _range(functions[r.lo], functions[r.hi])) for r in rvars)
+
+
+def may_loop(rvar: RVar, bounds: Bounds, exact: Evaluator, touch: Touch) -> Loop:
+    """The loop over values where the bounds are static, else over the interval of both."""
+    if rvar.lo in bounds.static and rvar.hi in bounds.static:
+        return Loop(rvar, _range(exact[rvar.lo], exact[rvar.hi]))
+    return Loop(rvar, _hull(bounds[rvar.lo], bounds[rvar.hi]), touch)
+
+
+def _range(lo: Function, hi: Function) -> Callable[[Env], range]:
+    return lambda env: range(lo(env), hi(env))
+
+
+def _hull(lo: Function, hi: Function) -> Callable[[Env], Iterable[object]]:
+    def interval(env: Env) -> Iterable[object]:
+        first, last = lo(env)[0], hi(env)[1] - 1
+        return ((first, last),) if first <= last else ()
+
+    return interval
+
+
+def nest(env: Env, loops: tuple[Loop, ...]) -> Iterator[Env]:
+    """The environments of all iterations below `env`, in lexicographic order."""
+    if not loops:
+        yield env
+        return
+    loop, inner = loops[0], loops[1:]
+    if loop.touch is not None:
+        loop.touch(env)
+    rvar: Node = loop.rvar
+    for value in loop.values(env):
+        here = {**env, rvar: value}
+        if inner:
+            yield from nest(here, inner)
+        else:
+            yield here

@@ -1,0 +1,116 @@
+"""Which elements a definition may touch at an instance: its reads, under their conditions, and
+its write.
+
+A select is lazy. Where its condition is static, only the chosen arm is visited; where it depends
+on data, both may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ..lang.define import Definition
+from ..lang.nodes import Node, Op, Read, RVar
+from ..lang.tensors import Tensor
+from .bounds import Bounds
+from .evaluate import Env, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read or write in a definition: `where(env)` is a point, or a box if it is not exact."""
+
+    tensor: Tensor
+    index: tuple[Node, ...]
+    exact: bool
+    where: Function
+    is_write: bool = False
+
+
+@dataclass(slots=True)
+class Reads:
+    """The reads of an expression that always happen, and those below its selects."""
+
+    always: list[Access] = field(default_factory=list)
+    selects: list[tuple[Function, Reads, Reads]] = field(default_factory=list)
+
+
+class Footprint:
+    """The accesses of one definition."""
+
+    def __init__(self, definition: Definition, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._arms: dict[Node, Reads] = {}
+        self._values = self._reads((*definition.lhs, *definition.values))
+        self._conditions = self._reads(definition.where)
+        self._bounds_of = {r: self._reads((r.lo, r.hi)) for r in definition.rvars}
+        self.write = self._access(definition.func, definition.lhs, is_write=True)
+
+    def reads(self, env: Env) -> Iterator[Access]:
+        """The reads that may happen at an instance."""
+        return _reached(self._values, env)
+
+    def condition_reads(self, env: Env) -> Iterator[Access]:
+        """The reads in the conditions on RVars."""
+        return _reached(self._conditions, env)
+
+    def bound_reads(self, rvar: RVar, env: Env) -> Iterator[Access]:
+        """The reads in the bounds of an RVar, which happen once for the iterations around it."""
+        return _reached(self._bounds_of[rvar], env)
+
+    def _access(
+        self, tensor: Tensor, index: tuple[Node, ...], is_write: bool = False
+    ) -> Access:
+        exact = self._bounds.is_point(index)
+        where = self._bounds.point(index) if exact else self._bounds.box(index)
+        return Access(tensor, index, exact, where, is_write)
+
+    def _arm(self, root: Node) -> Reads:
+        if root not in self._arms:
+            self._arms[root] = Reads()  # one object an arm: arms that are shared are visited once
+            found = self._reads((root,))
+            self._arms[root].always, self._arms[root].selects = found.always, found.selects
+        return self._arms[root]
+
+    def _reads(self, roots: Iterable[Node]) -> Reads:
+        """What happens whenever all of `roots` are evaluated."""
+        found = Reads()
+        seen: set[Node] = set()
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            match node:
+                case Op(op="select", operands=(condition, yes, no)):
+                    stack.append(condition)
+                    arms = (self._arm(yes), self._arm(no))
+                    if any(arm.always or arm.selects for arm in arms):
+                        found.selects.append((self._bounds[condition], *arms))
+                case _:
+                    stack.extend(node.args)
+            if isinstance(node, Read):
+                found.always.append(self._access(node.tensor, node.index))
+        return found
+
+
+def _reached(root: Reads, env: Env) -> Iterator[Access]:
+    if not root.selects:
+        yield from root.always
+        return
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        reads = stack.pop()
+        if id(reads) in seen:
+            continue
+        seen.add(id(reads))
+        yield from reads.always
+        for condition, yes, no in reads.selects:
+            lo, hi = condition(env)
+            if hi:
+                stack.append(yes)
+            if not lo:
+                stack.append(no)

@@ -1,0 +1,66 @@
+"""Which piece of a pure definition holds at a point.
+
+A piece with constants on the left claims the points that have them. Where several pieces claim a
+point, one whose constant axes include those of all others wins.
+"""
+
+from __future__ import annotations
+
+from ..lang.define import Definition
+from ..lang.errors import LanguageError
+from ..lang.nodes import Node, Var
+from .evaluate import Env, Symbols, symbol_value
+from .storage import Point
+
+
+class Pieces:
+    """The pure definition of a Func at given sizes."""
+
+    def __init__(self, definitions: tuple[Definition, ...], symbols: Symbols) -> None:
+        self.definitions = tuple(d for d in definitions if not d.is_update)
+        self._constants = {
+            d: {k: symbol_value(x, symbols) for k, x in enumerate(d.lhs) if not isinstance(x, Var)}
+            for d in self.definitions
+        }
+
+    def at(self, point: Point) -> Definition:
+        """The piece that defines `point`."""
+        claims = [d for d in self.definitions if self._claims(d, point)]
+        if not claims:
+            self._refuse_uncovered(point)
+        best = max(claims, key=lambda d: len(self._constants[d]))
+        for other in claims:
+            if other is not best and not self._constants[best].keys() > self._constants[other].keys():
+                self._refuse_both(point, best, other)
+        return best
+
+    def _claims(self, piece: Definition, point: Point) -> bool:
+        return all(point[k] == c for k, c in self._constants[piece].items())
+
+    def _refuse_uncovered(self, point: Point) -> None:
+        func = self.definitions[0].func
+        written = ", ".join(f"{d.text().split(' = ')[0]} ({d.span})" for d in self.definitions)
+        raise LanguageError(
+            f"no piece of the pure definition of {func.name} covers "
+            f"{func.name}{list(point)}, which is needed; there are {written}",
+            where=self.definitions[-1].span,
+            hint=f"close the definition by one with Vars alone: {func.name}[...] = ...",
+        )
+
+    def _refuse_both(self, point: Point, a: Definition, b: Definition) -> None:
+        func = a.func
+        raise LanguageError(
+            f"two pieces of {func.name} both define {func.name}{list(point)}: "
+            f"{a.text()} ({a.span}) and {b.text()} ({b.span})",
+            where=max(a, b, key=lambda d: d.serial).span,
+            hint="each point is defined once; a piece wins over another one only if it has "
+            "constants wherever that has them, and more",
+        )
+
+
+def point_env(piece: Definition, point: Point) -> Env:
+    """The environment of a pure definition's instance."""
+    env: dict[Node, int] = {
+        x: i for x, i in zip(piece.lhs, point, strict=True) if isinstance(x, Var)
+    }
+    return env

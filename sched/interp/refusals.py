@@ -1,0 +1,163 @@
+"""What is said of an access that is outside its tensor, or that nothing proves to be inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lang.define import Definition
+from ..lang.dtypes import DType, concrete
+from ..lang.errors import CallValueError, LanguageError
+from ..lang.nodes import Node, Op, Param, Read, Size, postorder
+from ..lang.printer import expr_text
+from ..lang.tensors import Input, Tensor
+from .bounds import Box
+from .evaluate import Env
+from .footprint import Access
+from .intervals import Interval
+from .storage import Point
+
+
+def instance_text(d: Definition, env: Env) -> str:
+    """The instance of a definition in an environment: `i=3, k=0`; an interval as `k in 0..7`."""
+    parts = []
+    for symbol in (*d.vars, *d.rvars):
+        value = env.get(symbol)
+        if isinstance(value, tuple):
+            parts.append(f"{symbol.name} in {value[0]}..{value[1]}")
+        elif value is not None:
+            parts.append(f"{symbol.name}={value}")
+    return ", ".join(parts)
+
+
+def _access_text(d: Definition, access: Access) -> str:
+    verb = "written" if access.is_write else "read"
+    index = ", ".join(map(expr_text, access.index))
+    return f"{access.tensor.name}[{index}], {verb} by {d.name} ({d.span})"
+
+
+def outside(
+    d: Definition, access: Access, point: Point, env: Env, shape: tuple[int, ...] | None
+) -> CallValueError:
+    """An access whose index is known and out of bounds."""
+    at = instance_text(d, env)
+    return CallValueError(
+        f"{access.tensor.name}{list(point)} is out of bounds: {access.tensor.name} has the shape "
+        f"{shape}; it is {_access_text(d, access)}" + (f" at {at}" if at else ""),
+        argument=access.tensor.name,
+        hint="a guard makes it safe: ps.select((0 <= i) & (i < n), ..., 0), "
+        "or clamp the index: ps.clip(i, 0, n - 1)",
+    )
+
+
+def unproved(
+    d: Definition,
+    access: Access,
+    axis: int,
+    found: Interval,
+    env: Env,
+    shape: tuple[int, ...],
+) -> LanguageError | CallValueError:
+    """An index that depends on data, and that its range does not keep in bounds.
+
+    Where other sizes could make it right, the sizes are at fault, else the program.
+    """
+    name, index, at = access.tensor.name, access.index[axis], instance_text(d, env)
+    what = (
+        f"the index {expr_text(index)} lies in {found[0]}..{found[1]} as far as types and declared "
+        f"ranges tell, and {name} has {shape[axis]} elements along axis {axis}; "
+        f"it is in {_access_text(d, access)}" + (f" at {at}" if at else "")
+    )
+    hint = (
+        f"clamp it: ps.clip({expr_text(index)}, 0, n - 1), n the extent of {name} there, or give "
+        "the Input that it is computed from a range=(lo, hi)"
+    )
+    if _other_sizes_help(access.tensor, axis, index, found):
+        return CallValueError(what, argument=name, hint="other sizes, or " + hint)
+    return LanguageError(what, where=d.span, hint=hint)
+
+
+def _other_sizes_help(tensor: Tensor, axis: int, index: Node, found: Interval) -> bool:
+    depends = any(_has_symbols(n) for n in _with_ranges(index))
+    if found[0] < 0:
+        return depends
+    extent = None if tensor.extents is None else tensor.extents[axis]
+    return found[1] < 1 << 40 and (depends or (extent is not None and _has_symbols(extent)))
+
+
+def _with_ranges(index: Node) -> list[Node]:
+    ranges = [
+        bound
+        for n in postorder(index)
+        if isinstance(n, Read) and isinstance(n.tensor, Input) and n.tensor.range is not None
+        for bound in n.tensor.range
+    ]
+    return [index, *ranges]
+
+
+def _has_symbols(root: Node) -> bool:
+    """Whether an expression contains sizes or Params other than in the indices of its reads."""
+    inside = {x for n in postorder(root) if isinstance(n, Read) for x in postorder(*n.index)}
+    return any(isinstance(n, (Size, Param)) for n in postorder(root) if n not in inside)
+
+
+def unbounded(d: Definition, access: Access, box: Box) -> LanguageError:
+    """An index that depends on data, into a Func whose region would have to be all it can be."""
+    spans = " x ".join(f"{lo}..{hi}" for lo, hi in box)
+    return LanguageError(
+        f"{access.tensor.name} has no declared shape, and the index in {_access_text(d, access)} "
+        f"can be anything in {spans}: all of that would have to be computed",
+        where=d.span,
+        hint="clamp the index: ps.clip(i, 0, n - 1), or give the Input that it is read from a "
+        "range=(lo, hi)",
+    )
+
+
+# indices read from Inputs ---------------------------------------------------------------------
+def scannable(index: Node) -> Input | None:
+    """The Input whose element the index is, if its type alone bounds it."""
+    node = index
+    while isinstance(node, Op) and node.op == "cast" and _widens(node):
+        node = node.operands[0]
+    match node:
+        case Read(tensor=Input(range=None) as source):
+            return source
+        case _:
+            return None
+
+
+def _widens(node: Op) -> bool:
+    source, target = (concrete(n.type) for n in (node.operands[0], node) if n.type is not None)
+    return _holds(target, source)
+
+
+def _holds(target: DType, source: DType) -> bool:
+    """Whether each index of type `source` is the same index as a `target`. (A uint64 that int64
+    does not hold is out of any bounds.)"""
+    if not target.is_int or source.is_float:
+        return False
+    return target.bits == 64 or (target.min <= source.min and source.max <= target.max)
+
+
+def check_elements(
+    d: Definition,
+    access: Access,
+    axis: int,
+    source: Input,
+    array: NDArray[Any],
+    extent: int,
+) -> None:
+    """Refuse an array with elements that are no index along `axis`."""
+    if array.size == 0 or (array.min() >= 0 and array.max() < extent):
+        return
+    wrong = np.argwhere((array < 0) | (array >= extent))[0]
+    at = tuple(int(i) for i in wrong)
+    name = access.tensor.name
+    raise CallValueError(
+        f"{source.name}{list(at)} is {array[at]}, which is no index of {name}: {name} has "
+        f"{extent} elements along axis {axis}; the index is in {_access_text(d, access)}",
+        argument=source.name,
+        hint=f"correct the array, or clamp the index: ps.clip({source.name}[...], 0, n - 1)",
+    )

@@ -1,0 +1,194 @@
+"""Which points of each Func are computed, and whether every access is inside its tensor.
+
+From the outputs to the inputs: a Func with a shape has all of its box; any other has the points
+that its consumers may read, together with what its own updates touch. Updates are visited last to
+first, each over the region that is needed after it. Every access is checked on the way.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..lang.define import Definition
+from ..lang.nodes import RVar
+from ..lang.program import Program
+from ..lang.tensors import Const, Func, Input, Tensor
+from . import refusals
+from .bounds import Bounds, Box, data_rvars
+from .domain import may_loop, nest
+from .evaluate import Env, Evaluator, Faults, Symbols
+from .footprint import Access, Footprint
+from .pieces import Pieces, point_env
+from .storage import Point
+from .vars import Ranges, var_points
+
+#: A box that is read at an index known by its type alone may have this many points, no more.
+_LARGEST_BOX = 1 << 24
+
+
+class Region:
+    """Points of a tensor: all of `shape`, if it has one; else those that were added."""
+
+    def __init__(self, tensor: Tensor, shape: tuple[int, ...] | None) -> None:
+        self.tensor = tensor
+        self.shape = shape
+        self.added: set[Point] = set()
+        self.boxes: set[Box] = set()
+
+    def points(self) -> Iterator[Point]:
+        """Its points, in lexicographic order."""
+        if self.shape is None:
+            return iter(sorted(self.added))
+        return itertools.product(*map(range, self.shape))
+
+    def span(self) -> Ranges:
+        """The smallest box around it."""
+        if self.shape is not None:
+            return tuple(map(range, self.shape))
+        if not self.added:
+            return (range(0),) * self.tensor.ndim
+        return tuple(range(min(axis), max(axis) + 1) for axis in zip(*self.added, strict=True))
+
+    def is_outside(self, point: Point) -> bool:
+        return self.shape is not None and not all(
+            0 <= i < n for i, n in zip(point, self.shape, strict=True)
+        )
+
+
+class Statement:
+    """A definition prepared for enumeration."""
+
+    def __init__(self, definition: Definition, symbols: Symbols) -> None:
+        d = self.definition = definition
+        self.symbols = symbols
+        bounds = tuple(b for r in d.rvars for b in (r.lo, r.hi))
+        roots = (*d.lhs, *d.values, *d.where, *bounds)
+        self.exact = Evaluator(roots, symbols, {}, Faults())
+        self.bounds = Bounds(roots, symbols, self.exact, data_rvars(d.rvars))
+        self.footprint = Footprint(d, self.bounds)
+        self.conditions = [self.bounds[c] for c in d.where]
+
+
+class Regions:
+    """The regions of all tensors of a program at given sizes. Raises where an access is outside.
+
+    Attributes:
+        of: the region of each tensor.
+        spans: for each update, the box over which its Vars run.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        symbols: Symbols,
+        shapes: Mapping[Tensor, tuple[int, ...] | None],
+        arrays: Mapping[Input, NDArray[Any]],
+    ) -> None:
+        self.program = program
+        self.symbols = symbols
+        self.arrays = arrays
+        self.of = {tensor: Region(tensor, shape) for tensor, shape in shapes.items()}
+        self.spans: dict[Definition, Ranges] = {}
+        self.pieces: dict[Func, Pieces] = {}
+        self._scanned: set[tuple[Input, int]] = set()
+
+    def instances(self) -> Iterator[tuple[Definition, Env, list[Access]]]:
+        """Every instance that may happen, with its accesses, which have been checked and added.
+
+        Outputs first, the updates of a Func last to first.
+        """
+        for func in reversed(self.program.funcs):
+            definitions = self.program.definitions_of(func)
+            for d in reversed(definitions):
+                if d.is_update:
+                    self.spans[d] = self.of[func].span()
+                    yield from self._update(Statement(d, self.symbols))
+            self.pieces[func] = Pieces(definitions, self.symbols)
+            yield from self._pure(func)
+
+    def compute(self) -> None:
+        """All regions."""
+        for _ in self.instances():
+            pass
+
+    def _pure(self, func: Func) -> Iterator[tuple[Definition, Env, list[Access]]]:
+        pieces = self.pieces[func]
+        statements = {d: Statement(d, self.symbols) for d in pieces.definitions}
+        for point in self.of[func].points():
+            d = pieces.at(point)
+            env = point_env(d, point)
+            reads = list(statements[d].footprint.reads(env))
+            for access in reads:
+                self._add(d, access, env)
+            yield d, env, reads
+
+    def _update(self, s: Statement) -> Iterator[tuple[Definition, Env, list[Access]]]:
+        d = s.definition
+        loops = tuple(may_loop(r, s.bounds, s.exact, self._touch(s, r)) for r in d.rvars)
+        for vars in var_points(d, self.spans[d], self.symbols):
+            for env in nest(vars, loops):
+                accesses = list(s.footprint.condition_reads(env))
+                if all(condition(env)[1] for condition in s.conditions):
+                    accesses += [*s.footprint.reads(env), s.footprint.write]
+                for access in accesses:
+                    self._add(d, access, env)
+                yield d, env, accesses
+
+    def _touch(self, s: Statement, rvar: RVar) -> Any:
+        """What adds the reads in the bounds of an RVar, at an iteration of those around it."""
+
+        def touch(env: Env) -> None:
+            for access in s.footprint.bound_reads(rvar, env):
+                self._add(s.definition, access, env)
+
+        return touch
+
+    # one access -------------------------------------------------------------------------------
+    def _add(self, d: Definition, access: Access, env: Env) -> None:
+        region = self.of[access.tensor]
+        where = access.where(env)
+        if access.exact:
+            if where not in region.added:
+                if region.is_outside(where):
+                    raise refusals.outside(d, access, where, env, region.shape)
+                region.added.add(where)
+        elif where not in region.boxes:
+            self._check_box(d, access, where, env, region)
+            region.boxes.add(where)
+
+    def _check_box(
+        self, d: Definition, access: Access, box: Box, env: Env, region: Region
+    ) -> None:
+        if region.shape is None:
+            if prod(hi - lo + 1 for lo, hi in box) > _LARGEST_BOX:
+                raise refusals.unbounded(d, access, box)
+            region.added.update(itertools.product(*(range(lo, hi + 1) for lo, hi in box)))
+            return
+        for axis, ((lo, hi), extent) in enumerate(zip(box, region.shape, strict=True)):
+            if 0 <= lo and hi < extent:
+                continue
+            source = refusals.scannable(access.index[axis])
+            if source is None:
+                raise refusals.unproved(d, access, axis, (lo, hi), env, region.shape)
+            self._scan(d, access, axis, source, extent)
+
+    def _scan(self, d: Definition, access: Access, axis: int, source: Input, extent: int) -> None:
+        """An index that is an element of an Input: all of its elements must be in bounds."""
+        if (source, extent) not in self._scanned:
+            refusals.check_elements(d, access, axis, source, self.arrays[source], extent)
+            self._scanned.add((source, extent))
+
+
+def tensor_shapes(
+    program: Program, arrays: Mapping[Input, NDArray[Any]], funcs: Mapping[Func, Any]
+) -> dict[Tensor, tuple[int, ...] | None]:
+    """The shapes of all tensors of a program; None for Funcs whose region follows from use."""
+    shapes: dict[Tensor, tuple[int, ...] | None] = {i: a.shape for i, a in arrays.items()}
+    shapes.update((c, c.data.shape) for c in program.consts if isinstance(c, Const))
+    shapes.update(funcs)
+    return shapes

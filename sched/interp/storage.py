@@ -1,0 +1,57 @@
+"""Where values are kept while a program is interpreted: dicts from points to values.
+
+A Func's dict has exactly the points of its region, so reading a point that was never computed is
+found out at once. A Func with several components keeps a tuple at each point.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lang.dtypes import DType
+from ..lang.errors import InternalError
+from .scalar import as_value
+
+Point = tuple[int, ...]
+
+
+class Values(dict[Point, Any]):
+    """The values of a Func, by point."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def __missing__(self, point: Point) -> Any:
+        raise InternalError(f"{self.name}{list(point)} is read but was never computed")
+
+
+class ArrayValues(Values):
+    """The values of an array, taken from it when they are first read."""
+
+    def __init__(self, name: str, array: NDArray[Any], dtype: DType) -> None:
+        super().__init__(name)
+        self.array = array
+        self.dtype = dtype
+
+    def __missing__(self, point: Point) -> Any:
+        if not all(0 <= i < n for i, n in zip(point, self.array.shape, strict=True)):
+            raise InternalError(f"{self.name}{list(point)} is outside its bounds")
+        value = self[point] = as_value(self.array[point], self.dtype)
+        return value
+
+
+def to_arrays(
+    values: Values, shape: tuple[int, ...], dtypes: tuple[DType, ...]
+) -> tuple[NDArray[Any], ...]:
+    """The values of a Func over its box, as one array a component."""
+    arrays = tuple(np.empty(shape, t.numpy) for t in dtypes)
+    for point, value in values.items():
+        for array, component in zip(
+            arrays, value if len(dtypes) > 1 else (value,), strict=True
+        ):
+            array[point] = component
+    return arrays

@@ -1,0 +1,110 @@
+"""Over which values the Vars of an update run.
+
+A Var that is an index on the left by itself runs over the extent of that axis of the region. One
+that occurs inside of index expressions only runs over all integers for which these stay within
+the region; they are found by bisection, whatever the expressions are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ..lang.define import Definition
+from ..lang.errors import LanguageError
+from ..lang.nodes import Node, Read, RVar, Var, postorder
+from .bounds import Bounds
+from .evaluate import Env, Evaluator, Faults, Symbols
+
+Ranges = tuple[range, ...]
+
+#: The bisection starts from this power of two on either side of zero; what still has solutions
+#: at the rim when its boxes have shrunk to the second one has infinitely many.
+_WIDEST, _FINE = 1 << 40, 1 << 20
+_MANY = 10_000
+
+
+def var_points(definition: Definition, box: Ranges, symbols: Symbols) -> Iterator[Env]:
+    """The values of an update's Vars, where its Func's region spans `box`."""
+    plain: dict[Node, range] = {}
+    for x, extent in zip(definition.lhs, box, strict=True):
+        if isinstance(x, Var):
+            plain[x] = intersection(plain.get(x, extent), extent)
+    inside = tuple(v for v in definition.vars if v not in plain)
+    search = _Search(definition, inside, box, symbols) if inside else None
+    for values in itertools.product(*plain.values()):
+        env: Env = dict(zip(plain, values, strict=True))
+        if search is None:
+            yield env
+        else:
+            yield from search.solutions(env)
+
+
+def intersection(a: range, b: range) -> range:
+    """The integers in both."""
+    return range(max(a.start, b.start), min(a.stop, b.stop))
+
+
+class _Search:
+    """All integers for `unknown` with which the coordinates on the left lie in the region."""
+
+    def __init__(
+        self, definition: Definition, unknown: tuple[Var, ...], box: Ranges, symbols: Symbols
+    ) -> None:
+        self.definition = definition
+        self.unknown = unknown
+        coordinates = [
+            (x, extent)
+            for x, extent in zip(definition.lhs, box, strict=True)
+            if not isinstance(x, Var) and not _moves(x)
+        ]
+        roots = tuple(x for x, _ in coordinates)
+        exact = Evaluator(roots, symbols, {}, Faults())
+        bounds = Bounds(roots, symbols, exact, unknown)
+        self.coordinates = [(bounds[x], extent) for x, extent in coordinates]
+
+    def solutions(self, env: Env) -> Iterator[Env]:
+        width = 2 * _WIDEST
+        corners = [tuple(-_WIDEST for _ in self.unknown)]
+        while width > 1 and corners:
+            width //= 2
+            corners = [
+                child
+                for corner in corners
+                for child in itertools.product(*((c, c + width) for c in corner))
+                if self._possible(env, child, width)
+            ]
+            if width >= _FINE and (len(corners) > _MANY or self._at_rim(corners, width)):
+                self._refuse()
+        for corner in sorted(corners):
+            yield {**env, **dict(zip(self.unknown, corner, strict=True))}
+
+    def _possible(self, env: Env, corner: tuple[int, ...], width: int) -> bool:
+        here: Env = dict(env)
+        for v, c in zip(self.unknown, corner, strict=True):
+            here[v] = (c, c + width - 1)
+        return all(
+            lo < extent.stop and extent.start <= hi and extent
+            for (lo, hi), extent in ((f(here), extent) for f, extent in self.coordinates)
+        )
+
+    def _at_rim(self, corners: list[tuple[int, ...]], width: int) -> bool:
+        return width == _FINE and any(
+            c == -_WIDEST or c + width == _WIDEST for corner in corners for c in corner
+        )
+
+    def _refuse(self) -> None:
+        d = self.definition
+        names = " and ".join(v.name for v in self.unknown)
+        raise LanguageError(
+            f"nothing bounds the Var{'s' if len(self.unknown) > 1 else ''} {names} in "
+            f"{d.text()}: infinitely many values write into {d.func.name}",
+            where=d.span,
+            hint=f"make it an RVar, which has bounds: {self.unknown[0].name} = "
+            f"ps.RVar({self.unknown[0].name!r}, lo, hi)",
+        )
+
+
+def _moves(coordinate: Node) -> bool:
+    """Whether an index contains RVars or reads, and so says nothing about its Vars."""
+    return any(isinstance(n, (RVar, Read)) for n in postorder(coordinate))

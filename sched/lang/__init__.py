@@ -1,0 +1,1 @@
+"""The language: types, expressions, definitions, schedule records. Knows neither isl nor LLVM."""

@@ -1,0 +1,348 @@
+"""What a Func is made of: definitions as they were written, and their typed form.
+
+A *piece* of the pure definition has distinct Vars or constants on the left. The pieces with
+constants come first (`f[0, j] = ...`); the one with Vars alone closes the definition and holds at
+every point that no more specific piece claims. Everything after that is an *update*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import nodes
+from .dtypes import DType, Type, concrete, int64
+from .elaborate import elaborate, infer_types
+from .errors import LanguageError, LanguageTypeError, Span
+from .expr import Expr, as_node, symbol_key
+from .nodes import Node, Op, Read, RVar, Var, postorder
+from .ops import OPS
+from .printer import expr_text
+
+if TYPE_CHECKING:
+    from .tensors import Func
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """A definition as written, untyped. `op` is "=" or the operator of an in-place update."""
+
+    lhs: tuple[Node, ...]
+    values: tuple[Node, ...]
+    op: str
+    span: Span
+    serial: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A typed definition: at each instance, `func[lhs] = values`.
+
+    `number` counts the updates of the Func from 0; it is None for a piece of the pure definition.
+    `rvars` are in the order in which they run, outermost first. `where` are conditions on them.
+    """
+
+    func: Func
+    number: int | None
+    lhs: tuple[Node, ...]
+    values: tuple[Node, ...]
+    op: str
+    vars: tuple[Var, ...]
+    rvars: tuple[RVar, ...]
+    where: tuple[Node, ...]
+    span: Span
+    serial: int
+
+    @property
+    def is_update(self) -> bool:
+        return self.number is not None
+
+    @property
+    def name(self) -> str:
+        return self.func.name if self.number is None else f"{self.func.name}.update({self.number})"
+
+    def text(self) -> str:
+        """The definition in the user's spelling."""
+        left = f"{self.func.name}[{', '.join(map(expr_text, self.lhs)) or '()'}]"
+        right = ", ".join(map(expr_text, self.values))
+        return f"{left} = {right if len(self.values) == 1 else f'({right})'}"
+
+
+class History:
+    """The definitions of one Func, in the order written."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self.recorded: list[Recorded] = []
+        self.pieces = 0
+        self.closed = False
+        self.completed_by: Span | None = None
+        self._typed: tuple[Definition, ...] | None = None
+        self._types: tuple[Type | None, ...] = ()
+
+    # what is known so far --------------------------------------------------------------------
+    @property
+    def rank(self) -> int | None:
+        return len(self.recorded[0].lhs) if self.recorded else None
+
+    @property
+    def components(self) -> int | None:
+        return len(self.recorded[0].values) if self.recorded else None
+
+    def pure_vars(self) -> tuple[Var, ...]:
+        """The Vars of the closing piece, or of the most general one."""
+        pieces = self.recorded[: self.pieces]
+        best: tuple[Var, ...] = ()
+        for piece in pieces:
+            found = tuple(x for x in piece.lhs if isinstance(x, Var))
+            best = max(best, found, key=len)
+        return best
+
+    def dtypes(self) -> tuple[DType, ...]:
+        """The element types: given, or the least that hold every definition so far."""
+        if self._typed is not None:
+            return self.func.dtypes
+        if self.func.declared_dtypes is not None:
+            return self.func.declared_dtypes
+        if not self.recorded:
+            raise LanguageError(
+                f"the dtype of Func {self.func.name} is not known: it has no definition yet",
+                hint=f"ps.Func({self.func.name!r}, dtype=ps.float32), or define it first",
+            )
+        return _concrete(self._types)
+
+    def typed(self) -> tuple[Definition, ...]:
+        """All definitions, typed; pure pieces first, then updates in order."""
+        if self._typed is not None:
+            return self._typed
+        if not self.recorded:
+            raise LanguageError(
+                f"Func {self.func.name} is used but has no definition",
+                hint=f"define it: {self.func.name}[i, j] = ...",
+            )
+        dtypes = self.dtypes()
+        typed = tuple(
+            self._definition(r, None if k < self.pieces else k - self.pieces, dtypes)
+            for k, r in enumerate(self.recorded)
+        )
+        if self.completed_by is not None:
+            self.func.dtypes = dtypes
+            self._typed = typed
+        return typed
+
+    def text(self) -> str:
+        func = self.func
+        head = repr(func)
+        if not self.recorded:
+            return head
+        return "\n".join([head, *(f"  {d.text()}" for d in self.typed())])
+
+    def complete(self, by: Span) -> None:
+        if self.completed_by is None:
+            self.completed_by = by
+            self.typed()
+
+    # recording --------------------------------------------------------------------------------
+    def record(self, index: object, value: object, span: Span) -> None:
+        """A definition `func[index] = value`, written at `span`."""
+        func = self.func
+        values, augmented = self._values(value)
+        implicit = max(
+            (int(n.name[1:]) for n in postorder(*values) if _is_implicit(n)), default=0
+        )
+        lhs = func._index(index, implicit)
+        op = self._operator(lhs, values, augmented)
+        if self.completed_by is not None:
+            raise LanguageError(
+                f"{func.name} is complete since it was used at {self.completed_by}: "
+                "a later definition would change what was computed there",
+                where=span,
+                hint="write all definitions before the first use, or make a new Func",
+            )
+        if self.rank is not None and len(lhs) != self.rank:
+            raise LanguageError(
+                f"{func.name} has {self.rank} axes (first defined at {self.recorded[0].span}) "
+                f"but this definition has {len(lhs)}",
+                where=span,
+            )
+        recorded = Recorded(lhs, values, op, span, nodes.next_serial())
+        is_piece = self._classify(recorded)
+        complete_producers(func, recorded)
+        types = func.declared_dtypes or self._infer(recorded)
+        number = None if is_piece else len(self.recorded) - self.pieces
+        self._definition(recorded, number, _concrete(types))  # refuses at the user's line
+        self._types = types
+        self.recorded.append(recorded)
+        if is_piece:
+            self.pieces += 1
+            self.closed = all(isinstance(x, Var) for x in lhs)
+
+    def _infer(self, new: Recorded) -> tuple[Type | None, ...]:
+        """The types with one more definition; the others are visited again only if they change."""
+        known = self._types or (None,) * len(new.values)
+        types = infer_types(self.func, [new], known)
+        return types if types == known else infer_types(self.func, [*self.recorded, new], types)
+
+    def _values(self, value: object) -> tuple[tuple[Node, ...], tuple[str, Node, Node] | None]:
+        func = self.func
+        if isinstance(value, tuple):
+            values = tuple(as_node(v) for v in value)
+        else:
+            values = (as_node(value),)
+        wanted = len(func.declared_dtypes or ()) or self.components
+        if wanted is not None and len(values) != wanted:
+            raise LanguageTypeError(
+                f"{func.name} holds {wanted} value{'s' if wanted > 1 else ''} at each point, "
+                f"but {len(values)} {'are' if len(values) > 1 else 'is'} assigned",
+                hint="assign a tuple with one value a component",
+            )
+        return values, value._augmented if isinstance(value, Expr) else None
+
+    def _operator(
+        self, lhs: tuple[Node, ...], values: tuple[Node, ...], augmented: object
+    ) -> str:
+        """ "=" or the operator by which the old value and a new one are combined."""
+        here = Read(self.func, lhs, 0, None)
+        if isinstance(augmented, tuple) and augmented[1] is here:
+            return str(augmented[0])
+        match values:
+            case (Op(op="min" | "max" as name, operands=operands),) if here in operands:
+                return name
+        return "="
+
+    def _classify(self, new: Recorded) -> bool:
+        """Whether `new` is a piece of the pure definition; refuses what is neither that nor an
+        update."""
+        func = self.func
+        plain = new.op == "=" and not self._has_rvars(new)
+        is_pattern = _is_pattern(new.lhs)
+        all_vars = is_pattern and all(isinstance(x, Var) for x in new.lhs)
+        reads_itself = self._reads_itself(new)
+        updated = len(self.recorded) > self.pieces
+        if not self.closed and not updated and plain and is_pattern:
+            if reads_itself:
+                self._refuse_recurrence(new)
+            if not all_vars:
+                self._refuse_same_pattern(new)
+            return True
+        if not self.recorded:
+            self._refuse_first(new)
+        if plain and all_vars and not reads_itself:
+            raise LanguageError(
+                f"{func.name} has a pure definition already, at {self.recorded[0].span}; "
+                "a second one is refused",
+                where=new.span,
+                hint="an update changes values: +=, or ps.select(condition, new, "
+                f"{func.name}[...]); a different value needs a Func of its own",
+            )
+        return False
+
+    def _has_rvars(self, new: Recorded) -> bool:
+        return any(isinstance(n, RVar) for n in postorder(*new.lhs, *new.values))
+
+    def _reads_itself(self, new: Recorded) -> bool:
+        return any(
+            isinstance(n, Read) and n.tensor is self.func
+            for n in postorder(*new.lhs, *new.values)
+        )
+
+    def _refuse_recurrence(self, new: Recorded) -> None:
+        raise LanguageError(
+            f"the pure definition of {self.func.name} reads {self.func.name} itself: "
+            "recurrences are not supported yet",
+            where=new.span,
+            hint="define it without itself first, then run an update over a ps.RVar",
+        )
+
+    def _refuse_same_pattern(self, new: Recorded) -> None:
+        for old in self.recorded[: self.pieces]:
+            if all(
+                (isinstance(a, Var) and isinstance(b, Var)) or a is b
+                for a, b in zip(old.lhs, new.lhs, strict=True)
+            ):
+                raise LanguageError(
+                    f"this piece of {self.func.name} was defined already, at {old.span}",
+                    where=new.span,
+                    hint="each point is defined once; write an update with += or its like",
+                )
+
+    def _refuse_first(self, new: Recorded) -> None:
+        func = self.func
+        left = f"{func.name}[{', '.join(map(expr_text, new.lhs))}]"
+        if new.op != "=" or any(isinstance(n, RVar) for n in postorder(*new.lhs)):
+            zeros = ", ".join(f"i{k}" for k in range(len(new.lhs))) or "()"
+            raise LanguageError(
+                f"{left} is an update, but {func.name} has no pure definition to update",
+                where=new.span,
+                hint=f"say what it starts from first, as {func.name}[{zeros}] = 0",
+            )
+        if self._has_rvars(new):
+            rvar = next(n for n in postorder(*new.values) if isinstance(n, RVar))
+            raise LanguageError(
+                f"the pure definition of {func.name} uses the RVar {rvar.name}: an equation "
+                "has no order in which an RVar could run",
+                where=new.span,
+                hint=f"define {func.name} first, then update it: {left} += ...",
+            )
+        raise LanguageError(
+            f"the left side of a pure definition has distinct Vars or constants: {left}",
+            where=new.span,
+            hint=f"compute the index on the right: {func.name}[i] = ... at every i",
+        )
+
+    # typing -----------------------------------------------------------------------------------
+    def _definition(
+        self, recorded: Recorded, number: int | None, dtypes: tuple[DType, ...]
+    ) -> Definition:
+        lhs, values, rvars, where = elaborate(self.func, recorded, dtypes)
+        found = [n for n in postorder(*lhs) if isinstance(n, Var)]
+        on_left = tuple(dict.fromkeys(found))
+        for node in postorder(*values, *lhs, *where, *(b for r in rvars for b in (r.lo, r.hi))):
+            if isinstance(node, Var) and node not in on_left:
+                raise LanguageError(
+                    f"the Var {node.name} is not on the left side of this definition of "
+                    f"{self.func.name}, so nothing says where it runs",
+                    where=recorded.span,
+                    hint=f"make it an RVar, which has bounds: "
+                    f"{node.name} = ps.RVar({node.name!r}, lo, hi)",
+                )
+        return Definition(
+            self.func, number, lhs, values, recorded.op, on_left, rvars, where,
+            recorded.span, recorded.serial,
+        )  # fmt: skip
+
+
+def _concrete(types: tuple[Type | None, ...]) -> tuple[DType, ...]:
+    return tuple(int64 if t is None else concrete(t) for t in types)
+
+
+def complete_producers(func: Func, new: Recorded) -> None:
+    """A Func is complete at its first use by a definition of another one."""
+    for node in postorder(*new.lhs, *new.values):
+        if isinstance(node, Read) and node.tensor is not func:
+            history: History | None = getattr(node.tensor, "history", None)
+            if history is not None and (history.closed or len(history.recorded) > history.pieces):
+                history.complete(new.span)
+
+
+def _is_pattern(lhs: tuple[Node, ...]) -> bool:
+    """Distinct Vars, or constants (integers and expressions over sizes)."""
+    vars = [x for x in lhs if isinstance(x, Var)]
+    rest = [x for x in lhs if not isinstance(x, Var)]
+    symbols = (nodes.Const, nodes.Size, Op)
+    return len(set(vars)) == len(vars) and all(isinstance(n, symbols) for n in postorder(*rest))
+
+
+def _is_implicit(node: Node) -> bool:
+    return isinstance(node, Var) and node.name[0] == "_" and node.name[1:].isdigit()
+
+
+def reduction_symbol(op: str) -> str:
+    """How an update by `op` is written: "+=", or "=" for min and max."""
+    symbol = OPS[op].symbol if op in OPS else None
+    return f"{symbol}=" if symbol else "="
+
+
+def same_rvar(a: RVar, b: RVar) -> bool:
+    """RVars are equal by name and bounds."""
+    return a is b or symbol_key(a) == symbol_key(b)

@@ -1,0 +1,105 @@
+"""The three families of errors a user can meet, and where in the user's code they arose.
+
+A message says, in this order: what was asked and where; what conflicts; what would make it right.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from types import FrameType
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the user's source: a file (or a notebook cell) and a line."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        cell = _cell_number(self.file)
+        if cell is not None:
+            return f"cell {cell}, line {self.line}"
+        return f"{self.file}:{self.line}"
+
+
+def _cell_number(file: str) -> int | None:
+    """The execution count of the notebook cell that was compiled under the name `file`."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None:
+        return None
+    shell = ipython.get_ipython()
+    cells = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    return cells.get(file) if isinstance(cells, dict) else None
+
+
+_PACKAGE = __name__.split(".")[0]
+
+
+def user_span() -> Span:
+    """The innermost line on the call stack that is not part of this package."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module != _PACKAGE and not module.startswith(_PACKAGE + "."):
+            return Span(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return Span("<unknown>", 0)
+
+
+class PolyschedError(Exception):
+    """Base of everything this package raises on purpose.
+
+    Attributes: `what` (the conflict, in words), `where` (a `Span` or None), `hint` (what would
+    make it right, or None).
+    """
+
+    def __init__(self, what: str, *, where: Span | None = None, hint: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.hint = hint
+        lines = [what]
+        if where is not None:
+            lines.append(f"  at {where}")
+        if hint is not None:
+            lines.append(f"  hint: {hint}")
+        super().__init__("\n".join(lines))
+
+
+class LanguageError(PolyschedError, ValueError):
+    """The algorithm is ill-formed. Raised at the user's line that made it so."""
+
+    def __init__(self, what: str, *, where: Span | None = None, hint: str | None = None) -> None:
+        super().__init__(what, where=where or user_span(), hint=hint)
+
+
+class LanguageTypeError(LanguageError, TypeError):
+    """A value of the wrong type, or one of Python's protocols that means nothing here."""
+
+
+class ScheduleError(PolyschedError, ValueError):
+    """A schedule is refused: a violation (with a witness), unproved, or malformed."""
+
+
+class CallError(PolyschedError):
+    """The arguments of a call do not fit. Attribute `argument`: the name of the culprit."""
+
+    def __init__(self, what: str, *, argument: str | None = None, hint: str | None = None) -> None:
+        self.argument = argument
+        super().__init__(what, hint=hint)
+
+
+class CallTypeError(CallError, TypeError):
+    """An argument has the wrong dtype or kind, is missing, or is unknown."""
+
+
+class CallValueError(CallError, ValueError):
+    """An argument has the wrong shape, layout or value."""
+
+
+class InternalError(PolyschedError, RuntimeError):
+    """A fault of this package, never of its user. Please report it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, hint="this is a fault in polysched: please report it")

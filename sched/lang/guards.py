@@ -1,0 +1,80 @@
+"""Under which conditions each read of an expression happens.
+
+`select` is lazy: a read inside an arm happens only where that arm is chosen. A read that is
+shared by several arms happens where any of them is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .dtypes import bool_
+from .nodes import Const, Node, Op, postorder
+
+Guard = Node | None
+"""A condition, or None for always."""
+
+_NEVER = Const(False, bool_)
+
+
+def guards(roots: Sequence[Node]) -> dict[Node, Guard]:
+    """The condition under which each node's value is needed, given that all roots are."""
+    found: dict[Node, Guard] = {root: None for root in roots}
+    for node in reversed(list(postorder(*roots))):
+        here = found.setdefault(node, _NEVER)
+        match node:
+            case Op(op="select", operands=(condition, a, b)):
+                _add(found, condition, here)
+                _add(found, a, conjunction(here, condition))
+                _add(found, b, conjunction(here, negation(condition)))
+            case _:
+                for operand in node.args:
+                    _add(found, operand, here)
+    return found
+
+
+def _add(found: dict[Node, Guard], node: Node, guard: Guard) -> None:
+    found[node] = disjunction(found[node], guard) if node in found else guard
+
+
+def conjunction(a: Guard, b: Guard) -> Guard:
+    """Both hold."""
+    if a is None or b is None:
+        return b if a is None else a
+    if a is b or _NEVER in (a, b):
+        return a if a is b else _NEVER
+    return Op("and", (a, b), bool_)
+
+
+def disjunction(a: Guard, b: Guard) -> Guard:
+    """Either holds. Merges the two arms of one select, so that what both need has no guard."""
+    if a is None or b is None or a is b:
+        return None if a is None or b is None else a
+    for x, y in ((a, b), (b, a)):
+        if x is _NEVER:
+            return y
+        outer, last = _split(x)
+        other, opposite = _split(y)
+        if outer is other and negation(last) is opposite:
+            return outer
+        if outer is y:
+            return y
+    return Op("or", (a, b), bool_)
+
+
+def _split(guard: Node) -> tuple[Guard, Node]:
+    """The guard that held before, and the condition added last."""
+    match guard:
+        case Op(op="and", operands=(outer, last)):
+            return outer, last
+        case _:
+            return None, guard
+
+
+def negation(condition: Node) -> Node:
+    """The opposite condition."""
+    match condition:
+        case Op(op="not", operands=(inner,)):
+            return inner
+        case _:
+            return Op("not", (condition,), bool_)

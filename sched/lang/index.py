@@ -1,0 +1,103 @@
+"""Index arithmetic on typed nodes, folding what is constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from .dtypes import bool_, int64
+from .nodes import Const, Node, Op, integer
+
+ZERO, ONE = integer(0), integer(1)
+
+
+def constant(node: Node) -> int | None:
+    """The value of an integer constant."""
+    return int(node.value) if isinstance(node, Const) else None
+
+
+def add(a: Node, b: Node) -> Node:
+    x, y = constant(a), constant(b)
+    if x is not None and y is not None:
+        return integer(x + y)
+    if x == 0 or y == 0:
+        return b if x == 0 else a
+    if y is not None and y < 0:
+        return Op("sub", (a, integer(-y)), int64)
+    return Op("add", (a, b), int64)
+
+
+def sub(a: Node, b: Node) -> Node:
+    x, y = constant(a), constant(b)
+    if x is not None and y is not None:
+        return integer(x - y)
+    if y == 0:
+        return a
+    if a is b:
+        return ZERO
+    if y is not None and y < 0:
+        return Op("add", (a, integer(-y)), int64)
+    return Op("neg", (b,), int64) if x == 0 else Op("sub", (a, b), int64)
+
+
+def mul(a: Node, b: Node) -> Node:
+    x, y = constant(a), constant(b)
+    if x is not None and y is not None:
+        return integer(x * y)
+    if x == 0 or y == 0:
+        return ZERO
+    if x == 1 or y == 1:
+        return b if x == 1 else a
+    return Op("mul", (a, b), int64)
+
+
+def floordiv(a: Node, divisor: int) -> Node:
+    x = constant(a)
+    if x is not None:
+        return integer(x // divisor)
+    return a if divisor == 1 else Op("floordiv", (a, integer(divisor)), int64)
+
+
+def mod(a: Node, divisor: int) -> Node:
+    x = constant(a)
+    if x is not None:
+        return integer(x % divisor)
+    return ZERO if divisor == 1 else Op("mod", (a, integer(divisor)), int64)
+
+
+def _extremum(op: str, values: Iterable[Node]) -> Node:
+    distinct = list(dict.fromkeys(values))
+    constants = [c for c in (constant(v) for v in distinct) if c is not None]
+    rest = [v for v in distinct if constant(v) is None]
+    if constants:
+        rest.append(integer((max if op == "max" else min)(constants)))
+    return reduce(lambda a, b: Op(op, (a, b), int64), rest)
+
+
+def maximum(values: Iterable[Node]) -> Node:
+    return _extremum("max", values)
+
+
+def minimum(values: Iterable[Node]) -> Node:
+    return _extremum("min", values)
+
+
+def compare(op: str, a: Node, b: Node) -> Node:
+    return Op(op, (a, b), bool_)
+
+
+def conjunction(conditions: Iterable[Node]) -> Node | None:
+    """All of them; None where there are none."""
+    distinct = list(dict.fromkeys(conditions))
+    return reduce(lambda a, b: Op("and", (a, b), bool_), distinct) if distinct else None
+
+
+def disjunction(conditions: Iterable[Node]) -> Node:
+    """Any of them."""
+    distinct = list(dict.fromkeys(conditions))
+    false: Node = Const(False, bool_)
+    return reduce(lambda a, b: Op("or", (a, b), bool_), distinct) if distinct else false
+
+
+def select(condition: Node | None, a: Node, b: Node) -> Node:
+    return a if condition is None or a is b else Op("select", (condition, a, b), int64)

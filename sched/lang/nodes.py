@@ -1,0 +1,234 @@
+"""Expression nodes: immutable, hash-consed, shared.
+
+Building a node twice gives the same object, so equality is identity, a repeated subexpression is
+one node however often it is written, and every pass that visits each node once is linear in the
+number of *distinct* ones. A node carries no operators (`expr.Expr` does) and no source span
+(definitions do).
+
+Life of an expression: the user's operators build it untyped (`type is None` but for literals,
+symbols and casts); `elaborate` makes of it a typed one, in which every operand has exactly the
+type its operator works in, casts are explicit and products that fuse are `fma`. Interpreter,
+polyhedral model and code generation see typed ones only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, bool_, int64
+
+if TYPE_CHECKING:
+    from .symbols import ParamInfo
+    from .tensors import Tensor
+
+_table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+class _HashConsed(type):
+    """Calling the class with equal fields returns the node that is already there."""
+
+    def __call__(cls, *fields: Any) -> Any:
+        key = (cls, *cls.key(*fields))  # type: ignore[attr-defined]
+        with _lock:
+            node = _table.get(key)
+            if node is None:
+                node = super().__call__(*fields)
+                _table[key] = node
+        return node
+
+
+class Node(metaclass=_HashConsed):
+    """Base of all nodes. `args` are the nodes it is computed from."""
+
+    __slots__ = ("__weakref__",)
+    type: Type | None
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        return fields
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return ()
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        """The same node computed from other ones."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, f) for f in self.__dataclass_fields__)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Node):
+    """A literal: weak when it was a Python number, of its own type when NumPy's."""
+
+    value: bool | int | float
+    type: Type
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        value, t = fields
+        # 0.0 and -0.0, 1 and True are equal as keys but not as values; NaN equals nothing.
+        return (value.hex() if isinstance(value, float) else int(value), type(value), t)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var(Node):
+    """An index over which a definition holds at every point, in no order."""
+
+    name: str
+
+    @property
+    def type(self) -> Type:
+        return INDEX
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Size(Node):
+    """A symbolic extent, an integer >= 0; `default` derives it where no argument fixes it."""
+
+    name: str
+    default: Node | None
+
+    @property
+    def type(self) -> Type:
+        return INDEX
+
+
+_serial = itertools.count()
+
+
+class RDomain:
+    """RVars made together; `where` restricts all of them (and refers to them)."""
+
+    __slots__ = ("members", "where")
+
+    def __init__(self) -> None:
+        self.members: tuple[RVar, ...] = ()
+        self.where: Node | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RVar(Node):
+    """An index that runs in order over `lo <= name < hi`; `serial` says which was made first."""
+
+    name: str
+    lo: Node
+    hi: Node
+    domain: RDomain
+    serial: int
+
+    @property
+    def type(self) -> Type:
+        return INDEX
+
+
+def next_serial() -> int:
+    return next(_serial)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Param(Node):
+    """A scalar given at run time."""
+
+    info: ParamInfo
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def type(self) -> Type:
+        return INDEX if self.info.dtype.is_int else self.info.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op(Node):
+    """An operator of the table in `ops`, applied to `operands`."""
+
+    op: str
+    operands: tuple[Node, ...]
+    type: Type | None
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.operands
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        return self if args == self.operands else Op(self.op, args, self.type)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read(Node):
+    """The value of `tensor` at `index`; `component` picks one of a tuple's values."""
+
+    tensor: Tensor
+    index: tuple[Node, ...]
+    component: int
+    type: Type | None
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.index
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        return self if args == self.index else Read(self.tensor, args, self.component, self.type)
+
+
+Symbol = Var | RVar | Size | Param
+
+
+def postorder(*roots: Node) -> Iterator[Node]:
+    """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
+    seen: set[Node] = set()
+    stack = [(r, False) for r in reversed(roots)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack.extend((a, False) for a in reversed(node.args) if a not in seen)
+
+
+def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
+    """`root` with `rule` applied to every node, operands first."""
+    return transform_all((root,), rule)[0]
+
+
+def transform_all(roots: tuple[Node, ...], rule: Callable[[Node], Node]) -> tuple[Node, ...]:
+    """`transform` of several roots that share nodes."""
+    done: dict[Node, Node] = {}
+    for node in postorder(*roots):
+        done[node] = rule(node.with_args(tuple(done[a] for a in node.args)))
+    return tuple(done[r] for r in roots)
+
+
+def substitute(root: Node, replacement: dict[Node, Node]) -> Node:
+    """`root` with nodes replaced."""
+    return transform(root, lambda n: replacement.get(n, n))
+
+
+def literal(value: bool | int | float) -> Const:
+    """A Python literal as a (weak) constant."""
+    if isinstance(value, bool):
+        return Const(value, bool_)
+    return Const(value, WEAK_INT if isinstance(value, int) else WEAK_FLOAT)
+
+
+def integer(value: int) -> Const:
+    """A typed int64 constant, for index arithmetic on elaborated expressions."""
+    return Const(value, int64)
+
+
+def op(name: str, *operands: Node, dtype: DType | None = None) -> Op:
+    """An operator node; typed when `dtype` is given."""
+    return Op(name, operands, dtype)

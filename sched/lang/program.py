@@ -1,0 +1,275 @@
+"""A program: the outputs asked for, and everything that they are computed from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from . import nodes
+from .define import Definition
+from .elaborate import infer_condition
+from .errors import LanguageError, LanguageTypeError, Span, user_span
+from .expr import ExprLike, as_node
+from .nodes import Node, Read, postorder
+from .printer import expr_text
+from .tensors import Const, Func, Input, Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requirement:
+    """A precondition on sizes and Params, checked at each call and used in proofs."""
+
+    condition: Node
+    message: str
+    span: Span
+
+
+class _Recent(threading.local):
+    """Where a requirement written without Funcs belongs: see `require`."""
+
+    pending: list[Requirement]
+    last: Func | None
+
+    def __init__(self) -> None:
+        self.pending = []
+        self.last = None
+
+
+_recent = _Recent()
+
+
+def adopt(func: Func) -> None:
+    """Called by each new Func: requirements written just before it are its own."""
+    func.requirements = list(_recent.pending)
+    _recent.pending = []
+    _recent.last = func
+
+
+def require(condition: ExprLike, message: str, *funcs: Func) -> None:
+    """A precondition of a program: `ps.require(n >= 3, "the filter needs three rows")`.
+
+    Args:
+        condition: over sizes and Params.
+        message: what a call that fails it says, as a `CallError`.
+        funcs: to which it belongs; every program that contains one of them checks it. Without
+            any, it belongs to the Func made last, unless that was used already, and to the one
+            made next.
+    """
+    node = infer_condition(as_node(condition), user_span())
+    if not isinstance(message, str):
+        raise LanguageTypeError("the message of a requirement is a string")
+    for n in postorder(node):
+        if isinstance(n, (Read, nodes.Var, nodes.RVar)):
+            raise LanguageError(
+                f"a requirement is about sizes and Params, and cannot contain {expr_text(n)}",
+                hint="ps.select makes a value depend on data",
+            )
+    requirement = Requirement(node, message, user_span())
+    if funcs:
+        for func in funcs:
+            func.requirements.append(requirement)
+        return
+    if _recent.last is not None and _recent.last.history.completed_by is None:
+        _recent.last.requirements.append(requirement)
+    _recent.pending.append(requirement)
+
+
+class Program:
+    """Outputs and all that they need, in order. Making one completes every Func in it.
+
+    Attributes:
+        outputs: the Funcs asked for.
+        funcs: every Func, producers before consumers.
+        definitions: of every Func, in the same order, pure pieces first.
+        inputs: in the order in which a call takes them.
+        params, sizes: by name, in the order of their first use.
+        names: a unique name for each tensor.
+    """
+
+    def __init__(self, outputs: Sequence[Func], args: Sequence[Input] | None = None) -> None:
+        span = user_span()
+        for output in outputs:
+            if not isinstance(output, Func):
+                raise LanguageTypeError(f"a program computes Funcs, not {output!r}")
+        self.outputs = tuple(outputs)
+        self.funcs = _producers_first(self.outputs, span)
+        self.definitions: tuple[Definition, ...] = tuple(
+            d for f in self.funcs for d in f.history.typed()
+        )
+        self.requirements = tuple(
+            dict.fromkeys(r for f in self.funcs for r in f.requirements)
+        )
+        self.inputs = _order(args, self._first_read(Input), span)
+        self.consts: tuple[Const, ...] = tuple(self._first_read(Const))
+        self.sizes: dict[str, nodes.Size] = {}
+        self.params: dict[str, nodes.Param] = {}
+        for root in self._symbol_roots():
+            self._add_symbols(root)
+        self.names = _unique_names([*self.inputs, *self.consts, *self.funcs])
+        self._check_call_names()
+
+    def definitions_of(self, func: Func) -> tuple[Definition, ...]:
+        return func.history.typed()
+
+    def _first_read(self, kind: type[Tensor]) -> list[Tensor]:
+        """Tensors of a kind, as the program first reads them in the order written."""
+        found: dict[Tensor, None] = {}
+        for d in sorted(self.definitions, key=lambda d: d.serial):
+            bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
+            for node in postorder(*d.lhs, *bounds, *d.where, *d.values):
+                if isinstance(node, Read) and isinstance(node.tensor, kind):
+                    found[node.tensor] = None
+        return list(found)
+
+    def _symbol_roots(self) -> Iterable[Node]:
+        for tensor in (*self.inputs, *self.consts, *self.funcs):
+            yield from tensor.extents or ()
+            if isinstance(tensor, Input) and tensor.range is not None:
+                yield from tensor.range
+        for d in sorted(self.definitions, key=lambda d: d.serial):
+            yield from (*d.lhs, *d.where, *d.values)
+            for r in d.rvars:
+                yield from (r.lo, r.hi)
+        for requirement in self.requirements:
+            yield requirement.condition
+
+    def _add_symbols(self, root: Node) -> None:
+        for node in postorder(root):
+            match node:
+                case nodes.Size(name=name, default=default):
+                    old = self.sizes.get(name)
+                    if old is None or old.default is None:
+                        self.sizes[name] = node
+                    elif default is not None and default is not old.default:
+                        raise LanguageError(
+                            f"the size {name} has two defaults: {expr_text(old.default)} and "
+                            f"{expr_text(default)}",
+                            hint="make it once: nz = ps.size('nz', default=...)",
+                        )
+                    if default is not None:
+                        self._add_symbols(default)
+                case nodes.Param(info=info):
+                    other = self.params.setdefault(info.name, node)
+                    if other is not node:
+                        raise LanguageError(
+                            f"two different Params are called {info.name}: a call could not tell "
+                            "them apart",
+                            hint="make the Param once and use it in both places",
+                        )
+
+    def _check_call_names(self) -> None:
+        taken: dict[str, str] = {}
+        named = [
+            *((i.name, f"Input {i.name} ({i.span})") for i in self.inputs),
+            *((n, f"Param {n}") for n in self.params),
+            *((n, f"size {n}") for n in self.sizes),
+        ]
+        for name, what in named:
+            if name in taken:
+                raise LanguageError(
+                    f"{what} and {taken[name]} have the same name, so a call could not tell "
+                    "them apart",
+                    hint="rename one of them",
+                )
+            taken[name] = what
+
+    def signature(self) -> str:
+        """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
+        args = [f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" for i in self.inputs]
+        for name, param in self.params.items():
+            default = "" if param.info.default is None else f" = {param.info.default}"
+            args.append(f"{name}: {param.info.dtype}{default}")
+        results = [
+            f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.dtypes
+        ]
+        head = ", ".join(f.name for f in self.outputs)
+        return f"{head}({', '.join(args)}) -> {', '.join(results)}"
+
+
+def shape_text(tensor: Tensor) -> str:
+    """The extents of a tensor as a user would write them."""
+    if tensor.extents is None:
+        return ", ".join("?" * tensor.ndim)
+    return ", ".join(map(expr_text, tensor.extents))
+
+
+def _producers_first(outputs: tuple[Func, ...], span: Span) -> tuple[Func, ...]:
+    """All Funcs below the outputs, in topological order; completes each."""
+    done: dict[Func, None] = {}
+    path: dict[Func, None] = {}
+    stack: list[tuple[Func, bool]] = [(f, False) for f in reversed(outputs)]
+    while stack:
+        func, expanded = stack.pop()
+        if expanded:
+            del path[func]
+            done[func] = None
+            continue
+        if func in done:
+            continue
+        if func in path:
+            raise LanguageError(
+                f"{func.name} is defined through itself: "
+                + " <- ".join(f.name for f in [*list(path)[list(path).index(func) :], func])
+                + "; recurrences are not supported yet",
+                where=func.history.recorded[0].span,
+            )
+        func.complete(span)
+        path[func] = None
+        stack.append((func, True))
+        stack += [(p, False) for p in reversed(producers(func)) if p not in done]
+    return tuple(done)
+
+
+def producers(func: Func) -> tuple[Func, ...]:
+    """The Funcs that a Func reads, in the order of first reading; not itself."""
+    found: dict[Func, None] = {}
+    for d in func.history.typed():
+        bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
+        for node in postorder(*d.lhs, *bounds, *d.where, *d.values):
+            if isinstance(node, Read) and isinstance(node.tensor, Func) and node.tensor is not func:
+                found[node.tensor] = None
+    return tuple(found)
+
+
+def _order(
+    args: Sequence[Input] | None, found: list[Tensor], span: Span
+) -> tuple[Input, ...]:
+    """The Inputs in the order of a call's positions."""
+    inputs = [t for t in found if isinstance(t, Input)]
+    if args is None:
+        return tuple(inputs)
+    for a in args:
+        if not isinstance(a, Input):
+            raise LanguageTypeError(f"args= lists Inputs, not {a!r}", where=span)
+    missing = [i.name for i in inputs if i not in args]
+    if missing:
+        raise LanguageError(
+            f"args= leaves out {', '.join(missing)}, which the program reads", where=span
+        )
+    return tuple(args)
+
+
+def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
+    names: dict[Tensor, str] = {}
+    taken = {t.name for t in tensors}
+    used: set[str] = set()
+    for tensor in tensors:
+        name, k = tensor.name, 1
+        while name in used or (k > 1 and name in taken):
+            k += 1
+            name = f"{tensor.name}_{k}"
+        used.add(name)
+        names[tensor] = name
+    return names
+
+
+def _signature(func: Func) -> str:
+    """The signature of the program that computes `func`, without completing anything."""
+    if func.history.completed_by is None:
+        return f"Func {func.name}[{shape_text(func)}] {func.dtype}"
+    return f"Func {Program((func,)).signature()}"
+
+
+Func._made = staticmethod(adopt)
+Func._signature = staticmethod(_signature)

@@ -1,0 +1,220 @@
+"""Sizes, Vars, RVars and Params: the names over which a program is written."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import nodes
+from .dtypes import DType, as_dtype
+from .elaborate import typed_size
+from .errors import LanguageError, LanguageTypeError, user_span
+from .expr import Expr, ExprLike, as_node
+
+#: Keywords of a call; an argument of that name could never be passed.
+RESERVED = frozenset({"out", "shape", "region"})
+
+
+def check_name(name: object, what: str) -> str:
+    """`name`, if it can be the name of something that a call passes by keyword."""
+    if not isinstance(name, str):
+        raise LanguageTypeError(f"the name of a {what} must be a string, not {name!r}")
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise LanguageError(f"{name!r} cannot name a {what}: it is not a Python identifier")
+    if name in RESERVED:
+        raise LanguageError(
+            f"{name!r} cannot name a {what}: calls use it themselves",
+            hint=f"call it {name}_ or something that says what it holds",
+        )
+    return name
+
+
+class Symbol(Expr):
+    """An Expr with a name."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return self.node.name  # type: ignore[attr-defined,no-any-return]
+
+
+class Size(Symbol):
+    """A symbolic extent, an integer >= 0, equal to every other size of its name."""
+
+    __slots__ = ()
+
+
+class Var(Symbol):
+    """An index over which a definition holds at every point; equal by name."""
+
+    __slots__ = ()
+
+
+class RVar(Symbol):
+    """An index that runs in order over `lo <= r < hi` in an update; equal by name and bounds.
+
+    Source: reduction variables as in Halide, but with half-open bounds.
+
+    Args:
+        name: a Python identifier.
+        lo, hi: half-open bounds, integers: affine in sizes, Vars and RVars made earlier.
+        where: a function from the RVar to a condition; iterations that fail it do not happen.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        name: str,
+        lo: ExprLike,
+        hi: ExprLike,
+        *,
+        where: Callable[[RVar], ExprLike] | None = None,
+    ) -> None:
+        domain = nodes.RDomain()
+        super().__init__(_rvar_node(name, lo, hi, domain))
+        domain.members = (self.node,)  # type: ignore[assignment]
+        _restrict(domain, where, self)
+
+    @property
+    def lo(self) -> Expr:
+        return Expr(self.node.lo)  # type: ignore[attr-defined]
+
+    @property
+    def hi(self) -> Expr:
+        return Expr(self.node.hi)  # type: ignore[attr-defined]
+
+
+def _rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> nodes.RVar:
+    check_name(name, "RVar")
+    for what, bound in (("lower", lo), ("upper", hi)):
+        if isinstance(bound, float):
+            raise LanguageTypeError(f"the {what} bound of RVar {name} must be an integer: {bound}")
+    return nodes.RVar(name, as_node(lo), as_node(hi), domain, nodes.next_serial())
+
+
+def _restrict(
+    domain: nodes.RDomain, where: Callable[..., ExprLike] | None, *members: RVar
+) -> None:
+    if where is None:
+        return
+    wanted = len(inspect.signature(where).parameters)
+    if wanted != len(members):
+        raise LanguageTypeError(
+            f"where= takes {wanted} arguments, but there are {len(members)} RVars",
+            hint="lambda " + ", ".join(m.name for m in members) + ": ...",
+        )
+    domain.where = as_node(where(*members))
+
+
+def rdom(
+    names: str,
+    *bounds: tuple[ExprLike, ExprLike],
+    where: Callable[..., ExprLike] | None = None,
+) -> tuple[RVar, ...]:
+    """Several RVars at once, outermost first: `ry, rx = ps.rdom("ry rx", (0, 3), (0, 3))`.
+
+    Bounds are half-open (Halide's RDom takes an extent). `where` restricts all of them together:
+    a function of all RVars that gives a condition.
+    """
+    split = _names(names, "RVar")
+    if len(split) != len(bounds):
+        raise LanguageError(
+            f"rdom({names!r}) names {len(split)} RVars but has {len(bounds)} pairs of bounds",
+            hint='one (lo, hi) a name: ps.rdom("ry rx", (0, 3), (0, 3))',
+        )
+    domain = nodes.RDomain()
+    members = []
+    for name, pair in zip(split, bounds, strict=True):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise LanguageTypeError(f"the bounds of {name} must be a pair (lo, hi), not {pair!r}")
+        rvar = RVar.__new__(RVar)
+        Expr.__init__(rvar, _rvar_node(name, pair[0], pair[1], domain))
+        members.append(rvar)
+    domain.members = tuple(m.node for m in members)  # type: ignore[misc]
+    _restrict(domain, where, *members)
+    return tuple(members)
+
+
+def _names(names: object, what: str) -> list[str]:
+    if not isinstance(names, str) or not names.split():
+        raise LanguageTypeError(f'the names of {what}s are one string: "n m", not {names!r}')
+    split = names.replace(",", " ").split()
+    for name in split:
+        check_name(name, what)
+    if len(set(split)) != len(split):
+        raise LanguageError(f"{names!r} names the same {what} twice")
+    return split
+
+
+def sizes(names: str) -> Size | tuple[Size, ...]:
+    """Symbolic extents: `n, m = ps.sizes("n m")`; one name gives the object itself."""
+    made = tuple(Size(nodes.Size(n, None)) for n in _names(names, "size"))
+    return made[0] if len(made) == 1 else made
+
+
+def size(name: str, default: ExprLike | None = None) -> Size:
+    """One symbolic extent, with a default for calls whose arguments do not fix it.
+
+    Args:
+        default: an integer expression over other sizes, as `n // 4`.
+    """
+    check_name(name, "size")
+    derived = None if default is None else typed_size(as_node(default), user_span())
+    return Size(nodes.Size(name, derived))
+
+
+def vars(names: str) -> Var | tuple[Var, ...]:
+    """Index variables: `i, j = ps.vars("i j")`; one name gives the object itself."""
+    made = tuple(Var(nodes.Var(n)) for n in _names(names, "Var"))
+    return made[0] if len(made) == 1 else made
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParamInfo:
+    """The declaration behind a Param: an identity, like Inputs and Funcs."""
+
+    name: str
+    dtype: DType
+    default: bool | int | float | None
+    min: bool | int | float | None
+    max: bool | int | float | None
+
+
+class Param(Symbol):
+    """A scalar given at each call, by keyword.
+
+    Args:
+        name: the keyword.
+        dtype: its element type.
+        default: its value where a call does not pass one.
+        min, max: inclusive bounds; checked at the call and used in proofs.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        name: str,
+        dtype: object,
+        default: bool | int | float | None = None,
+        min: bool | int | float | None = None,
+        max: bool | int | float | None = None,
+    ) -> None:
+        check_name(name, "Param")
+        if min is not None and max is not None and min > max:
+            raise LanguageError(f"Param {name}: min={min} is above max={max}")
+        if default is not None and (
+            (min is not None and default < min) or (max is not None and default > max)
+        ):
+            raise LanguageError(
+                f"Param {name}: default={default} is outside min={min}, max={max}"
+            )
+        super().__init__(nodes.Param(ParamInfo(name, as_dtype(dtype), default, min, max)))
+
+    @property
+    def dtype(self) -> DType:
+        return self.node.info.dtype  # type: ignore[attr-defined,no-any-return]

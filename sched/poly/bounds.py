@@ -1,0 +1,164 @@
+"""Loop bounds: the loops that visit exactly the iterations of the stages below them.
+
+For each loop, the iterations of its stages are projected onto it and the loops around it. A
+convex projection gives the bounds themselves; otherwise the bounds are those of its simple hull
+without existentials, the stride is kept apart, and what the bounds leave too wide is restored by
+a guard, proven equal to the domain, at the outermost loop that it depends on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..lang import index as ix
+from ..lang.errors import InternalError
+from ..lang.nodes import Node, integer
+from .expressions import Translator
+from .isl import Aff, BasicSet, Constraint, Set, isl
+
+_SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """lo <= loop < hi by step, and the set of iterations that this describes."""
+
+    lo: Node
+    hi: Node
+    step: int
+    described: Set
+
+
+def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
+    """The bounds of the innermost dimension of `iterations`.
+
+    Args:
+        iterations: what must be visited, over the outer loops and this one.
+        known: what holds already of the same dimensions (the outer loops' bounds, the context).
+        translate: names for sizes and loops.
+    """
+    last = int(iterations.dim(_SET)) - 1
+    hull = _hull(iterations)
+    step, offset = _stride(iterations, last)
+    lower, upper = _ends(_simplified(hull, known), last)
+    if not lower or not upper:
+        lower, upper = _ends(hull, last)
+    if not lower or not upper:
+        raise InternalError(f"a loop without bounds over {iterations}")
+    lo = ix.maximum(_lower(c, last, translate) for c in lower)
+    hi = ix.minimum(_upper(c, last, translate) for c in upper)
+    described = Set.universe(iterations.get_space())
+    for c in (*lower, *upper):
+        described = described.intersect(Set.from_basic_set(BasicSet.from_constraint(c)))
+    if step > 1 and offset is not None:
+        lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
+        described = described.intersect(_strided(iterations, last, step, offset))
+    return Bounds(lo, hi, step, described)
+
+
+def _hull(iterations: Set) -> BasicSet:
+    """One convex set without existentials around the iterations."""
+    whole = iterations.coalesce()
+    if whole.n_basic_set() == 1:
+        only = whole.get_basic_sets()[0]
+        if int(only.dim(isl.dim_type.div)) == 0:
+            return only
+    return whole.remove_divs().simple_hull()
+
+
+def _simplified(hull: BasicSet, known: Set) -> BasicSet:
+    """Without the constraints that are known to hold."""
+    reduced = Set.from_basic_set(hull).gist(known)
+    if reduced.n_basic_set() != 1:
+        return hull
+    only = reduced.get_basic_sets()[0]
+    return hull if int(only.dim(isl.dim_type.div)) else only
+
+
+def _ends(hull: BasicSet, axis: int) -> tuple[list[Constraint], list[Constraint]]:
+    """The constraints that bound an axis from below and from above."""
+    lower, upper = [], []
+    for c in hull.get_constraints():
+        coefficient = int(c.get_coefficient_val(_SET, axis).to_python())
+        if coefficient > 0 or (coefficient and c.is_equality()):
+            lower.append(c)
+        if coefficient < 0 or (coefficient and c.is_equality()):
+            upper.append(c)
+    return lower, upper
+
+
+def _rest(c: Constraint, axis: int) -> tuple[int, Aff]:
+    """The coefficient of the axis, and everything else of the constraint."""
+    coefficient = int(c.get_coefficient_val(_SET, axis).to_python())
+    return coefficient, c.get_aff().set_coefficient_val(isl.dim_type.in_, axis, isl.Val(0))
+
+
+def _lower(c: Constraint, axis: int, translate: Translator) -> Node:
+    """c*x + rest >= 0 with c > 0: x >= -floor(rest / c)."""
+    coefficient, rest = _rest(c, axis)
+    if coefficient < 0:  # an equality written the other way round
+        coefficient, rest = -coefficient, rest.neg()
+    if coefficient == 1:
+        return translate.aff(rest.neg())
+    return ix.sub(ix.ZERO, ix.floordiv(translate.aff(rest), coefficient))
+
+
+def _upper(c: Constraint, axis: int, translate: Translator) -> Node:
+    """-c*x + rest >= 0 with c > 0: x < floor(rest / c) + 1."""
+    coefficient, rest = _rest(c, axis)
+    if coefficient > 0:
+        coefficient, rest = -coefficient, rest.neg()
+    if coefficient == -1:
+        return translate.aff(rest.add_constant_val(isl.Val(1)))
+    return ix.add(ix.floordiv(translate.aff(rest), -coefficient), integer(1))
+
+
+def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:
+    """The step between iterations along an axis, and a value that they agree with modulo it."""
+    info = iterations.get_stride_info(axis)
+    step = int(info.get_stride().to_python())
+    return (step, info.get_offset()) if step > 1 else (1, None)
+
+
+def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
+    local = isl.LocalSpace.from_space(iterations.get_space())
+    x = Aff.var_on_domain(local, _SET, axis)
+    return Set.from_basic_set(x.sub(offset).mod_val(isl.Val(step)).zero_basic_set())
+
+
+def remaining(domain: Set, described: Set, context: Set) -> Set | None:
+    """What must still be tested of an iteration that the loops visit; None if nothing.
+
+    Proves that bounds and guard together describe the domain.
+    """
+    within = described.intersect_params(context)
+    if within.is_subset(domain):
+        guard = None
+    else:
+        guard = domain.gist(within).coalesce()
+    visited = within if guard is None else within.intersect(guard)
+    if not visited.is_equal(domain.intersect_params(context)):
+        raise InternalError(f"the loops visit {visited} instead of {domain}")
+    return guard
+
+
+def split_guard(guard: Set) -> list[tuple[int, Set]]:
+    """The guard as conditions with the number of outer loops each depends on."""
+    pieces = guard.get_basic_sets()
+    if len(pieces) != 1:
+        return [(_depth(guard), guard)]
+    only = pieces[0]
+    if int(only.dim(isl.dim_type.div)):
+        return [(_depth(guard), guard)]
+    by_depth: dict[int, Set] = {}
+    for c in only.get_constraints():
+        part = Set.from_basic_set(BasicSet.from_constraint(c))
+        depth = _depth(part)
+        by_depth[depth] = by_depth[depth].intersect(part) if depth in by_depth else part
+    return sorted(by_depth.items(), key=lambda item: item[0])
+
+
+def _depth(condition: Set) -> int:
+    count = int(condition.dim(_SET))
+    involved = [k for k in range(count) if condition.involves_dims(_SET, k, 1)]
+    return max(involved) + 1 if involved else 0

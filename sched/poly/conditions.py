@@ -1,0 +1,211 @@
+"""What a program asks of its sizes and data so that every access is in bounds.
+
+Each access is proven inside its tensor for all sizes, or turned into the weakest condition on the
+sizes under which it is; an index that its type alone bounds, read from an Input, into a scan of
+that Input at the call. What neither can save is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..lang.dtypes import INDEX, concrete
+from ..lang.errors import LanguageError, Span
+from ..lang.nodes import Node, Op, Read
+from ..lang.printer import expr_text
+from ..lang.tensors import Func, Input, Tensor
+from .isl import Map, Set, isl, smallest_point
+from .model import Access, Model, Statement
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCondition:
+    """The sizes for which an access is in bounds. `text` says whose."""
+
+    allowed: Set
+    access: Access
+    span: Span
+
+    @property
+    def text(self) -> str:
+        a = self.access
+        verb = "writes" if a.is_write else "reads"
+        where = ", ".join(map(expr_text, a.index))
+        return f"{a.statement.name} {verb} {a.tensor.name}[{where}] ({self.span})"
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Every value of `source` must be a valid index along `axis` of `tensor`."""
+
+    source: Input
+    tensor: Tensor
+    axis: int
+    access: Access
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """All of them, and the accesses that need no guard to be safe to execute anywhere."""
+
+    sizes: tuple[SizeCondition, ...]
+    scans: tuple[Scan, ...]
+    safe: frozenset[tuple[Statement, Read]]
+
+
+def conditions(model: Model) -> Conditions:
+    """Proves or conditions every access of a model; refuses the hopeless ones."""
+    sizes: list[SizeCondition] = []
+    scans: list[Scan] = []
+    for access in (a for s in model.statements for a in s.accesses):
+        found = _check(model, access)
+        if isinstance(found, SizeCondition):
+            if not any(found.allowed.is_equal(old.allowed) for old in sizes):
+                sizes.append(found)
+        else:
+            scans += found
+    _check_not_empty(model, sizes)
+    allowed = model.context
+    for c in sizes:
+        allowed = allowed.intersect(c.allowed)
+    safe = frozenset(
+        (s, a.node)
+        for s in model.statements
+        for a in s.reads
+        if a.node is not None and _is_safe(model, a, allowed, scans)
+    )
+    return Conditions(tuple(sizes), tuple(scans), safe)
+
+
+def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
+    """{ instance -> element } with the element outside of the tensor."""
+    box = model.box(access.tensor)
+    return relation.intersect_domain(domain).subtract_range(box).intersect_params(model.context)
+
+
+def _check(model: Model, access: Access) -> SizeCondition | list[Scan]:
+    if isinstance(access.tensor, Func) and access.tensor.extents is None:
+        if access.tensor not in model.program.outputs:
+            return []  # its region is made of what is accessed
+    bad = outside(model, access, access.relation.map, access.domain)
+    if bad.is_empty():
+        return []
+    scans = _scans(model, access, bad)
+    if scans is not None:
+        return scans
+    span = access.statement.definition.span
+    if access.relation.may:
+        loose = outside(model, access, access.relation.unbounded, access.domain)
+        if not loose.params().is_equal(bad.params()):
+            raise _unprovable(access, span)
+    allowed = model.context.subtract(bad.params()).gist(model.context).coalesce()
+    if allowed.intersect(model.context).is_empty():
+        raise _never(access, bad, span)
+    return SizeCondition(allowed, access, span)
+
+
+def _scans(model: Model, access: Access, bad: Map) -> list[Scan] | None:
+    """Scans that make the access safe, if its indices that fail are values read from Inputs."""
+    if not access.relation.may:
+        return None
+    sources = [_scanned(x) for x in access.index]
+    if all(source is None for source in sources):
+        return None
+    box = model.box(access.tensor)
+    scans = []
+    for axis, source in enumerate(sources):
+        if source is not None:
+            scans.append(Scan(source, access.tensor, axis, access))
+    # With the scanned coordinates inside, the other ones must be.
+    narrowed = bad
+    for scan in scans:
+        narrowed = narrowed.intersect_range(_axis_range(box, scan.axis))
+    return scans if narrowed.is_empty() else None
+
+
+def _axis_range(box: Set, axis: int) -> Set:
+    """The box opened along every axis but one."""
+    count = int(box.dim(isl.dim_type.set))
+    result = box
+    for k in range(count):
+        if k != axis:
+            result = result.drop_constraints_involving_dims(isl.dim_type.set, k, 1)
+    return result
+
+
+def _scanned(index: Node) -> Input | None:
+    """The Input whose value is the index, through conversions that keep it."""
+    match index:
+        case Read(tensor=Input() as source) if source.range is None:
+            return source
+        case Op(op="cast", operands=(inner,)):
+            return _scanned(inner) if _widens(inner, index) else None
+        case _:
+            return None
+
+
+def _widens(inner: Node, outer: Node) -> bool:
+    a, b = concrete(inner.type or INDEX), concrete(outer.type or INDEX)
+    return a.is_int and b.is_int and b.min <= a.min and a.max <= b.max
+
+
+def _unprovable(access: Access, span: Span) -> LanguageError:
+    index = ", ".join(map(expr_text, access.index))
+    verb = "written" if access.is_write else "read"
+    return LanguageError(
+        f"{access.tensor.name}[{index}] is {verb} at an index that depends on data and that "
+        "nothing but its type bounds",
+        where=span,
+        hint="clamp it, ps.clip(x, 0, n - 1), or declare the values of the Input it comes from: "
+        "ps.Input(..., range=(0, n))",
+    )
+
+
+def _never(access: Access, bad: Map, span: Span) -> LanguageError:
+    found = smallest_point(bad.wrap())
+    where = _point_text(access, found) if found is not None else ""
+    index = ", ".join(map(expr_text, access.index))
+    verb = "written" if access.is_write else "read"
+    return LanguageError(
+        f"{access.tensor.name}[{index}] is {verb} out of bounds for all sizes{where}",
+        where=span,
+        hint="change the index, the region it is used in, or the shape",
+    )
+
+
+def _point_text(access: Access, found: tuple[dict[str, int], list[int]]) -> str:
+    sizes, coordinates = found
+    dims = access.statement.frame.dims
+    instance = ", ".join(f"{n}={v}" for n, v in zip(dims, coordinates, strict=False))
+    element = ", ".join(map(str, coordinates[len(dims) :]))
+    at = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    text = f": {access.statement.name}[{instance}] touches {access.tensor.name}[{element}]"
+    return text + (f", at {at}" if at else "")
+
+
+def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
+    """Refuses conditions that only empty outputs meet."""
+    if not sizes:
+        return
+    outputs = [model.box(f) for f in model.program.outputs]
+    nonempty = model.context
+    for box in outputs:
+        nonempty = nonempty.intersect(box.params())
+    if nonempty.is_empty():
+        return
+    allowed = nonempty
+    for c in sizes:
+        smaller = allowed.intersect(c.allowed)
+        if smaller.is_empty():
+            bad = outside(model, c.access, c.access.relation.map, c.access.domain)
+            raise _never(c.access, bad.intersect_params(nonempty), c.span)
+        allowed = smaller
+
+
+def _is_safe(model: Model, access: Access, allowed: Set, scans: list[Scan]) -> bool:
+    """Whether the read is in bounds at every instance, whatever its guard says."""
+    domain = access.statement.domain.intersect_params(allowed)
+    if any(scan.access is access for scan in scans):
+        return True
+    box = model.box(access.tensor)
+    return bool(access.relation.map.intersect_domain(domain).range().is_subset(box))

@@ -1,0 +1,91 @@
+"""From isl back to typed expressions: affine values, conditions, piecewise values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..lang import index as ix
+from ..lang.errors import InternalError
+from ..lang.nodes import Node, integer
+from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
+
+_PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
+
+
+class Translator:
+    """Translates over given names: `params` by name, `dims` by position."""
+
+    def __init__(self, params: Mapping[str, Node], dims: Sequence[Node] = ()) -> None:
+        self.params = params
+        self.dims = dims
+
+    def aff(self, aff: Aff) -> Node:
+        """An affine value (with a denominator: its floor, as isl means it in integer sets)."""
+        denominator = int(aff.get_denominator_val().to_python())
+        positive, negative = self._sides(aff.scale_val(aff.get_denominator_val()))
+        return ix.floordiv(ix.sub(positive, negative), denominator)
+
+    def _sides(self, aff: Aff) -> tuple[Node, Node]:
+        """Two sums without negative terms whose difference is the (integer) affine value."""
+        terms = [
+            (int(aff.get_coefficient_val(kind, k).to_python()), node)
+            for kind, k, node in self._variables(aff)
+            if not aff.get_coefficient_val(kind, k).is_zero()
+        ]
+        constant = int(aff.get_constant_val().to_python())
+        sides = []
+        for sign in (1, -1):
+            total: Node = ix.ZERO
+            for coefficient, node in terms:
+                if coefficient * sign > 0:
+                    total = ix.add(total, ix.mul(node, integer(abs(coefficient))))
+            if constant * sign > 0:
+                total = ix.add(total, integer(abs(constant)))
+            sides.append(total)
+        return sides[0], sides[1]
+
+    def _variables(self, aff: Aff) -> list[tuple[isl.dim_type, int, Node]]:
+        result: list[tuple[isl.dim_type, int, Node]] = []
+        for k in range(aff.dim(_PARAM)):
+            result.append((_PARAM, k, self._param(aff.get_dim_name(_PARAM, k))))
+        for k in range(aff.dim(isl.dim_type.in_)):
+            if not aff.get_coefficient_val(isl.dim_type.in_, k).is_zero():
+                result.append((isl.dim_type.in_, k, self.dims[k]))
+        for k in range(aff.dim(_DIV)):
+            if not aff.get_coefficient_val(_DIV, k).is_zero():
+                result.append((_DIV, k, self.aff(aff.get_div(k))))
+        return result
+
+    def _param(self, name: str | None) -> Node:
+        if name is None or name not in self.params:
+            raise InternalError(f"isl parameter {name} is not a size of the program")
+        return self.params[name]
+
+    def constraint(self, constraint: Constraint) -> Node:
+        """One equality or inequality, without negative terms."""
+        positive, negative = self._sides(constraint.get_aff())
+        if constraint.is_equality():
+            return ix.compare("eq", positive, negative)
+        return ix.compare("ge", positive, negative)
+
+    def condition(self, where: Set) -> Node | None:
+        """Membership as an expression; None where it always holds."""
+        pieces = []
+        for piece in where.compute_divs().coalesce().get_basic_sets():
+            found = self.basic(piece)
+            if found is None:
+                return None
+            pieces.append(found)
+        return ix.disjunction(pieces)
+
+    def basic(self, piece: BasicSet) -> Node | None:
+        # Constraints that only say what a div is are implied by its expression.
+        constraints = [c for c in piece.get_constraints() if not c.is_div_constraint()]
+        return ix.conjunction(self.constraint(c) for c in constraints)
+
+    def pw_aff(self, value: PwAff, otherwise: Node) -> Node:
+        """A piecewise value; `otherwise` where it has none."""
+        result = otherwise
+        for where, aff in value.coalesce().get_pieces()[::-1]:
+            result = ix.select(self.condition(where), self.aff(aff), result)
+        return result

@@ -1,0 +1,91 @@
+"""Inlining: a Func's value computed where it is read, instead of being stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..lang.define import Definition
+from ..lang.nodes import Node, Read, RVar, Var, postorder, substitute, transform_all
+from ..lang.program import Program
+from ..lang.tensors import Func
+
+Definitions = dict[Func, tuple[Definition, ...]]
+Rule = Callable[[Func, list[tuple[Definition, list[Read]]]], bool]
+
+
+def can_inline(func: Func, program: Program) -> bool:
+    """Whether a Func is one equation over Vars, and not an output."""
+    definitions = program.definitions_of(func)
+    return (
+        func not in program.outputs
+        and len(definitions) == 1
+        and all(isinstance(x, Var) for x in definitions[0].lhs)
+    )
+
+
+def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
+    """The program as written: each consumer reads the Func at one point."""
+    return all(len({r.index for r in reads}) == 1 for _, reads in uses)
+
+
+def without_recomputation(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
+    """The default: one consumer, which reads it at one point and never the same one twice."""
+    if len(uses) != 1:
+        return False
+    definition, reads = uses[0]
+    index = reads[0].index
+    if any(r.index != index for r in reads):
+        return False
+    plain = [x for x in index if isinstance(x, (Var, RVar))]
+    return set(plain) >= {*definition.vars, *definition.rvars}
+
+
+def inlined(program: Program, rule: Rule) -> Definitions:
+    """The definitions of the Funcs that remain, with the others put in their place.
+
+    Consumers are decided before producers, so that a rule sees what a consumer has become: a
+    chain of stages that each read two points cannot grow.
+    """
+    current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
+    for func in reversed(program.funcs):
+        uses = _uses(func, current)
+        if uses and can_inline(func, program) and rule(func, uses):
+            for definition, _ in uses:
+                owner = definition.func
+                current[owner] = tuple(
+                    _substituted(d, func, program.definitions_of(func)[0])
+                    if d is definition
+                    else d
+                    for d in current[owner]
+                )
+            del current[func]
+    return current
+
+
+def _roots(d: Definition) -> tuple[Node, ...]:
+    return (*d.lhs, *d.where, *d.values)
+
+
+def _uses(func: Func, current: Definitions) -> list[tuple[Definition, list[Read]]]:
+    found = []
+    for definitions in current.values():
+        for d in definitions:
+            reads = [n for n in postorder(*_roots(d)) if isinstance(n, Read) and n.tensor is func]
+            if reads:
+                found.append((d, reads))
+    return found
+
+
+def _substituted(consumer: Definition, func: Func, definition: Definition) -> Definition:
+    """The consumer with the Func's value at each read of it."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Read) and node.tensor is func:
+            at: dict[Node, Node] = dict(zip(definition.lhs, node.index, strict=True))
+            return substitute(definition.values[node.component], at)
+        return node
+
+    roots = transform_all(_roots(consumer), rule)
+    a, b = len(consumer.lhs), len(consumer.lhs) + len(consumer.where)
+    return replace(consumer, lhs=roots[:a], where=roots[a:b], values=roots[b:])

@@ -1,0 +1,131 @@
+"""Value ranges of typed integer expressions, from types, declared ranges and operators alone.
+
+Used to tell whether arithmetic can wrap: where it cannot, it is exact, and affine expressions of
+it are affine. Sizes are taken to be below 2**40, as the call checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..lang.dtypes import DType, concrete
+from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var
+from ..lang.tensors import Input
+
+Interval = tuple[int, int]
+
+#: Sizes are below this; the call refuses larger ones.
+SIZE_LIMIT = 1 << 40
+_INDEX: Interval = (-(1 << 44), 1 << 44)
+
+
+def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
+    """The range of a bool or integer node, and whether its arithmetic is exact (cannot wrap).
+
+    `known` holds the intervals of its operands.
+    """
+    t = concrete(node.type) if node.type is not None else None
+    assert t is not None
+    if t.is_float:
+        return (0, 0), False
+    full = (t.min, t.max)
+    match node:
+        case Const(value=value):
+            return (int(value), int(value)), True
+        case Size():
+            return (0, SIZE_LIMIT), True
+        case Var() | RVar():
+            return _INDEX, True
+        case Param(info=info):
+            lo = full[0] if info.min is None else int(info.min)
+            hi = full[1] if info.max is None else int(info.max)
+            return (max(lo, full[0]), min(hi, full[1])), True
+        case Read(tensor=tensor):
+            return _declared(tensor, full), True
+        case Op(op=op, operands=operands):
+            return _operator(op, operands, known, t, full)
+        case _:
+            return full, False
+
+
+def _declared(tensor: object, full: Interval) -> Interval:
+    if isinstance(tensor, Input) and tensor.range is not None:
+        lo, hi = tensor.range
+        low = int(lo.value) if isinstance(lo, Const) else full[0]
+        high = int(hi.value) - 1 if isinstance(hi, Const) else full[1]
+        return max(low, full[0]), min(high, full[1])
+    return full
+
+
+def _operator(
+    op: str, operands: tuple[Node, ...], known: dict[Node, Interval], t: DType, full: Interval
+) -> tuple[Interval, bool]:
+    if any(a.type is not None and concrete(a.type).is_float for a in operands):
+        return full, False
+    args = [known[a] for a in operands]
+    if op == "select":
+        (_, (a, b), (c, d)) = args
+        return (min(a, c), max(b, d)), True
+    if op in ("cast", "strict"):
+        (lo, hi) = args[0]
+        fits = full[0] <= lo and hi <= full[1] and not t.is_bool
+        return ((lo, hi), True) if fits else (full, False)
+    rule = _RULES.get(op)
+    if rule is None:
+        return full, False
+    found = rule(*args)
+    if found is None:
+        return full, False
+    fits = full[0] <= found[0] and found[1] <= full[1]
+    return (found, True) if fits else (full, False)
+
+
+def _corners(f: Callable[[int, int], int], a: Interval, b: Interval) -> Interval:
+    values = [f(x, y) for x in a for y in b]
+    return min(values), max(values)
+
+
+def _floordiv(a: Interval, b: Interval) -> Interval | None:
+    if b[0] <= 0 <= b[1]:
+        # A quotient is never larger in size than its dividend; by zero it is 0.
+        size = max(abs(a[0]), abs(a[1]))
+        return (-size if a[0] < 0 or b[0] < 0 else 0, size)
+    return _corners(lambda x, y: x // y, a, b)
+
+
+def _mod(a: Interval, b: Interval) -> Interval | None:
+    lo = 0 if b[0] >= 0 else b[0] + 1
+    hi = 0 if b[1] <= 0 else b[1] - 1
+    return (lo, hi)
+
+
+def _shl(a: Interval, b: Interval) -> Interval | None:
+    return None if b[0] < 0 or b[1] > 62 else _corners(lambda x, y: x << y, a, b)
+
+
+def _shr(a: Interval, b: Interval) -> Interval | None:
+    return None if b[0] < 0 or b[1] > 62 else _corners(lambda x, y: x >> y, a, b)
+
+
+def _and(a: Interval, b: Interval) -> Interval | None:
+    if a[0] >= 0 and b[0] >= 0:
+        return (0, min(a[1], b[1]))
+    if b[0] >= 0:
+        return (0, b[1])
+    return (0, a[1]) if a[0] >= 0 else None
+
+
+_RULES: dict[str, Callable[..., Interval | None]] = {
+    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    "mul": lambda a, b: _corners(lambda x, y: x * y, a, b),
+    "neg": lambda a: (-a[1], -a[0]),
+    "abs": lambda a: (0 if a[0] <= 0 <= a[1] else min(map(abs, a)), max(map(abs, a))),
+    "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "shl": _shl,
+    "shr": _shr,
+    "and": _and,
+}

@@ -1,0 +1,162 @@
+"""The door to isl: the only importer of islpy.
+
+isl identifies set dimensions by position; a `Frame` gives them names and builds expressions and
+sets over them. All objects live in islpy's one default context (mixing two is silently wrong).
+Never use isl objects as dict keys: equal sets may hash differently.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import islpy as isl
+from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, UnionSet, Val
+
+__all__ = [
+    "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
+    "UnionMap", "UnionSet", "Val", "budget", "coalesced", "dim_count", "isl", "relation",
+    "smallest_point", "union_sets",
+]  # fmt: skip
+
+CONTEXT = isl.DEFAULT_CONTEXT
+_lock = threading.RLock()
+
+
+class BudgetExceeded(Exception):
+    """isl was given up on: the question counts as not answered."""
+
+
+@contextmanager
+def budget(operations: int) -> Iterator[None]:
+    """Bounds the work isl may do inside; it raises `BudgetExceeded` beyond.
+
+    isl reports an exceeded limit as a plain error and refuses every later call until the counter
+    is reset, hence the unconditional reset on the way out.
+    """
+    with _lock:
+        CONTEXT.reset_operations()
+        CONTEXT.set_max_operations(operations)
+        try:
+            yield
+        except isl.Error as error:
+            if "maximal number of operations" in str(error):
+                raise BudgetExceeded(f"more than {operations} isl operations") from error
+            raise
+        finally:
+            CONTEXT.set_max_operations(0)
+            CONTEXT.reset_operations()
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Named coordinates: parameters (sizes, integer Params) and set dimensions."""
+
+    params: tuple[str, ...]
+    dims: tuple[str, ...]
+
+    @cached_property
+    def space(self) -> Space:
+        space = Space.set_alloc(CONTEXT, len(self.params), len(self.dims))
+        for k, name in enumerate(self.params):
+            space = space.set_dim_name(isl.dim_type.param, k, name)
+        for k, name in enumerate(self.dims):
+            space = space.set_dim_name(isl.dim_type.set, k, name)
+        return space
+
+    @cached_property
+    def universe(self) -> Set:
+        return Set.universe(self.space)
+
+    @cached_property
+    def empty(self) -> Set:
+        return Set.empty(self.space)
+
+    def extended(self, extra: Sequence[str]) -> Frame:
+        """The same coordinates and more set dimensions behind them."""
+        return Frame(self.params, (*self.dims, *extra))
+
+    def constant(self, value: int) -> PwAff:
+        return PwAff(Aff.val_on_domain_space(self.space, Val(value)))
+
+    def param(self, name: str) -> PwAff:
+        at = self.params.index(name)
+        return PwAff(Aff.var_on_domain(self._local, isl.dim_type.param, at))
+
+    def dim(self, name: str) -> PwAff:
+        at = self.dims.index(name)
+        return PwAff(Aff.var_on_domain(self._local, isl.dim_type.set, at))
+
+    @cached_property
+    def _local(self) -> isl.LocalSpace:
+        return isl.LocalSpace.from_space(self.space)
+
+    def within(self, dim: str, lo: PwAff, hi: PwAff) -> Set:
+        """{ lo <= dim < hi }"""
+        x = self.dim(dim)
+        return x.ge_set(lo).intersect(x.lt_set(hi))
+
+
+def relation(values: Sequence[PwAff], frame: Frame) -> Map:
+    """The map from a point of the frame to its values, one range dimension each."""
+    if not values:
+        source = frame.universe
+        return Map.from_domain_and_range(
+            source, Set.universe(Space.set_alloc(CONTEXT, 0, 0).align_params(frame.space))
+        )
+    result = values[0].as_map()
+    for value in values[1:]:
+        result = result.flat_range_product(value.as_map())
+    return result
+
+
+def coalesced(thing: Set) -> Set:
+    """Fewer pieces, without divs where they are redundant."""
+    return thing.remove_redundancies().coalesce()
+
+
+def union_sets(sets: Sequence[Set], empty: Set) -> Set:
+    """The coalesced union."""
+    result = empty
+    for s in sets:
+        result = result.union(s)
+    return result.coalesce()
+
+
+def dim_count(thing: Set | BasicSet) -> int:
+    return int(thing.dim(isl.dim_type.set))
+
+
+def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
+    """The point with the smallest sum of sizes, then lexicographically; None if there is none.
+
+    Gives the parameters by name and the coordinates in order.
+    """
+    count = int(where.dim(isl.dim_type.param))
+    names = [where.get_dim_name(isl.dim_type.param, k) for k in range(count)]
+    dims = dim_count(where)
+    # The sum of the sizes becomes the first coordinate, the sizes follow, then the point.
+    moved = where.reset_tuple_id() if where.has_tuple_id() else where
+    moved = moved.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+    moved = moved.insert_dims(isl.dim_type.set, 0, 1)
+    local = isl.LocalSpace.from_space(moved.get_space())
+    total = Aff.zero_on_domain(local)
+    for k in range(count):
+        total = total.add(Aff.var_on_domain(local, isl.dim_type.set, 1 + k))
+    first = Aff.var_on_domain(local, isl.dim_type.set, 0)
+    moved = moved.intersect(Set.from_basic_set(first.eq_basic_set(total)))
+    if moved.is_empty():
+        return None
+    # A set that is unbounded below has no lexicographic minimum: any point is a witness then.
+    bounded = all(
+        moved.dim_min_val(k).is_int() for k in range(1 + count + dims)
+    )
+    point = (moved.lexmin() if bounded else moved).sample_point()
+    values = [
+        int(point.get_coordinate_val(isl.dim_type.set, k).to_python())
+        for k in range(1, 1 + count + dims)
+    ]
+    return dict(zip(names, values[:count], strict=True)), values[count:]

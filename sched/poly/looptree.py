@@ -1,0 +1,140 @@
+"""The LoopTree: the structure of a schedule. Directives are small edits of it.
+
+A path from the root to a `Stage` gives each of the stage's instances a time: the position at each
+level and the loops' coordinates, compared lexicographically. The coordinates are expressions over
+the statement's own dimensions, kept in the leaf, one a loop of its path; so a split turns the
+coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..lang.errors import Span
+from ..lang.nodes import Node
+from ..lang.tensors import Func
+from .affine import affine_value
+from .isl import Map, PwAff, Set, relation
+from .model import Model, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The instances of one statement. `coordinates` has one expression a loop of its path."""
+
+    statement: Statement
+    coordinates: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop; `kind` is "serial" (the directives add others), `span` the line that made it."""
+
+    name: str
+    body: tuple[Tree, ...]
+    kind: str = "serial"
+    tail: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """The storage of a Func lives for one execution of the body."""
+
+    func: Func
+    body: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """The root: one after the other."""
+
+    body: tuple[Tree, ...]
+
+
+Tree = Loop | Stage | Alloc | Seq
+Path = tuple[tuple[int, Tree], ...]
+"""From the root to a leaf: each node with its position among its siblings."""
+
+
+def as_written(model: Model) -> Seq:
+    """Each statement in a nest of its own, in the order of the program."""
+    nests: list[Tree] = []
+    for statement in model.statements:
+        nest: Tree = Stage(statement, statement.loops)
+        for loop in reversed(statement.loops):
+            nest = Loop(loop.name, (nest,))
+        nests.append(nest)
+    allocated: tuple[Tree, ...] = tuple(nests)
+    for func in reversed(list(model.regions)):
+        if func not in model.program.outputs:
+            allocated = (Alloc(func, allocated),)
+    return Seq(allocated)
+
+
+def leaves(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Stage]]:
+    """Every stage with its path, in the order of execution."""
+    if isinstance(tree, Stage):
+        yield path, tree
+        return
+    for position, child in enumerate(tree.body):
+        yield from leaves(child, (*path, (position, child)))
+
+
+def loops_of(path: Path) -> tuple[Loop, ...]:
+    """The loops of a path, outermost first."""
+    return tuple(node for _, node in path if isinstance(node, Loop))
+
+
+def coordinate_values(stage: Stage) -> list[PwAff]:
+    """The loops' coordinates over the statement's frame."""
+    values = []
+    for node in stage.coordinates:
+        value = affine_value(stage.statement.frame, node)
+        assert value is not None, "a loop's coordinate is affine"
+        values.append(value)
+    return values
+
+
+def loop_map(stage: Stage) -> Map:
+    """{ instance -> loop coordinates }"""
+    return relation(coordinate_values(stage), stage.statement.frame)
+
+
+def iterations(stage: Stage) -> Set:
+    """The coordinates that the loops around a stage must visit for it."""
+    return stage.statement.domain.apply(loop_map(stage)).coalesce()
+
+
+def time_map(path: Path, stage: Stage, depth: int) -> Map:
+    """{ instance -> time }, padded with zeros to `depth` entries."""
+    frame = stage.statement.frame
+    coordinates = iter(coordinate_values(stage))
+    time: list[PwAff] = []
+    for position, node in path:
+        time.append(frame.constant(position))
+        if isinstance(node, Loop):
+            time.append(next(coordinates))
+    time += [frame.constant(0)] * (depth - len(time))
+    return relation(time, frame).intersect_domain(stage.statement.domain)
+
+
+def time_maps(tree: Tree) -> dict[Statement, Map]:
+    """The time map of every statement, all of one depth."""
+    found = list(leaves(tree))
+    depth = max((2 * len(path) for path, _ in found), default=0)
+    return {stage.statement: time_map(path, stage, depth) for path, stage in found}
+
+
+def text(tree: Tree, indent: int = 0) -> str:
+    """The loop nest as an indented listing, without bounds."""
+    pad = "  " * indent
+    match tree:
+        case Stage(statement=statement):
+            return f"{pad}{statement.definition.text()}"
+        case Loop(name=name, kind=kind, body=body):
+            head = f"{pad}for {name}" + ("" if kind == "serial" else f" ({kind})")
+            return "\n".join([f"{head}:", *(text(b, indent + 1) for b in body)])
+        case Alloc(body=body) | Seq(body=body):
+            return "\n".join(text(b, indent) for b in body)

@@ -1,0 +1,398 @@
+"""The polyhedral model of a program: statements with exact domains, and what they access.
+
+A statement is one definition. Its dimensions are the Vars of its left side, then its RVars in
+running order; its domain is exact, over sizes and integer Params. Regions flow from the outputs
+back to the inputs: a Func without a declared shape is computed exactly where it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..lang.define import Definition
+from ..lang.errors import LanguageError
+from ..lang.guards import conjunction, guards
+from ..lang.nodes import Node, Read, RVar, Size, Var, postorder
+from ..lang.printer import expr_text
+from ..lang.program import Program
+from ..lang.tensors import Func, Tensor
+from .affine import Relation, access_relation, affine_value, condition
+from .isl import Frame, PwAff, Set, isl, smallest_point, union_sets
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One read or write of a statement.
+
+    `relation` maps instances to elements; `domain` is where it may happen, `must` whether it
+    happens everywhere there and at one known element.
+    """
+
+    statement: Statement
+    tensor: Tensor
+    index: tuple[Node, ...]
+    relation: Relation
+    domain: Set
+    must: bool
+    node: Read | None
+
+    @property
+    def is_write(self) -> bool:
+        return self.node is None
+
+    @property
+    def map(self) -> isl.Map:
+        """{ instance -> element }, over the instances at which it may happen."""
+        return self.relation.map.intersect_domain(self.domain)
+
+
+@dataclass(eq=False)
+class Statement:
+    """A definition over its exact domain. `guard` is what remains to be tested at each instance."""
+
+    definition: Definition
+    name: str
+    frame: Frame
+    domain: Set
+    guard: Node | None
+    accesses: list[Access] = field(default_factory=list)
+
+    @property
+    def func(self) -> Func:
+        return self.definition.func
+
+    @property
+    def loops(self) -> tuple[Var | RVar, ...]:
+        """Its dimensions as symbols, outermost first in the order written."""
+        d = self.definition
+        return (*d.vars, *d.rvars)
+
+    @property
+    def reads(self) -> list[Access]:
+        return [a for a in self.accesses if not a.is_write]
+
+    @property
+    def write(self) -> Access:
+        return next(a for a in self.accesses if a.is_write)
+
+
+class Model:
+    """Statements, regions and the context of a program.
+
+    Args:
+        program: what is computed.
+        definitions: by Func, the typed definitions to use (with other Funcs inlined, say).
+    """
+
+    def __init__(
+        self, program: Program, definitions: dict[Func, tuple[Definition, ...]] | None = None
+    ) -> None:
+        self.program = program
+        self.definitions = definitions or {f: program.definitions_of(f) for f in program.funcs}
+        self.params = tuple(
+            [*program.sizes, *(n for n, p in program.params.items() if p.info.dtype.is_int)]
+            + [s.name for f in program.outputs for s in output_sizes(program, f)]
+        )
+        self.parameters = Frame(self.params, ())
+        self.context = self._context()
+        self.boxes: dict[Tensor, Set] = {}
+        self.regions: dict[Func, Set] = {}
+        self.statements: list[Statement] = []
+        self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
+        statements: list[list[Statement]] = []
+        for func in reversed(program.funcs):
+            if func in self.definitions:
+                statements.append(self._func(func))
+        for group in reversed(statements):
+            self.statements += group
+
+    # context ----------------------------------------------------------------------------------
+    def _context(self) -> Set:
+        frame = self.parameters
+        result = frame.universe
+        for name in self.params:
+            x, param = frame.param(name), self.program.params.get(name)
+            lo, hi = (0, None) if param is None else (param.info.min, param.info.max)
+            if lo is not None:
+                result = result.intersect(x.ge_set(frame.constant(int(lo))))
+            if hi is not None:
+                result = result.intersect(x.le_set(frame.constant(int(hi))))
+        for requirement in self.program.requirements:
+            result = result.intersect(condition(frame, requirement.condition).set)
+        return result.coalesce()
+
+    def extent(self, tensor: Tensor, axis: int, frame: Frame) -> PwAff:
+        """The extent of an axis, over a frame with the model's parameters."""
+        extents = tensor.extents
+        assert extents is not None
+        value = affine_value(frame, extents[axis])
+        if value is None:
+            raise LanguageError(
+                f"the extent {expr_text(extents[axis])} of {tensor.name} is not affine in sizes",
+                where=tensor.span,
+                hint="make it a size of its own: nz = ps.size('nz', default=...)",
+            )
+        return value
+
+    def box(self, tensor: Tensor) -> Set:
+        """{ index : 0 <= index < extents }; the region where a Func has no declared shape."""
+        if tensor not in self.boxes:
+            if tensor.extents is None:
+                assert isinstance(tensor, Func)
+                if tensor not in self.program.outputs:
+                    return self.regions[tensor]
+                self.boxes[tensor] = self._output_box(tensor)
+            else:
+                frame = self._element_frame(tensor)
+                result = frame.universe
+                for k, name in enumerate(frame.dims):
+                    extent = self.extent(tensor, k, frame)
+                    result = result.intersect(frame.within(name, frame.constant(0), extent))
+                self.boxes[tensor] = result
+        return self.boxes[tensor]
+
+    def _element_frame(self, tensor: Tensor) -> Frame:
+        return Frame(self.params, tuple(f"x{k}" for k in range(tensor.ndim)))
+
+    def _output_box(self, func: Func) -> Set:
+        frame = self._element_frame(func)
+        result = frame.universe
+        for size, name in zip(output_sizes(self.program, func), frame.dims, strict=True):
+            result = result.intersect(
+                frame.within(name, frame.constant(0), frame.param(size.name))
+            )
+        return result
+
+    # regions ----------------------------------------------------------------------------------
+    def _func(self, func: Func) -> list[Statement]:
+        """The statements of a Func, all of whose consumers have been visited."""
+        definitions = self.definitions[func]
+        pieces = [d for d in definitions if not d.is_update]
+        updates = [d for d in definitions if d.is_update]
+        fixed = func.extents is not None or func in self.program.outputs
+        if fixed:
+            region = self.box(func)
+        else:
+            empty = self._element_frame(func).empty
+            region = union_sets(self._demand[func], empty)
+            self._check_bounded(func, region)
+        made: list[Statement] = []
+        for d in reversed(updates):
+            statement = self._update(d, region)
+            made.append(statement)
+            if not fixed:
+                region = self._touched(statement, region)
+        if not fixed and updates:
+            self._check_closed(func, updates, region)
+        self.regions[func] = region
+        made += reversed(self._pieces(func, pieces, region))
+        made.reverse()
+        for statement in made:
+            for access in statement.reads:
+                if isinstance(access.tensor, Func) and access.tensor is not func:
+                    self._demand[access.tensor].append(access.map.range())
+        return made
+
+    def _check_bounded(self, func: Func, region: Set) -> None:
+        for k in range(func.ndim):
+            if not _is_bounded(region, k):
+                raise LanguageError(
+                    f"the region of {func.name} that is needed has no bounds along axis {k}: "
+                    "an index that depends on data reaches it",
+                    where=func.history.recorded[0].span,
+                    hint=f"clamp the index, or declare a shape: ps.Func({func.name!r}, (n, m))",
+                )
+
+    def _touched(self, statement: Statement, region: Set) -> Set:
+        own = [a.map.range() for a in statement.accesses if a.tensor is statement.func]
+        return union_sets([region, *own], region)
+
+    def _check_closed(self, func: Func, updates: Sequence[Definition], region: Set) -> None:
+        """The region must hold everything its own updates touch when they run over all of it."""
+        for d in updates:
+            again = self._touched(self._update(d, region), region)
+            if not again.is_subset(region):
+                raise LanguageError(
+                    f"{d.name} needs an ever larger region of {func.name}: each point it "
+                    "computes reads others that it must compute first",
+                    where=d.span,
+                    hint=f"declare a shape: ps.Func({func.name!r}, (n, m))",
+                )
+
+    def _pieces(self, func: Func, pieces: list[Definition], region: Set) -> list[Statement]:
+        """The pieces of the pure definition; a more specific one takes its points from others."""
+        frame = self._element_frame(func)
+        claims = [self._claim(d, frame).intersect(region) for d in pieces]
+        result: list[Statement] = []
+        covered = region.empty(region.get_space())
+        for k, d in enumerate(pieces):
+            own = claims[k]
+            for other, claim in zip(pieces, claims, strict=True):
+                if other is not d and _more_specific(other, d):
+                    own = own.subtract(claim)
+            self._check_once(func, own, covered, d)
+            covered = covered.union(own).coalesce()
+            result.append(self._piece(d, k if len(pieces) > 1 else None, own.coalesce()))
+        self._check_covered(func, region, covered)
+        return result
+
+    def _claim(self, d: Definition, frame: Frame) -> Set:
+        """The points whose coordinates equal the constants on the left."""
+        result = frame.universe
+        for name, x in zip(frame.dims, d.lhs, strict=True):
+            if not isinstance(x, Var):
+                value = affine_value(frame, x)
+                if value is None:
+                    raise LanguageError(
+                        f"{expr_text(x)} on the left of {d.func.name} is not affine in sizes",
+                        where=d.span,
+                    )
+                result = result.intersect(frame.dim(name).eq_set(value))
+        return result
+
+    def _check_once(self, func: Func, own: Set, covered: Set, d: Definition) -> None:
+        twice = own.intersect(covered).intersect_params(self.context)
+        point = smallest_point(twice)
+        if point is not None:
+            sizes, at = point
+            raise LanguageError(
+                f"{func.name}{at} is defined twice{_at_sizes(sizes)}: by two pieces neither of "
+                "which is the more specific",
+                where=d.span,
+                hint="add a piece for the points that both claim",
+            )
+
+    def _check_covered(self, func: Func, region: Set, covered: Set) -> None:
+        missing = region.subtract(covered).intersect_params(self.context)
+        point = smallest_point(missing)
+        if point is not None:
+            sizes, at = point
+            raise LanguageError(
+                f"{func.name}{at} is not defined{_at_sizes(sizes)}: no piece of its definition "
+                "holds there",
+                where=func.history.recorded[0].span,
+                hint=f"add a piece with a Var for each axis: {func.name}[i, j] = ...",
+            )
+
+    # statements -------------------------------------------------------------------------------
+    def _piece(self, d: Definition, number: int | None, own: Set) -> Statement:
+        """A piece over `own`, a set of elements; constant coordinates are dropped."""
+        constants = [k for k, x in enumerate(d.lhs) if not isinstance(x, Var)]
+        domain = own
+        for k in reversed(constants):
+            domain = domain.project_out(isl.dim_type.set, k, 1)
+        frame = Frame(self.params, tuple(v.name for v in d.vars))
+        name = d.name if number is None else f"{d.name}.piece({number})"
+        return self._statement(d, name, frame, domain, None)
+
+    def _update(self, d: Definition, region: Set) -> Statement:
+        loops = (*d.vars, *d.rvars)
+        frame = Frame(self.params, tuple(v.name for v in loops))
+        domain = frame.universe
+        for v in d.vars:
+            domain = domain.intersect(self._var_range(d, v, frame, region))
+        for r in d.rvars:
+            domain = domain.intersect(self._rvar_range(d, r, frame))
+        guard: Node | None = None
+        for where in d.where:
+            found = condition(frame, where)
+            domain = domain.intersect(found.set)
+            if not found.exact:
+                guard = conjunction(guard, where)
+        return self._statement(d, d.name, frame, domain.coalesce(), guard)
+
+    def _rvar_range(self, d: Definition, r: RVar, frame: Frame) -> Set:
+        lo, hi = affine_value(frame, r.lo), affine_value(frame, r.hi)
+        if lo is None or hi is None:
+            raise LanguageError(
+                f"the bounds of the RVar {r.name} are not affine in sizes, Vars and RVars: "
+                f"[{expr_text(r.lo)}, {expr_text(r.hi)})",
+                where=d.span,
+                hint="run over an affine range and restrict it: "
+                f"ps.RVar({r.name!r}, 0, n, where=lambda {r.name}: ...)",
+            )
+        return frame.within(r.name, lo, hi)
+
+    def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
+        """Where a Var of an update runs: the extent of the axes at which it stands plainly, else
+        wherever the coordinates it is in lie inside the region."""
+        axes = [k for k, x in enumerate(d.lhs) if x is v]
+        if axes:
+            x = frame.dim(v.name)
+            result = frame.universe
+            for k in axes:
+                lo, hi = _ends(region, k, frame)
+                result = result.intersect(x.ge_set(lo)).intersect(x.le_set(hi))
+            return result
+        result = frame.universe
+        for k, coordinate in enumerate(d.lhs):
+            symbols = list(postorder(coordinate))
+            if v in symbols and not any(isinstance(n, (RVar, Read)) for n in symbols):
+                value = affine_value(frame, coordinate)
+                if value is None:
+                    continue
+                lo, hi = _ends(region, k, frame)
+                result = result.intersect(value.ge_set(lo)).intersect(value.le_set(hi))
+        at = frame.dims.index(v.name)
+        if not (_is_bounded(result, at)):
+            raise LanguageError(
+                f"nothing says where the Var {v.name} of {d.name} runs: on the left it stands "
+                "only together with RVars or data",
+                where=d.span,
+                hint=f"make it an RVar, which has bounds: ps.RVar({v.name!r}, lo, hi)",
+            )
+        return result
+
+    def _statement(
+        self, d: Definition, name: str, frame: Frame, domain: Set, guard: Node | None
+    ) -> Statement:
+        statement = Statement(d, name, frame, domain, guard)
+        bounds = [] if guard is None else [guard]
+        conditions = guards([*d.lhs, *d.values, *bounds])
+        for node, needed in conditions.items():
+            if isinstance(node, Read):
+                where, exact = domain, guard is None or node in postorder(guard)
+                if needed is not None:
+                    found = condition(frame, needed)
+                    where, exact = domain.intersect(found.set).coalesce(), exact and found.exact
+                relation = access_relation(frame, node.index)
+                must = exact and not relation.may
+                statement.accesses.append(
+                    Access(statement, node.tensor, node.index, relation, where, must, node)
+                )
+        written = access_relation(frame, d.lhs)
+        must = guard is None and not written.may
+        statement.accesses.append(Access(statement, d.func, d.lhs, written, domain, must, None))
+        return statement
+
+
+def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
+    """The symbolic extents of an output that has no declared shape: a call gives them."""
+    if func.extents is not None:
+        return ()
+    return tuple(Size(f"{program.names[func]}.{k}", None) for k in range(func.ndim))
+
+
+def _is_bounded(where: Set, axis: int) -> bool:
+    return bool(
+        where.dim_has_lower_bound(isl.dim_type.set, axis)
+        and where.dim_has_upper_bound(isl.dim_type.set, axis)
+    )
+
+
+def _ends(region: Set, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
+    """The smallest and the largest coordinate along an axis, over a frame."""
+    lo, hi = region.dim_min(axis), region.dim_max(axis)
+    return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
+
+
+def _more_specific(a: Definition, b: Definition) -> bool:
+    """Whether piece `a` has constants wherever `b` has, the same ones, and more."""
+    same = all(isinstance(y, Var) or x is y for x, y in zip(a.lhs, b.lhs, strict=True))
+    return same and len(a.vars) < len(b.vars)
+
+
+def _at_sizes(sizes: dict[str, int]) -> str:
+    return " at " + ", ".join(f"{k}={v}" for k, v in sizes.items()) if sizes else ""
+

@@ -1,0 +1,189 @@
+"""A LoopTree with its bounds found: loops that visit each stage's iterations, and nothing else.
+
+Where several stages share a loop, its bounds are those of their union and each stage keeps a
+guard; a guard stands at the outermost place that knows all it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..lang import index as ix
+from ..lang.errors import InternalError
+from ..lang.nodes import Node, Var
+from ..lang.printer import expr_text
+from .bounds import loop_bounds, remaining, split_guard
+from .expressions import Translator
+from .isl import Set, isl, union_sets
+from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
+
+_SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class ScanLoop:
+    """for var in range(lo, hi, step)"""
+
+    loop: Loop
+    var: Var
+    lo: Node
+    hi: Node
+    step: int
+    body: Scan
+
+
+@dataclass(frozen=True, slots=True)
+class ScanIf:
+    """The body, where the condition holds."""
+
+    condition: Node
+    body: Scan
+
+
+@dataclass(frozen=True, slots=True)
+class ScanStage:
+    """One instance of a statement; `point` gives its dimensions in terms of the loops."""
+
+    stage: Stage
+    point: Mapping[Node, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSeq:
+    """One after the other."""
+
+    parts: tuple[Scan, ...]
+
+
+Scan = ScanLoop | ScanIf | ScanStage | ScanSeq
+
+
+def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
+    """The nests at the root of a tree, each with its bounds.
+
+    Args:
+        parameters: the sizes that isl knows by name.
+        context: what holds of them.
+    """
+    return tuple(_Scanner(nest, parameters, context).result for nest in roots(tree))
+
+
+def roots(tree: Tree) -> list[Tree]:
+    """The nests below the allocations at the root."""
+    if isinstance(tree, (Seq, Alloc)):
+        return [root for child in tree.body for root in roots(child)]
+    return [tree]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What is known on the way down: the loop variables and the iterations they describe."""
+
+    loops: tuple[Var, ...]
+    described: Set
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A scan and the conditions it must be put under, with the number of loops each needs."""
+
+    scan: Scan
+    pending: tuple[tuple[int, Node], ...] = ()
+
+    def guarded(self, depth: int) -> _Found:
+        """With the conditions that need `depth` loops or more put around it."""
+        here = ix.conjunction(c for d, c in self.pending if d >= depth)
+        rest = tuple((d, c) for d, c in self.pending if d < depth)
+        return _Found(self.scan if here is None else ScanIf(here, self.scan), rest)
+
+
+class _Scanner:
+    def __init__(self, nest: Tree, parameters: Mapping[str, Node], context: Set) -> None:
+        self.parameters = parameters
+        self.context = context
+        self.iterations = {id(stage): iterations(stage) for _, stage in leaves(nest)}
+        self.names: dict[str, int] = {}
+        nothing = Set.universe(context.get_space())
+        self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan
+
+    def _tree(self, tree: Tree, scope: _Scope) -> _Found:
+        match tree:
+            case Loop():
+                return self._loop(tree, scope)
+            case Stage():
+                return self._stage(tree, scope)
+            case Alloc(body=body) | Seq(body=body):
+                return self._body(body, scope)
+
+    def _body(self, body: tuple[Tree, ...], scope: _Scope) -> _Found:
+        if len(body) == 1:
+            return self._tree(body[0], scope)
+        # A condition of one part says nothing about the others: it cannot leave this body.
+        return _Found(ScanSeq(tuple(self._tree(part, scope).guarded(0).scan for part in body)))
+
+    def _loop(self, loop: Loop, scope: _Scope) -> _Found:
+        depth = len(scope.loops)
+        needed = [_outer(self.iterations[id(s)], depth + 1) for _, s in leaves(loop)]
+        visited = union_sets(needed[1:], needed[0])
+        var = Var(self._unique(loop.name))
+        outside = scope.described.add_dims(_SET, 1)
+        known = outside.intersect_params(self.context)
+        bounds = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
+        inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
+        body = self._body(loop.body, inside).guarded(depth + 1)
+        found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan)
+        return _Found(found, body.pending)
+
+    def _unique(self, name: str) -> str:
+        count = self.names[name] = self.names.get(name, 0) + 1
+        return name if count == 1 else f"{name}.{count}"
+
+    def _stage(self, stage: Stage, scope: _Scope) -> _Found:
+        names = Translator(self.parameters, scope.loops)
+        guard = remaining(self.iterations[id(stage)], scope.described, self.context)
+        pending = []
+        for depth, where in split_guard(guard) if guard is not None else []:
+            condition = names.condition(where)
+            if condition is not None:
+                pending.append((depth, condition))
+        return _Found(ScanStage(stage, self._point(stage, scope, names)), tuple(pending))
+
+    def _point(self, stage: Stage, scope: _Scope, names: Translator) -> dict[Node, Node]:
+        """The statement's dimensions as expressions over the loops."""
+        statement = stage.statement
+        if stage.coordinates == statement.loops:
+            return dict(zip(statement.loops, scope.loops, strict=True))
+        inverse = loop_map(stage).intersect_domain(statement.domain).reverse()
+        if not inverse.is_single_valued():
+            raise InternalError(f"several instances of {statement.name} share an iteration")
+        values = inverse.as_pw_multi_aff()
+        return {
+            symbol: names.pw_aff(values.get_pw_aff(k), ix.ZERO)
+            for k, symbol in enumerate(statement.loops)
+        }
+
+
+def _outer(iterations: Set, count: int) -> Set:
+    """The projection onto the outermost dimensions."""
+    total = int(iterations.dim(_SET))
+    return iterations.project_out(_SET, count, total - count).coalesce()
+
+
+def text(found: Scan, indent: int = 0) -> str:
+    """The loops with their bounds, as an indented listing."""
+    pad = "  " * indent
+    match found:
+        case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body):
+            kind = "" if loop.kind == "serial" else f" ({loop.kind})"
+            by = "" if step == 1 else f" by {step}"
+            head = f"{pad}for {var.name} in [{expr_text(lo)}, {expr_text(hi)}){by}{kind}:"
+            return f"{head}\n{text(body, indent + 1)}"
+        case ScanIf(condition=condition, body=body):
+            return f"{pad}if {expr_text(condition)}:\n{text(body, indent + 1)}"
+        case ScanSeq(parts=parts):
+            return "\n".join(text(p, indent) for p in parts)
+        case ScanStage(stage=stage):
+            guard = stage.statement.guard
+            line = stage.statement.definition.text()
+            return pad + (line if guard is None else f"if {expr_text(guard)}: {line}")

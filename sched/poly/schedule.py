@@ -1,0 +1,118 @@
+"""`Schedule`: how a program is run, apart from what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from html import escape
+from typing import Any, ClassVar, NoReturn
+
+from ..lang.nodes import Node, Param, Size
+from ..lang.program import Program
+from ..lang.tensors import Func, Input
+from .conditions import Conditions, conditions
+from .expressions import Translator
+from .inline import Rule, inlined, once_a_consumer, without_recomputation
+from .legality import check_updates
+from .looptree import Seq, as_written
+from .model import Model, output_sizes
+from .scan import Scan, scan, text
+
+Outputs = Func | Sequence[Func]
+
+
+class Schedule:
+    """The program as written: each Func at root, in the order of the program, a Func inlined only
+    where it is one equation that each consumer reads at one point.
+
+    Args:
+        outputs: the Func to compute, or several.
+        args: the Inputs in the order of a call's positions; by default the order in which the
+            program first reads them.
+
+    Raises:
+        LanguageError: the program is ill-formed; with the definition's line.
+    """
+
+    _compile: ClassVar[Callable[..., Any]]
+
+    def __init__(self, outputs: Outputs, args: Sequence[Input] | None = None) -> None:
+        self._build(outputs, args, once_a_consumer)
+
+    def _build(self, outputs: Outputs, args: Sequence[Input] | None, rule: Rule) -> None:
+        chosen = (outputs,) if isinstance(outputs, Func) else tuple(outputs)
+        self.program = Program(chosen, args)
+        self.model = Model(self.program, inlined(self.program, rule))
+        check_updates(self.model)
+        self.proven: Conditions = conditions(self.model)
+        self.tree: Seq = as_written(self.model)
+
+    @classmethod
+    def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:
+        """What a bare call runs: nothing is computed twice, nothing is stored without need."""
+        made = cls.__new__(cls)
+        made._build(outputs, args, without_recomputation)
+        return made
+
+    @property
+    def funcs(self) -> tuple[Func, ...]:
+        """The Funcs that are stored, producers before consumers."""
+        return tuple(f for f in self.program.funcs if f in self.model.regions)
+
+    @cached_property
+    def nests(self) -> tuple[Scan, ...]:
+        """The loops with their bounds."""
+        context = self.model.context
+        for c in self.proven.sizes:
+            context = context.intersect(c.allowed)
+        return scan(self.tree, self.parameters, context)
+
+    @cached_property
+    def parameters(self) -> dict[str, Node]:
+        """The sizes and Params that bounds and conditions are made of, by name."""
+        program = self.program
+        extents = [s for f in program.outputs for s in output_sizes(program, f)]
+        symbols: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
+        return {s.name: s for s in symbols}
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What a call requires of the sizes, each with the access that needs it."""
+        from ..lang.printer import expr_text
+
+        names = Translator(self.parameters)
+        found = []
+        for c in self.proven.sizes:
+            node = names.condition(c.allowed)
+            if node is not None:
+                found.append(f"{expr_text(node)}: {c.text}")
+        found += [
+            f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements
+        ]
+        return tuple(found)
+
+    def compile(self, *, checks: bool = False) -> Any:
+        """Machine code for this machine, as a callable Kernel.
+
+        Args:
+            checks: count integer divisions by zero, which give 0, and raise after the call.
+        """
+        return Schedule._compile(self, checks=checks)
+
+    def __str__(self) -> str:
+        head = f"Schedule of {self.program.signature()}"
+        lines = [head, *(text(nest, 1) for nest in self.nests)]
+        lines += [f"  requires {c}" for c in self.conditions]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Schedule of {self.program.signature()}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("a Schedule can change and has no hash")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("compile a schedule, then call the kernel: s.compile()(...)")

@@ -1,0 +1,1 @@
+"""Programs as a textbook writes them, with arguments and references: what the tests run on."""

@@ -1,0 +1,76 @@
+"""Running a case by the interpreter and natively, and comparing what comes out."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+import polysched as ps
+from polysched.interp import interpret
+
+from .case import Arguments, Array, Case, Results
+
+
+@cache
+def outputs(case: Case) -> tuple[ps.Func, ...]:
+    """The outputs of a case, built once in each process: its kernel is compiled once, too."""
+    built = case.build()
+    return built if isinstance(built, tuple) else (built,)
+
+
+def interpreted(case: Case, arguments: Arguments) -> tuple[Array, ...]:
+    """What the interpreter computes."""
+    funcs = outputs(case)
+    return as_tuple(interpret(funcs if len(funcs) > 1 else funcs[0], **arguments))
+
+
+def native(case: Case, arguments: Arguments) -> tuple[Array, ...]:
+    """What the compiled program computes with its default schedule."""
+    first, *others = outputs(case)
+    if others:
+        return as_tuple(ps.compile((first, *others))(**arguments))
+    return as_tuple(first(**arguments))
+
+
+def as_tuple(results: Results) -> tuple[Array, ...]:
+    return tuple(results) if isinstance(results, tuple) else (results,)
+
+
+def assert_same(found: tuple[Array, ...], wanted: tuple[Array, ...]) -> None:
+    """Equal bit for bit, except that all NaNs are equal; -0.0 is not 0.0."""
+    assert len(found) == len(wanted)
+    for k, (f, w) in enumerate(zip(found, wanted, strict=True)):
+        assert (f.dtype, f.shape) == (w.dtype, w.shape), f"result {k}"
+        different = bits(f) != bits(w)
+        if f.dtype.kind == "f":
+            different &= ~(np.isnan(f) & np.isnan(w))
+        assert not different.any(), f"result {k}: {first_difference(f, w, different)}"
+
+
+def assert_close(found: tuple[Array, ...], wanted: Results, tolerance: float) -> None:
+    """Equal where the tolerance is 0, else with errors that are small beside the largest value."""
+    references = as_tuple(wanted)
+    assert len(found) == len(references)
+    for k, (f, w) in enumerate(zip(found, references, strict=True)):
+        assert f.shape == w.shape, f"result {k}"
+        if tolerance == 0.0:
+            assert f.dtype == w.dtype, f"result {k}"
+            different = f != w
+        else:
+            different = ~(np.abs(f - w) <= tolerance * np.abs(w).max(initial=0.0))
+        assert not different.any(), f"result {k}: {first_difference(f, w, different)}"
+
+
+def bits(array: Array) -> Array:
+    """The representation of each element as an unsigned integer."""
+    return np.ascontiguousarray(array).view(f"u{array.itemsize}").reshape(array.shape)
+
+
+def first_difference(found: Array, wanted: Array, different: Array) -> str:
+    """Where two arrays differ, for a message."""
+    at = tuple(int(i) for i in np.argwhere(different)[0])
+    return (
+        f"{np.count_nonzero(different)} of {different.size} differ, first [{str(at)[1:-1]}]: "
+        f"{found[at]!r}, but should be {wanted[at]!r}"
+    )

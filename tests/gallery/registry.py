@@ -1,0 +1,41 @@
+"""Every case of the gallery: `CASES` in the order of the families, `find(name)` for one."""
+
+from __future__ import annotations
+
+from . import (
+    bilateral,
+    convolution,
+    deep,
+    histograms,
+    images,
+    linear_algebra,
+    misc,
+    networks,
+    pyramids,
+)
+from .case import Case
+
+CASES: tuple[Case, ...] = (
+    *linear_algebra.CASES,
+    *images.CASES,
+    *bilateral.CASES,
+    *pyramids.CASES,
+    *histograms.CASES,
+    *convolution.CASES,
+    *networks.CASES,
+    *misc.CASES,
+    *deep.CASES,
+)
+_BY_NAME = {case.name: case for case in CASES}
+if len(_BY_NAME) != len(CASES):
+    raise RuntimeError("two cases of the gallery have the same name")
+
+
+def find(name: str) -> Case:
+    """The case of that name."""
+    return _BY_NAME[name]
+
+
+def tagged(tag: str) -> tuple[Case, ...]:
+    """The cases that carry a tag."""
+    return tuple(case for case in CASES if case.has(tag))

@@ -1,0 +1,45 @@
+"""Every program of the gallery: native code, the interpreter and NumPy agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gallery.case import Case
+from gallery.execute import assert_close, assert_same, interpreted, native
+from gallery.registry import CASES
+
+QUICK_SIZES = (0, 1, 2, 7)
+MORE_SIZES = (33,)
+
+
+def _pairs() -> Iterator[object]:
+    for case in CASES:
+        for size in (*QUICK_SIZES, *MORE_SIZES):
+            slow = size not in QUICK_SIZES and case.has("slow")
+            marks = [pytest.mark.slow] if slow else []
+            yield pytest.param(case, size, id=f"{case.name}-{size}", marks=marks)
+
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+@pytest.mark.parametrize(("case", "size"), _pairs())
+def test_native_equals_interpreter(case: Case, size: int) -> None:
+    arguments = case.arguments(size, np.random.default_rng(size))
+    assert_same(native(case, arguments), interpreted(case, arguments))
+
+
+@each_case
+def test_native_is_close_to_reference(case: Case) -> None:
+    arguments = case.arguments(case.large_sizes(), np.random.default_rng(0))
+    assert_close(native(case, arguments), case.reference(**arguments), case.tolerance)
+
+
+@each_case
+@pytest.mark.parametrize("size", [1, 7])
+def test_interpreter_is_close_to_reference(case: Case, size: int) -> None:
+    arguments = case.arguments(size, np.random.default_rng(size))
+    assert_close(interpreted(case, arguments), case.reference(**arguments), case.tolerance)

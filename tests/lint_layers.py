@@ -1,0 +1,197 @@
+"""Checks that the imports of `sched/` keep its rooms apart.
+
+    python tests/lint_layers.py            # the sched/ beside this folder
+    python tests/lint_layers.py a/folder   # another package folder
+
+The rules:
+
+* lang <- poly <- codegen <- (testing, show, tune, graph, scale), and interp needs lang only
+  (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts as any other.
+* Modules directly in sched/ may import every room. No room imports them back, except those that
+  import nothing of polysched themselves.
+* Imports of the package's own modules are relative.
+* islpy, llvmlite and hypothesis have one owner each (`OWNERS`).
+* Beyond these, only the standard library and NumPy are imported when a module is loaded; optional
+  packages are imported inside functions.
+* Each folder with modules has an `__init__.py`; without one it would not be installed.
+
+It prints `file:line: the broken rule` for each breach and exits with 1, or with 0 if there is none.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+BELOW = frozenset({"lang", "poly", "codegen", "interp"})
+MAY_IMPORT: dict[str, frozenset[str]] = {
+    "lang": frozenset(),
+    "interp": frozenset({"lang"}),
+    "poly": frozenset({"lang"}),
+    "codegen": frozenset({"lang", "poly"}),
+    "testing": BELOW,
+    "show": BELOW,
+    "tune": BELOW,
+    "graph": BELOW,
+    "scale": BELOW,
+}
+# check.py executes the lowered loop IR and compares with the instances that interp enumerates.
+ALSO: dict[str, frozenset[str]] = {"codegen/check.py": frozenset({"interp"})}
+# The only importers: one file, or all files of a folder (a slash at the end).
+OWNERS = {"islpy": "poly/isl.py", "llvmlite": "codegen/llvm/", "hypothesis": "testing/"}
+ON_LOAD = frozenset(sys.stdlib_module_names) | {"numpy"}
+OWN_NAMES = ("polysched", "sched")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An imported name. `inside` is its path from the package's root, or None if it is foreign."""
+
+    line: int
+    name: str
+    inside: tuple[str, ...] | None
+    lazy: bool
+
+
+def check(root: Path) -> list[str]:
+    """All breaches in the package folder `root`, as `file:line: rule`."""
+    files = sorted(root.rglob("*.py"))
+    breaches = [
+        f"{_shown(path)}:{line}: {rule}"
+        for path in files
+        for line, rule in _breaches(root, PurePosixPath(path.relative_to(root).as_posix()))
+    ]
+    for folder in sorted({path.parent for path in files}):
+        if not (folder / "__init__.py").exists():
+            breaches.append(f"{_shown(folder)}:1: has no __init__.py, so it is not installed")
+    return breaches
+
+
+def _breaches(root: Path, module: PurePosixPath) -> Iterator[tuple[int, str]]:
+    room = module.parts[0] if len(module.parts) > 1 else None
+    if room is not None and room not in MAY_IMPORT:
+        yield 1, f"{room}/ is a room without a rule: add it to MAY_IMPORT"
+        return
+    try:
+        references = list(_references(root, module))
+    except SyntaxError as error:
+        yield error.lineno or 1, f"cannot be parsed: {error.msg}"
+        return
+    for ref in references:
+        rule = _foreign(module, ref) if ref.inside is None else _own(root, module, room, ref)
+        if rule is not None:
+            yield ref.line, rule
+
+
+def _own(root: Path, module: PurePosixPath, room: str | None, ref: Reference) -> str | None:
+    """The rule that an import from inside the package breaks, if any."""
+    assert ref.inside is not None
+    if ref.name.startswith(OWN_NAMES):
+        return f"imports of polysched itself are relative here (not {ref.name})"
+    if not ref.inside:
+        return f"{ref.name} leaves the package"
+    target = ref.inside[0]
+    if room is None or target == room:
+        return None
+    if target in MAY_IMPORT:
+        allowed = MAY_IMPORT[room] | ALSO.get(str(module), frozenset())
+        if target in allowed:
+            return None
+        return f"{room} imports {' '.join(sorted(allowed)) or 'no other room'}, not {ref.name}"
+    if _is_leaf(root, target):
+        return None
+    return f"no room imports the public face ({ref.name})"
+
+
+def _foreign(module: PurePosixPath, ref: Reference) -> str | None:
+    """The rule that an import from outside the package breaks, if any."""
+    package = ref.name.partition(".")[0]
+    owner = OWNERS.get(package)
+    if owner is not None:
+        owned = str(module) == owner or (owner.endswith("/") and str(module).startswith(owner))
+        return None if owned else f"only {owner} imports {package}"
+    if ref.lazy or package in ON_LOAD:
+        return None
+    return f"{package} is optional: import it inside the function that needs it"
+
+
+def _is_leaf(root: Path, name: str) -> bool:
+    """Whether sched/name.py exists and imports nothing of polysched."""
+    module = PurePosixPath(f"{name}.py")
+    if not (root / module).is_file():
+        return False
+    return all(ref.inside is None for ref in _references(root, module))
+
+
+def _references(root: Path, module: PurePosixPath) -> Iterator[Reference]:
+    package = module.parent.parts
+    tree = ast.parse((root / module).read_text(encoding="utf-8"), filename=str(module))
+    for node, lazy in _imports(tree, lazy=False):
+        for name in _imported(node):
+            yield Reference(node.lineno, name, _inside(name, package), lazy)
+
+
+def _inside(name: str, package: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The path from the package's root; () for a name that is above it or spelt in full."""
+    level = len(name) - len(name.lstrip("."))
+    if level == 0:
+        return () if name.partition(".")[0] in OWN_NAMES else None
+    up = len(package) - (level - 1)
+    return () if up < 0 else (*package[:up], *name[level:].split("."))
+
+
+Import = ast.Import | ast.ImportFrom | ast.Call
+
+
+def _imports(node: ast.AST, *, lazy: bool) -> Iterator[tuple[Import, bool]]:
+    """The imports below a node, and whether loading the module leaves them alone."""
+    if isinstance(node, Import):
+        yield node, lazy
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        lazy = True
+    unread = node.body if isinstance(node, ast.If) and _is_type_checking(node.test) else []
+    for child in ast.iter_child_nodes(node):
+        yield from _imports(child, lazy=lazy or child in unread)
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    match test:
+        case ast.Name("TYPE_CHECKING") | ast.Attribute(ast.Name("typing"), "TYPE_CHECKING"):
+            return True
+    return False
+
+
+def _imported(node: Import) -> list[str]:
+    """The names that a node imports, with their leading dots; none for other calls."""
+    match node:
+        case ast.Import(names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module, names, level):
+            start = "." * level + (f"{module}." if module else "")
+            return [start + alias.name for alias in names]
+        case ast.Call(
+            ast.Name("__import__" | "import_module") | ast.Attribute(_, "import_module"),
+            [ast.Constant(str(name)), *_],
+        ):
+            return [name]
+    return []
+
+
+def _shown(path: Path) -> Path:
+    path, here = path.resolve(), Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def main(arguments: list[str]) -> int:
+    """The command line."""
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent / "sched"
+    breaches = check(root)
+    print(*breaches, sep="\n", end="\n" if breaches else "")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

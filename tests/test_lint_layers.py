@@ -1,0 +1,148 @@
+"""The layer check finds each kind of forbidden import, and lets the allowed ones pass."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import lint_layers
+import pytest
+
+ROOMS = ("lang", "poly", "codegen", "codegen/llvm", "codegen/passes", "interp", "testing", "show")
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package folder whose rooms are empty, with a leaf module `errors` at its top."""
+    root = tmp_path / "sched"
+    for folder in ("", *ROOMS):
+        (root / folder).mkdir(parents=True, exist_ok=True)
+        (root / folder / "__init__.py").write_text("")
+    (root / "errors.py").write_text("import enum\n")
+    (root / "face.py").write_text("from .lang import a\n")
+    return root
+
+
+def write(root: Path, module: str, source: str) -> None:
+    path = root / module
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source)
+
+
+FORBIDDEN = [
+    # One way between the rooms.
+    ("lang/a.py", "from ..poly import deps", "lang imports no other room, not ..poly.deps"),
+    ("lang/a.py", "from .. import poly", "lang imports no other room, not ..poly"),
+    ("lang/a.py", "from ..interp.run import evaluate", "lang imports no other room"),
+    ("poly/a.py", "from ..codegen import lower", "poly imports lang, not ..codegen.lower"),
+    ("poly/a.py", "from ..interp import run", "poly imports lang, not"),
+    ("interp/a.py", "from ..poly import isl", "interp imports lang, not ..poly.isl"),
+    ("codegen/a.py", "from ..testing import check", "codegen imports lang poly, not"),
+    ("codegen/a.py", "from ..interp import run", "codegen imports lang poly, not"),
+    ("codegen/passes/a.py", "from ...show import text", "codegen imports lang poly, not"),
+    ("codegen/passes/check.py", "from ...interp import run", "codegen imports lang poly, not"),
+    ("show/a.py", "from ..testing import check", "show imports codegen interp lang poly, not"),
+    ("tune/a.py", "from ..graph import load", "tune imports codegen interp lang poly, not"),
+    # However the import is written.
+    ("lang/a.py", "def f():\n    from ..poly import deps", "lang imports no other room"),
+    ("lang/a.py", "if TYPE_CHECKING:\n    from ..poly import deps", "lang imports no other room"),
+    ("lang/a.py", "import_module('..poly', __package__)", "lang imports no other room"),
+    ("lang/a.py", "importlib.import_module('..poly', __package__)", "lang imports no other room"),
+    # The public face and what is above it.
+    ("poly/a.py", "from .. import Schedule", "no room imports the public face (..Schedule)"),
+    ("poly/a.py", "from ..face import a", "no room imports the public face (..face.a)"),
+    ("poly/a.py", "from .. import *", "no room imports the public face"),
+    ("poly/a.py", "from ... import x", "...x leaves the package"),
+    ("poly/a.py", "import polysched.lang", "imports of polysched itself are relative here"),
+    ("poly/a.py", "from sched.lang import types", "imports of polysched itself are relative here"),
+    ("face.py", "from polysched import lang", "imports of polysched itself are relative here"),
+    # Packages with one owner.
+    ("poly/deps.py", "import islpy as isl", "only poly/isl.py imports islpy"),
+    ("poly/sub/isl.py", "import islpy", "only poly/isl.py imports islpy"),
+    ("codegen/a.py", "def f():\n    import islpy", "only poly/isl.py imports islpy"),
+    ("face.py", "__import__('islpy')", "only poly/isl.py imports islpy"),
+    ("codegen/kernel.py", "import llvmlite.binding", "only codegen/llvm/ imports llvmlite"),
+    ("codegen/llvm.py", "import llvmlite", "only codegen/llvm/ imports llvmlite"),
+    ("show/a.py", "from llvmlite import binding", "only codegen/llvm/ imports llvmlite"),
+    ("interp/a.py", "import hypothesis", "only testing/ imports hypothesis"),
+    ("face.py", "if TYPE_CHECKING:\n    import hypothesis", "only testing/ imports hypothesis"),
+    # Optional packages.
+    ("show/a.py", "import matplotlib.pyplot as plt", "matplotlib is optional"),
+    ("show/a.py", "from IPython.display import SVG", "IPython is optional"),
+    ("testing/a.py", "from skimage import data", "skimage is optional"),
+    (
+        "face.py",
+        "try:\n    import torch\nexcept ImportError:\n    pass",
+        "torch is optional",
+    ),
+    ("show/a.py", "class C:\n    import scipy", "scipy is optional"),
+    ("show/a.py", "if not TYPE_CHECKING:\n    import scipy", "scipy is optional"),
+    ("show/a.py", "if TYPE_CHECKING:\n    pass\nelse:\n    import scipy", "scipy is optional"),
+    # Files the check cannot vouch for.
+    ("attic/a.py", "", "attic/ is a room without a rule"),
+    ("lang/a.py", "def", "cannot be parsed"),
+]
+
+
+@pytest.mark.parametrize(("module", "source", "rule"), FORBIDDEN)
+def test_forbidden(package: Path, module: str, source: str, rule: str) -> None:
+    write(package, module, source)
+    (package / module).with_name("__init__.py").touch()
+    assert any(f"{module}:" in breach and rule in breach for breach in lint_layers.check(package))
+
+
+ALLOWED = [
+    ("poly/a.py", "from ..lang import types\nfrom . import isl\nfrom .isl import Set"),
+    ("poly/__init__.py", "from .isl import Set\nfrom ..lang.types import float32"),
+    ("poly/isl.py", "import islpy as isl"),
+    ("codegen/a.py", "from ..lang import types\nfrom ..poly import deps\nfrom .llvm import emit"),
+    ("codegen/check.py", "from ..interp import instances"),
+    ("codegen/passes/a.py", "from ...poly.bounds import Bound\nfrom ..ir import Loop"),
+    ("codegen/llvm/emit.py", "import llvmlite.binding as llvm\nfrom llvmlite import binding"),
+    ("interp/a.py", "from ..lang import types\nimport numpy as np"),
+    ("testing/a.py", "from hypothesis import strategies\nfrom ..interp import run"),
+    ("show/a.py", "from .. import codegen, interp, lang, poly"),
+    ("show/a.py", "def f():\n    import matplotlib.pyplot as plt\n    from IPython import display"),
+    ("show/a.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
+    ("show/a.py", "if typing.TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
+    ("tune/a.py", "from ..codegen import lower"),
+    ("lang/a.py", "from ..errors import LanguageError\nfrom .. import errors"),
+    ("lang/a.py", "import ast, os.path\nfrom collections.abc import Iterator\nimport numpy.typing"),
+    ("face.py", "from . import codegen, interp, lang, poly, show, testing\nfrom .errors import E"),
+    ("__main__.py", "def main():\n    import_module('.show', __package__)\n    import torch"),
+    ("lang/a.py", "import_module(name)\nprint('import islpy')"),
+]
+
+
+@pytest.mark.parametrize(("module", "source"), ALLOWED)
+def test_allowed(package: Path, module: str, source: str) -> None:
+    write(package, module, source)
+    (package / module).with_name("__init__.py").touch()
+    assert lint_layers.check(package) == []
+
+
+def test_folder_without_init(package: Path) -> None:
+    write(package, "poly/legality/flow.py", "")
+    (breach,) = lint_layers.check(package)
+    assert breach.endswith("poly/legality:1: has no __init__.py, so it is not installed")
+
+
+def test_command_line_names_file_line_and_rule(package: Path) -> None:
+    write(package, "poly/a.py", "import enum\n\nimport islpy\n")
+    run = subprocess.run(
+        [sys.executable, lint_layers.__file__, package.name],
+        cwd=package.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert run.stdout == "sched/poly/a.py:3: only poly/isl.py imports islpy\n"
+
+
+def test_command_line_is_silent_when_all_is_well(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert lint_layers.main([str(package)]) == 0
+    assert capsys.readouterr().out == ""
