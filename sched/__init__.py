@@ -6,6 +6,7 @@ if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
 from .codegen.kernel import Kernel, call, compile_schedule
+from .interp import interpret
 from .lang import boundary
 from .lang.dtypes import (
     DType,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..lang.dtypes import DType
-from ..lang.errors import CallTypeError, CallValueError
+from ..lang.errors import CallValueError
 
 Array = npt.NDArray[Any]
 
@@ -27,35 +27,15 @@ def check_aligned(name: str, array: Array) -> None:
         )
 
 
-def check_output(name: str, array: object, dtype: DType, shape: Sequence[int]) -> Array:
-    """An array passed by `out=`, if the result can be written to it."""
-    if not isinstance(array, np.ndarray):
-        raise CallTypeError(
-            f"out={name} is a {type(array).__name__}, not a NumPy array", argument=name
-        )
-    if array.dtype != dtype.numpy or not array.dtype.isnative:
-        raise CallTypeError(
-            f"the output {name} is {dtype}, but out= has dtype {array.dtype}"
-            + ("" if array.dtype.isnative else " in foreign byte order"),
-            argument=name,
-            hint=f"np.empty({tuple(shape)}, np.{dtype})",
-        )
-    if array.shape != tuple(shape):
-        raise CallValueError(
-            f"the output {name} has shape {tuple(shape)}, but out= has shape {array.shape}",
-            argument=name,
-        )
-    if not array.flags.writeable:
-        raise CallValueError(f"the output {name} is read-only", argument=name)
-    check_aligned(name, array)
+def check_distinct(name: str, array: Array) -> None:
+    """An output must own each of its elements."""
     if _overlaps_itself(array):
         raise CallValueError(
-            f"several elements of the output {name} lie at one address "
+            f"several elements of {name} lie at one address "
             f"(shape {array.shape}, strides {array.strides})",
             argument=name,
             hint="pass an array that owns each of its elements",
         )
-    return array
 
 
 def _overlaps_itself(array: Array) -> bool:

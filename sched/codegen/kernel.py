@@ -14,16 +14,16 @@ import numpy as np
 
 from ..lang import index as ix
 from ..lang.binding import Binder, Binding
-from ..lang.errors import CallValueError
+from ..lang.errors import CallValueError, InternalError
 from ..lang.nodes import Node
 from ..lang.printer import expr_text
-from ..lang.tensors import Func
+from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.conditions import Scan
 from ..poly.expressions import Translator
-from ..poly.intervals import SIZE_LIMIT
+from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
 from . import arena
-from .arguments import Array, bits, check_aligned, check_output, check_overlap, is_contiguous
+from .arguments import Array, bits, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
@@ -78,33 +78,33 @@ class Kernel:
                 has been written then.
         """
         program = self._schedule.program
-        bound: Binding = self._binder.bind(args, kwargs, out=out, shape=shape)
-        self._conditions.check(bound)
+        bound = self._binder.bind(args, kwargs, shape=shape, out=out)
+        values = self._conditions.check(bound)
         inputs = {program.names[t]: a for t, a in bound.arrays.items()}
+        outputs = self._outputs(bound)
         for name, array in inputs.items():
             check_aligned(name, array)
         for scan in self._schedule.proven.scans:
             _scan(scan, bound)
-        outputs = self._outputs(bound, out)
         check_overlap(outputs, inputs)
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
-        self._variant(not contiguous).run(bound, {**inputs, **outputs}, self._pool)
+        self._variant(not contiguous).run(values, {**inputs, **outputs}, self._pool)
         results = tuple(outputs.values())
         return results[0] if len(results) == 1 else results
 
-    def _outputs(self, bound: Binding, out: Any) -> dict[str, Array]:
+    def _outputs(self, bound: Binding) -> dict[str, Array]:
         """The arrays to write, given or new, by the names of their buffers."""
-        given = self._binder.split_out(out)
         found: dict[str, Array] = {}
         for func in self._schedule.program.outputs:
-            shape = bound.shapes[func]
+            given = bound.out.get(func)
             for c, dtype in enumerate(func.dtypes):
                 name = self._buffer_name(func, c)
-                array = given.get((func, c))
-                if array is None:
-                    found[name] = np.empty(shape, dtype.numpy)
+                if given is None:
+                    found[name] = np.empty(bound.shapes[func] or (), dtype.numpy)
                 else:
-                    found[name] = check_output(name, array, dtype, shape)
+                    found[name] = given[c]
+                    check_aligned(f"out= of {name}", given[c])
+                    check_distinct(f"out= of {name}", given[c])
         return found
 
     def _buffer_name(self, func: Func, component: int) -> str:
@@ -139,7 +139,7 @@ class Kernel:
 
     @property
     def seconds(self) -> dict[str, float]:
-        return dict(self._lowered.seconds)
+        return {**self._schedule.log.seconds, **self._lowered.seconds}
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -178,32 +178,29 @@ class _SizeChecks:
             if (node := names.condition(c.allowed)) is not None
         ]
         self.test = compile_nodes([node for node, _ in self.conditions])
+        program = schedule.program
+        self.extents = [(f, s.name, k) for f in program.outputs
+                        for k, s in enumerate(output_sizes(program, f))]
 
-    def check(self, bound: Binding) -> None:
-        for name, value in bound.sizes.items():
-            if value >= SIZE_LIMIT:
-                raise CallValueError(f"the size {name}={value} is too large", argument=name)
-        for holds, (node, text) in zip(self.test(_scalars(bound)), self.conditions, strict=True):
+    def check(self, bound: Binding) -> dict[str, Any]:
+        """Every scalar of the kernel by name, if the conditions hold for them."""
+        values: dict[str, Any] = {**bound.sizes, **bound.params}
+        for func, name, axis in self.extents:
+            values[name] = (bound.shapes[func] or ())[axis]
+        for holds, (node, text) in zip(self.test(values), self.conditions, strict=True):
             if not holds:
+                sizes = ", ".join(f"{k}={v}" for k, v in values.items())
                 raise CallValueError(
-                    f"out of bounds at {_sizes_text(bound)}: {text}",
+                    f"out of bounds at {sizes}: {text}",
                     hint=f"the sizes must satisfy {expr_text(node)}",
                 )
-
-
-def _scalars(bound: Binding) -> dict[str, Any]:
-    """Sizes, Params and the extents of outputs without a shape, by name."""
-    return {**bound.sizes, **bound.params, **bound.extents}
-
-
-def _sizes_text(bound: Binding) -> str:
-    return ", ".join(f"{k}={v}" for k, v in {**bound.sizes, **bound.extents}.items())
+        return values
 
 
 def _scan(scan: Scan, bound: Binding) -> None:
     """Every value of an Input that is used as an index, against the extent that it indexes."""
     values = bound.arrays[scan.source]
-    extent = bound.extent(scan.tensor, scan.axis)
+    extent = _shape(scan.tensor, bound)[scan.axis]
     if values.size == 0:
         return
     for at in (values.argmin(), values.argmax()):
@@ -219,6 +216,17 @@ def _scan(scan: Scan, bound: Binding) -> None:
             )
 
 
+def _shape(tensor: Tensor, bound: Binding) -> tuple[int, ...]:
+    match tensor:
+        case Input():
+            return bound.arrays[tensor].shape
+        case Const():
+            return tensor.data.shape
+        case Func():
+            return bound.shapes[tensor] or ()
+    raise InternalError(f"{tensor.name} has no shape")
+
+
 class _Variant:
     """The code for one layout of the arguments, and what a call needs to run it."""
 
@@ -232,8 +240,7 @@ class _Variant:
         self.bytes = compile_nodes([_bytes(b) for b in scratch])
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
 
-    def run(self, bound: Binding, arrays: dict[str, Array], pool: arena.Pool) -> None:
-        values = _scalars(bound)
+    def run(self, values: dict[str, Any], arrays: dict[str, Array], pool: arena.Pool) -> None:
         offsets, total = self._plan(values)
         block = pool.take(total) if total else None
         base = 0 if block is None else arena.address(block)

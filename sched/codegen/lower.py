@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..log import Log
 from ..poly.schedule import Schedule
 from .build import build
 from .ir import Module
 from .llvm import CompiledCode, Target, compile_module, emit_module
-from .log import Log
 from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
 from .text import module_text
@@ -43,7 +43,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
         checks: count integer divisions by zero.
     """
     log = Log()
-    nests = log.step("bounds", lambda: schedule.nests)
+    nests = schedule.nests
     name = schedule.program.outputs[0].name
     module = log.step(
         "build",

@@ -6,6 +6,7 @@ instance, the exact one. Everything else, which reads or computes with floats, h
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
 
 from ..lang.dtypes import concrete
@@ -55,7 +56,7 @@ class Bounds:
                 self.static.add(node)
                 self._functions[node] = _pair(exact[node])
             elif isinstance(node, (Var, RVar)):
-                self._functions[node] = lambda env, node=node: env[node]
+                self._functions[node] = operator.itemgetter(node)
             else:
                 function = self._interval(node)
                 shared = isinstance(node, Op)

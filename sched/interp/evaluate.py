@@ -18,7 +18,7 @@ from ..lang.dtypes import concrete
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.ops import FUNCTIONS
 from ..lang.tensors import Tensor
-from .scalar import Value, as_value, meaning
+from .scalar import Value, as_value, meaning, wrapping
 from .storage import Values
 
 Env = dict[Node, Any]
@@ -35,7 +35,9 @@ class Symbols:
     def __getitem__(self, node: Size | Param) -> Value:
         if isinstance(node, Size):
             return self.sizes[node.name]
-        return as_value(self.params[node.name], concrete(node.type))
+        t, value = concrete(node.type), self.params[node.name]
+        # A uint64 Param is int64 in expressions, as all integer Params are.
+        return as_value(wrapping(t)(int(value)) if t.is_int else value, t)
 
 
 class Faults:

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from ..lang.dtypes import DType, float32
 
 #: Precision in bits and exponent of the smallest denormal, by width.
@@ -86,9 +84,8 @@ def _libm_function(name: str, t: DType) -> Callable[[Any, Any, Any], Any] | None
     def fma(a: Any, b: Any, c: Any) -> Any:
         return make(function(a, b, c))
 
-    for arguments in _adversarial(t):
-        values = tuple(make(x) for x in arguments)
-        if fma(*values) != exact_fma(*values, t):
+    for a, b, c in _adversarial(t):
+        if fma(make(a), make(b), make(c)) != exact_fma(make(a), make(b), make(c), t):
             return None
     return fma
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..lang.define import Definition
-from ..lang.nodes import Node, Op, Read, RVar
+from ..lang.nodes import Node, Op, Read, RVar, Var
 from ..lang.tensors import Tensor
 from .bounds import Bounds
 from .evaluate import Env, Function
+from .intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,12 @@ class Access:
     exact: bool
     where: Function
     is_write: bool = False
+
+
+def instance_point(definition: Definition, env: Env) -> dict[str, int | Interval]:
+    """The values, by name, of the Vars and RVars of an instance; some may be intervals."""
+    symbols: tuple[Var | RVar, ...] = (*definition.vars, *definition.rvars)
+    return {symbol.name: env[symbol] for symbol in symbols if symbol in env}
 
 
 @dataclass(slots=True)
@@ -59,9 +66,7 @@ class Footprint:
         """The reads in the bounds of an RVar, which happen once for the iterations around it."""
         return _reached(self._bounds_of[rvar], env)
 
-    def _access(
-        self, tensor: Tensor, index: tuple[Node, ...], is_write: bool = False
-    ) -> Access:
+    def _access(self, tensor: Tensor, index: tuple[Node, ...], is_write: bool = False) -> Access:
         exact = self._bounds.is_point(index)
         where = self._bounds.point(index) if exact else self._bounds.box(index)
         return Access(tensor, index, exact, where, is_write)

@@ -54,7 +54,7 @@ def interpret(
     outputs = tuple(funcs) if isinstance(funcs, (tuple, list)) else (funcs,)
     if not outputs:
         raise LanguageTypeError("interpret needs at least one Func")
-    program = Program(outputs)  # type: ignore[arg-type]
+    program = Program(outputs)
     binding = bind(program, args, kwargs, shape=shape, out=out)
     with np.errstate(all="ignore"), deep_recursion(_all_roots(program)):
         results = _Run(program, binding, checks).results()
@@ -140,5 +140,3 @@ class _Run:
                 target[...] = array
             arrays = given
         return arrays if len(arrays) > 1 else arrays[0]
-
-

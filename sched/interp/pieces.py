@@ -30,7 +30,10 @@ class Pieces:
             self._refuse_uncovered(point)
         best = max(claims, key=lambda d: len(self._constants[d]))
         for other in claims:
-            if other is not best and not self._constants[best].keys() > self._constants[other].keys():
+            if (
+                other is not best
+                and not self._constants[best].keys() > self._constants[other].keys()
+            ):
                 self._refuse_both(point, best, other)
         return best
 

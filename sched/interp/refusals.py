@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,22 @@ from ..lang.printer import expr_text
 from ..lang.tensors import Input, Tensor
 from .bounds import Box
 from .evaluate import Env
-from .footprint import Access
+from .footprint import Access, instance_point
 from .intervals import Interval
 from .storage import Point
 
 
 def instance_text(d: Definition, env: Env) -> str:
     """The instance of a definition in an environment: `i=3, k=0`; an interval as `k in 0..7`."""
-    parts = []
-    for symbol in (*d.vars, *d.rvars):
-        value = env.get(symbol)
-        if isinstance(value, tuple):
-            parts.append(f"{symbol.name} in {value[0]}..{value[1]}")
-        elif value is not None:
-            parts.append(f"{symbol.name}={value}")
-    return ", ".join(parts)
+    return point_text(instance_point(d, env))
+
+
+def point_text(point: Mapping[str, int | Interval]) -> str:
+    """An instance by the names of its Vars and RVars."""
+    return ", ".join(
+        f"{name} in {value[0]}..{value[1]}" if isinstance(value, tuple) else f"{name}={value}"
+        for name, value in point.items()
+    )
 
 
 def _access_text(d: Definition, access: Access) -> str:
@@ -134,11 +136,9 @@ def _widens(node: Op) -> bool:
 
 
 def _holds(target: DType, source: DType) -> bool:
-    """Whether each index of type `source` is the same index as a `target`. (A uint64 that int64
-    does not hold is out of any bounds.)"""
     if not target.is_int or source.is_float:
         return False
-    return target.bits == 64 or (target.min <= source.min and source.max <= target.max)
+    return target.min <= source.min and source.max <= target.max
 
 
 def check_elements(

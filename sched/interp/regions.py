@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -23,6 +24,7 @@ from .bounds import Bounds, Box, data_rvars
 from .domain import may_loop, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .footprint import Access, Footprint
+from .order import VarOrder, needs_check
 from .pieces import Pieces, point_env
 from .storage import Point
 from .vars import Ranges, var_points
@@ -74,6 +76,15 @@ class Statement:
         self.conditions = [self.bounds[c] for c in d.where]
 
 
+Visit = tuple[Definition, Env, list[Access]]
+"""An instance and its accesses."""
+
+
+def _exhaust(visits: Iterator[Visit]) -> None:
+    for _ in visits:
+        pass
+
+
 class Regions:
     """The regions of all tensors of a program at given sizes. Raises where an access is outside.
 
@@ -97,56 +108,55 @@ class Regions:
         self.pieces: dict[Func, Pieces] = {}
         self._scanned: set[tuple[Input, int]] = set()
 
-    def instances(self) -> Iterator[tuple[Definition, Env, list[Access]]]:
-        """Every instance that may happen, with its accesses, which have been checked and added.
-
-        Outputs first, the updates of a Func last to first.
-        """
+    def compute(self) -> None:
+        """All regions."""
         for func in reversed(self.program.funcs):
             definitions = self.program.definitions_of(func)
             for d in reversed(definitions):
                 if d.is_update:
                     self.spans[d] = self.of[func].span()
-                    yield from self._update(Statement(d, self.symbols))
+                    _exhaust(self.update(d))
             self.pieces[func] = Pieces(definitions, self.symbols)
-            yield from self._pure(func)
+            _exhaust(self.pure(func))
 
-    def compute(self) -> None:
-        """All regions."""
-        for _ in self.instances():
-            pass
-
-    def _pure(self, func: Func) -> Iterator[tuple[Definition, Env, list[Access]]]:
+    def pure(self, func: Func) -> Iterator[Visit]:
+        """The instances of a pure definition, each access checked and added to its region."""
         pieces = self.pieces[func]
         statements = {d: Statement(d, self.symbols) for d in pieces.definitions}
         for point in self.of[func].points():
             d = pieces.at(point)
             env = point_env(d, point)
-            reads = list(statements[d].footprint.reads(env))
+            footprint = statements[d].footprint
+            reads = list(footprint.reads(env))
             for access in reads:
                 self._add(d, access, env)
-            yield d, env, reads
+            yield d, env, [*reads, footprint.write]
 
-    def _update(self, s: Statement) -> Iterator[tuple[Definition, Env, list[Access]]]:
-        d = s.definition
-        loops = tuple(may_loop(r, s.bounds, s.exact, self._touch(s, r)) for r in d.rvars)
+    def update(self, d: Definition) -> Iterator[Visit]:
+        """The instances of an update that may happen, as `pure` does it."""
+        s = Statement(d, self.symbols)
+        order = VarOrder(d, self.spans[d]) if needs_check(d) else None
+
+        def visit(access: Access, env: Env) -> None:
+            self._add(d, access, env)
+            if order is not None:
+                order.visit(access, env)
+
+        def visit_bounds(rvar: RVar, env: Env) -> None:
+            for access in s.footprint.bound_reads(rvar, env):
+                visit(access, env)
+
+        loops = tuple(may_loop(r, s.bounds, s.exact, partial(visit_bounds, r)) for r in d.rvars)
         for vars in var_points(d, self.spans[d], self.symbols):
             for env in nest(vars, loops):
                 accesses = list(s.footprint.condition_reads(env))
-                if all(condition(env)[1] for condition in s.conditions):
+                happens = all(condition(env)[1] for condition in s.conditions)
+                if happens:
                     accesses += [*s.footprint.reads(env), s.footprint.write]
                 for access in accesses:
-                    self._add(d, access, env)
-                yield d, env, accesses
-
-    def _touch(self, s: Statement, rvar: RVar) -> Any:
-        """What adds the reads in the bounds of an RVar, at an iteration of those around it."""
-
-        def touch(env: Env) -> None:
-            for access in s.footprint.bound_reads(rvar, env):
-                self._add(s.definition, access, env)
-
-        return touch
+                    visit(access, env)
+                if happens:
+                    yield d, env, accesses
 
     # one access -------------------------------------------------------------------------------
     def _add(self, d: Definition, access: Access, env: Env) -> None:
@@ -161,16 +171,14 @@ class Regions:
             self._check_box(d, access, where, env, region)
             region.boxes.add(where)
 
-    def _check_box(
-        self, d: Definition, access: Access, box: Box, env: Env, region: Region
-    ) -> None:
+    def _check_box(self, d: Definition, access: Access, box: Box, env: Env, region: Region) -> None:
         if region.shape is None:
             if prod(hi - lo + 1 for lo, hi in box) > _LARGEST_BOX:
                 raise refusals.unbounded(d, access, box)
             region.added.update(itertools.product(*(range(lo, hi + 1) for lo, hi in box)))
             return
         for axis, ((lo, hi), extent) in enumerate(zip(box, region.shape, strict=True)):
-            if 0 <= lo and hi < extent:
+            if lo >= 0 and hi < extent:
                 continue
             source = refusals.scannable(access.index[axis])
             if source is None:
@@ -179,7 +187,7 @@ class Regions:
 
     def _scan(self, d: Definition, access: Access, axis: int, source: Input, extent: int) -> None:
         """An index that is an element of an Input: all of its elements must be in bounds."""
-        if (source, extent) not in self._scanned:
+        if source in self.arrays and (source, extent) not in self._scanned:
             refusals.check_elements(d, access, axis, source, self.arrays[source], extent)
             self._scanned.add((source, extent))
 
@@ -190,5 +198,5 @@ def tensor_shapes(
     """The shapes of all tensors of a program; None for Funcs whose region follows from use."""
     shapes: dict[Tensor, tuple[int, ...] | None] = {i: a.shape for i, a in arrays.items()}
     shapes.update((c, c.data.shape) for c in program.consts if isinstance(c, Const))
-    shapes.update(funcs)
+    shapes.update((f, funcs.get(f)) for f in program.funcs)
     return shapes

@@ -50,8 +50,6 @@ def to_arrays(
     """The values of a Func over its box, as one array a component."""
     arrays = tuple(np.empty(shape, t.numpy) for t in dtypes)
     for point, value in values.items():
-        for array, component in zip(
-            arrays, value if len(dtypes) > 1 else (value,), strict=True
-        ):
+        for array, component in zip(arrays, value if len(dtypes) > 1 else (value,), strict=True):
             array[point] = component
     return arrays

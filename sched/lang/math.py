@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from .dtypes import DType, float32, float64
-from .nodes import Const, Node, Op, Param
+from .dtypes import DType
 from .math_exp import exp, sigmoid, tanh
 from .math_log import log
 from .math_scale import ldexp
 from .math_terms import Term, apply
+from .nodes import Node, Param
 from .ops import OPS
 from .symbols import ParamInfo
 

@@ -160,5 +160,3 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     for c in reversed(rest):
         result = fma(result, x, c)
     return result
-
-

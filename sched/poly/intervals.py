@@ -1,21 +1,21 @@
 """Value ranges of typed integer expressions, from types, declared ranges and operators alone.
 
 Used to tell whether arithmetic can wrap: where it cannot, it is exact, and affine expressions of
-it are affine. Sizes are taken to be below 2**40, as the call checks.
+it are affine. Sizes are taken to be below SIZE_LIMIT, as the call checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..lang.admission import SIZE_LIMIT
 from ..lang.dtypes import DType, concrete
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var
 from ..lang.tensors import Input
 
 Interval = tuple[int, int]
 
-#: Sizes are below this; the call refuses larger ones.
-SIZE_LIMIT = 1 << 40
+#: Loop variables: between bounds that are affine in sizes with moderate coefficients.
 _INDEX: Interval = (-(1 << 44), 1 << 44)
 
 

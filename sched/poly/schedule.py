@@ -8,9 +8,12 @@ from html import escape
 from typing import Any, ClassVar, NoReturn
 
 from ..lang.nodes import Node, Param, Size
+from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Input
+from ..log import Log
 from .conditions import Conditions, conditions
+from .dependences import Dependence, dependences
 from .expressions import Translator
 from .inline import Rule, inlined, once_a_consumer, without_recomputation
 from .legality import check_updates
@@ -41,10 +44,13 @@ class Schedule:
 
     def _build(self, outputs: Outputs, args: Sequence[Input] | None, rule: Rule) -> None:
         chosen = (outputs,) if isinstance(outputs, Func) else tuple(outputs)
-        self.program = Program(chosen, args)
-        self.model = Model(self.program, inlined(self.program, rule))
-        check_updates(self.model)
-        self.proven: Conditions = conditions(self.model)
+        self.log = Log()
+        step = self.log.step
+        self.program = step("program", lambda: Program(chosen, args))
+        definitions = step("inline", lambda: inlined(self.program, rule))
+        self.model = step("model", lambda: Model(self.program, definitions))
+        step("updates", lambda: check_updates(self.model))
+        self.proven: Conditions = step("conditions", lambda: conditions(self.model))
         self.tree: Seq = as_written(self.model)
 
     @classmethod
@@ -65,7 +71,7 @@ class Schedule:
         context = self.model.context
         for c in self.proven.sizes:
             context = context.intersect(c.allowed)
-        return scan(self.tree, self.parameters, context)
+        return self.log.step("bounds", lambda: scan(self.tree, self.parameters, context))
 
     @cached_property
     def parameters(self) -> dict[str, Node]:
@@ -78,8 +84,6 @@ class Schedule:
     @property
     def conditions(self) -> tuple[str, ...]:
         """What a call requires of the sizes, each with the access that needs it."""
-        from ..lang.printer import expr_text
-
         names = Translator(self.parameters)
         found = []
         for c in self.proven.sizes:
@@ -90,6 +94,10 @@ class Schedule:
             f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements
         ]
         return tuple(found)
+
+    def dependences(self) -> tuple[Dependence, ...]:
+        """Every dependence between the instances of the program, in the order scheduled."""
+        return dependences(self.model, self.tree)
 
     def compile(self, *, checks: bool = False) -> Any:
         """Machine code for this machine, as a callable Kernel.

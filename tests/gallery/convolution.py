@@ -166,9 +166,9 @@ def _conv_case(name: str, stride: int, padding: int, dilation: int, kernel: int 
         make=make,
         reference=reference,
         tolerance=1e-5,
-        tags="float reduction stencil" + (" boundary" if padding else ""),
+        tags="float reduction stencil slow" + (" boundary" if padding else ""),
         large={"n": 2, "c": 5, "f": 7, "h": 101, "w": 111},
-        limits={"n": 2, "c": 2, "f": 2, "h": 17},
+        limits={"n": 2, "c": 3, "f": 2, "h": 17},
     )
 
 
@@ -205,9 +205,9 @@ CASES = (
         },
         reference=lambda image, weight: _correlate(image, weight, 1, 1, 1, groups=2),
         tolerance=1e-5,
-        tags="float reduction stencil boundary",
+        tags="float reduction stencil boundary slow",
         large={"n": 3, "h": 101, "w": 111},
-        limits={"n": 1, "h": 13},
+        limits={"n": 1},
     ),
     Case(
         name="depthwise_conv2d",
@@ -221,9 +221,9 @@ CASES = (
             image, weight[:, None], 1, 1, 1, groups=len(weight)
         ),
         tolerance=1e-5,
-        tags="float reduction stencil boundary",
+        tags="float reduction stencil boundary slow",
         large=_LARGE,
-        limits={"n": 2, "c": 2, "h": 17},
+        limits=_LIMITS,
     ),
     Case(
         name="max_pool",

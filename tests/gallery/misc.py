@@ -234,7 +234,6 @@ CASES = (
         },
         reference=_mandelbrot_reference,
         tags="float params",
-        limits={"h": 13},
     ),
     Case(
         name="life",

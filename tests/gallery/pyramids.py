@@ -186,7 +186,6 @@ CASES = (
         reference=_blend,
         tolerance=1e-5,
         tags="float stencil boundary",
-        limits={"h": 17},
     ),
     Case(
         name="deep_pyramid",

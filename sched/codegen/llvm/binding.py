@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
 from ...lang.errors import InternalError
 
 _serial = itertools.count()
+
+
+class Machine(NamedTuple):
+    """What LLVM generates code for: a triple, a CPU's name, and features as `+fma,-avx512f`."""
+
+    triple: str
+    cpu: str
+    features: str
 
 
 @functools.cache
@@ -41,31 +52,20 @@ def host_features() -> dict[str, bool]:
 
 
 @functools.cache
-def target_machine(triple: str, cpu: str, features: str) -> Any:
+def target_machine(machine: Machine) -> Any:
     """LLVM's code generator for a machine."""
     _initialise()
     try:
         # The default code model for JITs is the large one: a `movabsq` for every global.
-        return llvm.Target.from_triple(triple).create_target_machine(
-            cpu=cpu, features=features, opt=2, reloc="pic", codemodel="small"
+        return llvm.Target.from_triple(machine.triple).create_target_machine(
+            cpu=machine.cpu, features=machine.features, opt=2, reloc="pic", codemodel="small"
         )
     except RuntimeError as error:
-        raise InternalError(f"LLVM has no code generator for {triple}: {error}") from error
-
-
-def parse(text: str, machine: Any) -> Any:
-    """LLVM text as a verified module of its own context."""
-    try:
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.data_layout = str(machine.target_data)
-        module.verify()
-    except RuntimeError as error:
-        raise InternalError(f"LLVM refuses the generated code: {error}") from error
-    return module
+        raise InternalError(f"LLVM has no code generator for {machine.triple}: {error}") from error
 
 
 @functools.cache
-def _pipeline(triple: str, cpu: str, features: str) -> tuple[Any, ...]:
+def _pipeline(machine: Machine) -> tuple[Any, ...]:
     """LLVM's scalar optimiser for functions at level 2, with its options and what made it.
 
     Vectors, interleaving and unrolling are the schedule's. The part of LLVM's O2 that looks at
@@ -77,34 +77,65 @@ def _pipeline(triple: str, cpu: str, features: str) -> tuple[Any, ...]:
     options.slp_vectorization = False
     options.loop_interleaving = False
     options.loop_unrolling = False
-    builder = llvm.create_pass_builder(target_machine(triple, cpu, features), options)
+    builder = llvm.create_pass_builder(target_machine(machine), options)
     return builder.getFunctionPassManager(), options, builder
 
 
-def optimise(module: Any, triple: str, cpu: str, features: str) -> None:
-    """Scalar optimisation of all functions, in place."""
-    machine = target_machine(triple, cpu, features)
-    passes, options, _ = _pipeline(triple, cpu, features)
+def _optimise(module: Any, machine: Machine) -> None:
+    passes, options, _ = _pipeline(machine)
     for function in module.functions:
         if not function.is_declaration:
             # A run leaves callbacks in the pass builder that point at its dead stack frame: a
             # builder serves one run (10 us, and leaks 2 KiB), the passes serve any number.
-            passes.run(function, llvm.create_pass_builder(machine, options))
+            passes.run(function, llvm.create_pass_builder(target_machine(machine), options))
 
 
-def emit_object(module: Any, machine: Any) -> bytes:
-    return bytes(machine.emit_object(module))
+@contextmanager
+def _optimised(text: str, machine: Machine) -> Iterator[Any]:
+    """LLVM text as a verified and optimised module.
+
+    Module and context are closed by hand, in this order: the garbage collector may dispose of the
+    context first, and then the module's disposal crashes.
+    """
+    with llvm.create_context() as context:
+        try:
+            parsed = llvm.parse_assembly(text, context)
+        except RuntimeError as error:
+            raise InternalError(f"LLVM refuses the generated code: {error}") from error
+        with parsed as module:
+            module.data_layout = str(target_machine(machine).target_data)
+            try:
+                module.verify()
+            except RuntimeError as error:
+                raise InternalError(f"LLVM refuses the generated code: {error}") from error
+            _optimise(module, machine)
+            yield module
 
 
-def emit_assembly(module: Any, machine: Any) -> str:
-    return str(machine.emit_assembly(module))
+def object_code(text: str, machine: Machine) -> bytes:
+    """LLVM text as an object file."""
+    with _optimised(text, machine) as module:
+        return bytes(target_machine(machine).emit_object(module))
+
+
+def assembly(text: str, machine: Machine) -> str:
+    """LLVM text as assembly."""
+    with _optimised(text, machine) as module:
+        return str(target_machine(machine).emit_assembly(module))
+
+
+def optimised(text: str, machine: Machine) -> str:
+    """LLVM text after optimisation."""
+    with _optimised(text, machine) as module:
+        return str(module)
 
 
 @functools.cache
 def _jit() -> Any:
     """The linker of this process. It is given object code only, so any machine type will do."""
-    machine = target_machine(process_triple(), host_cpu(), "")
-    return llvm.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
+    machine = target_machine(Machine(process_triple(), host_cpu(), ""))
+    on_windows = sys.platform == "win32"  # where llvmlite has no JITLink
+    return llvm.create_lljit_compiler(machine, use_jit_link=not on_windows, suppress_errors=True)
 
 
 @dataclass(slots=True)

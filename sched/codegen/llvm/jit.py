@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
-from typing import Any
 
 from ...lang.errors import InternalError
 from . import binding
@@ -49,31 +48,23 @@ class CompiledCode:
     @cached_property
     def optimised(self) -> str:
         """The LLVM IR after optimisation, made anew for whoever wants to read it."""
-        return str(self._optimised_module()[0])
+        return binding.optimised(self.text, self._machine())
 
     def assembly(self) -> str:
         """The machine code as text."""
-        return binding.emit_assembly(*self._optimised_module())
+        return binding.assembly(self.text, self._machine())
 
-    def _optimised_module(self) -> tuple[Any, Any]:
+    def _machine(self) -> binding.Machine:
         if self._target is None or not self.text:
             raise InternalError("the code was loaded without its text")
-        return _optimised(self.text, self._target)
+        return self._target.machine
 
 
 def compile_module(text: str, target: Target) -> CompiledCode:
     """Compiles and links LLVM text. InternalError if it is invalid."""
-    module, machine = _optimised(text, target)
-    return CompiledCode(binding.emit_object(module, machine), text, target)
+    return CompiledCode(binding.object_code(text, target.machine), text, target)
 
 
 def load_object(object_code: bytes, text: str = "", target: Target | None = None) -> CompiledCode:
     """Links object code that was compiled before; text and target are for `assembly` only."""
     return CompiledCode(object_code, text, target)
-
-
-def _optimised(text: str, target: Target) -> tuple[Any, Any]:
-    machine = binding.target_machine(target.triple, target.cpu, target.features)
-    module = binding.parse(text, machine)
-    binding.optimise(module, target.triple, target.cpu, target.features)
-    return module, machine

@@ -28,6 +28,11 @@ class Target:
     features: str
 
     @property
+    def machine(self) -> binding.Machine:
+        """The same for LLVM."""
+        return binding.Machine(self.triple, self.cpu, self.features)
+
+    @property
     def arch(self) -> str:
         """The part of the triple that decides about registers: `x86_64`, `aarch64`."""
         arch = self.triple.partition("-")[0]

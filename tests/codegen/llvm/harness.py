@@ -107,7 +107,7 @@ def entry(code: CompiledCode, name: str = "kernel") -> Callable[[Any], None]:
 
 
 def slots_of(kernel: ir.Module, values: dict[str, Any]) -> Any:
-    """The slots array for arguments by name; counters start at 0."""
+    """The slots array for arguments by name, which must outlive it; counters start at 0."""
     words = [values[b.name].ctypes.data for b in kernel.buffers if b.kind != "const"]
     for scalar in kernel.scalars:
         words.append(_word(values[scalar.name], ir.scalar_dtype(scalar)))
@@ -125,6 +125,11 @@ def _word(value: Any, dtype: DType) -> int:
 
 def run(kernel: ir.Module, target: Target | None = None, **values: Any) -> list[int]:
     """Compiles and calls a kernel once; the result is its counters."""
+    return call(compiled(kernel, target), kernel, **values)
+
+
+def call(code: CompiledCode, kernel: ir.Module, **values: Any) -> list[int]:
+    """Calls a compiled kernel; the result is its counters."""
     slots = slots_of(kernel, values)
-    entry(compiled(kernel, target), kernel.name)(slots)
+    entry(code, kernel.name)(slots)
     return [int(c) for c in slots[len(slots) - kernel.counters :]]

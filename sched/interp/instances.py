@@ -1,0 +1,86 @@
+"""Every instance of a program at given sizes, in the order of the program as written.
+
+The oracle of order: what a schedule executes is compared with what is enumerated here. Indices
+that depend on data are intervals, both ends included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..lang.define import Definition
+from ..lang.extents import extent_of
+from ..lang.program import Program
+from ..lang.tensors import Const, Func, Tensor
+from .evaluate import Env, Symbols
+from .footprint import Access, instance_point
+from .intervals import Interval
+from .regions import Regions, Visit
+
+Index = tuple[int | Interval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One execution of a definition.
+
+    Attributes:
+        point: the values of its Vars and RVars by name.
+        reads: (tensor, index) of every read that may happen.
+        write: the element that is written.
+    """
+
+    definition: Definition
+    point: Mapping[str, int | Interval]
+    reads: tuple[tuple[Tensor, Index], ...]
+    write: tuple[Func, Index]
+
+
+def instances(
+    program: Program,
+    sizes: Mapping[str, int],
+    *,
+    params: Mapping[str, bool | int | float] | None = None,
+    shapes: Mapping[Func, tuple[int, ...]] | None = None,
+) -> Iterator[Instance]:
+    """All instances: producers first, then updates as written, Vars and RVars in order.
+
+    Args:
+        sizes: the value of every size of the program.
+        params: the value of every Param.
+        shapes: the shapes of outputs that declare none.
+
+    Raises:
+        LanguageError, CallValueError: as `interpret`, but for what only data tells.
+    """
+    values = {**sizes, **(params or {})}
+    given: dict[Tensor, tuple[int, ...] | None] = dict.fromkeys(program.funcs)
+    for func, shape in (shapes or {}).items():
+        given[func] = shape
+    for tensor in (*program.inputs, *program.funcs):
+        if tensor.extents is not None:
+            given[tensor] = tuple(extent_of(e).value(values) for e in tensor.extents)
+    given.update((c, c.data.shape) for c in program.consts if isinstance(c, Const))
+    regions = Regions(program, Symbols(sizes, params or {}), given, {})
+    with np.errstate(all="ignore"):
+        regions.compute()
+        for func in program.funcs:
+            yield from map(_instance, regions.pure(func))
+            for d in program.definitions_of(func):
+                if d.is_update:
+                    yield from map(_instance, regions.update(d))
+
+
+def _instance(visit: Visit) -> Instance:
+    d, env, accesses = visit
+    reads = tuple((a.tensor, _index(a, env)) for a in accesses if not a.is_write)
+    write = next(_index(a, env) for a in accesses if a.is_write)
+    return Instance(d, instance_point(d, env), reads, (d.func, write))
+
+
+def _index(access: Access, env: Env) -> Index:
+    index: Index = access.where(env)
+    return index

@@ -1,0 +1,93 @@
+"""An update must not depend on the order of its Vars.
+
+Two instances with different Vars may touch one element only if both read it. Where each Var is
+an axis of every access to the updated Func this holds by itself; else every access is recorded,
+a may-access at all points of its box.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from ..lang.define import Definition
+from ..lang.errors import LanguageError
+from ..lang.nodes import Read, postorder
+from .evaluate import Env
+from .footprint import Access
+from .refusals import point_text
+from .storage import Point
+from .vars import Ranges
+
+Vars = tuple[int, ...]
+
+
+def needs_check(d: Definition) -> bool:
+    """Whether instances with different Vars could touch one element."""
+    bounds = (b for r in d.rvars for b in (r.lo, r.hi))
+    reads = [
+        node.index
+        for node in postorder(*d.lhs, *d.values, *d.where, *bounds)
+        if isinstance(node, Read) and node.tensor is d.func
+    ]
+    return not all(
+        any(x is v and all(index[k] is v for index in reads) for k, x in enumerate(d.lhs))
+        for v in d.vars
+    )
+
+
+class VarOrder:
+    """The accesses of one update to the Func that it updates."""
+
+    def __init__(self, definition: Definition, span: Ranges) -> None:
+        self.definition = definition
+        self.span = span
+        self._writers: dict[Point, Vars] = {}
+        self._readers: dict[Point, list[Vars]] = {}  # up to two, which differ
+
+    def visit(self, access: Access, env: Env) -> None:
+        """Record an access; refuse it if one by other Vars must keep its place before or after."""
+        if access.tensor is not self.definition.func:
+            return
+        vars = tuple(env[v] for v in self.definition.vars)
+        where = access.where(env)
+        if access.exact:
+            self._record(where, vars, access.is_write)
+            return
+        inside = (
+            range(max(lo, axis.start), min(hi + 1, axis.stop))
+            for (lo, hi), axis in zip(where, self.span, strict=True)
+        )
+        for point in itertools.product(*inside):
+            self._record(point, vars, access.is_write, "may ")
+
+    def _record(self, point: Point, vars: Vars, is_write: bool, may: str = "") -> None:
+        writer = self._writers.get(point, vars)
+        if writer != vars:
+            self._refuse(point, (writer, "writes"), (vars, _verb(may, is_write)))
+        readers = self._readers.setdefault(point, [])
+        if is_write:
+            self._writers[point] = vars
+            for reader in readers:
+                if reader != vars:
+                    self._refuse(point, (reader, "reads"), (vars, _verb(may, True)))
+        elif len(readers) < 2 and vars not in readers:
+            readers.append(vars)
+
+    def _refuse(self, point: Point, first: tuple[Vars, str], second: tuple[Vars, str]) -> None:
+        d = self.definition
+        names = [v.name for v in d.vars]
+        (a, does), (b, also) = first, second
+        at = [point_text(dict(zip(names, vars, strict=True))) for vars in (a, b)]
+        differing = [n for n, x, y in zip(names, a, b, strict=True) if x != y]
+        element = f"{d.func.name}{list(point)}"
+        raise LanguageError(
+            f"{d.name} depends on the order of its Vars: {at[0]} {does} {element}, and {at[1]} "
+            f"{also} it; {d.text()}",
+            where=d.span,
+            hint=f"make {' and '.join(differing)} an RVar, which runs in order: "
+            f"{differing[0]} = ps.RVar({differing[0]!r}, lo, hi)",
+        )
+
+
+def _verb(may: str, is_write: bool) -> str:
+    return may + ("writes" if is_write else "reads")

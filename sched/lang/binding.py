@@ -1,0 +1,332 @@
+"""Arguments of a call: which array is which Input, what the sizes are, and whether all of it fits.
+
+This is the language's half of a call, shared by the interpreter and by compiled kernels: dtypes,
+ranks, shapes, sizes, Params, declared ranges and requirements. Strides, alignment, overlap and
+what a schedule asks for are the kernel's. All that does not depend on the arguments is prepared
+once a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .admission import admit_array, admit_output, admit_param, admit_shape, admit_size
+from .errors import CallTypeError, CallValueError
+from .extents import Condition, Extent, extent_of, size_value
+from .program import Program, Requirement, shape_text
+from .sizes import Axis, Known, solve
+from .tensors import Func, Input
+
+Array = NDArray[Any]
+Scalar = bool | int | float
+
+
+@dataclass(slots=True)
+class Binding:
+    """What the arguments of a call mean.
+
+    Attributes:
+        sizes: the value of every size of the program.
+        params: the value of every Param, within its dtype.
+        arrays: the array of every Input.
+        shapes: the shape of every Func that declares one, and of every output; Funcs whose region
+            follows from their use are not there.
+        out: the arrays that the caller passed for outputs, one a component.
+    """
+
+    sizes: dict[str, int]
+    params: dict[str, Scalar]
+    arrays: dict[Input, Array]
+    shapes: dict[Func, tuple[int, ...]] = field(default_factory=dict)
+    out: dict[Func, tuple[Array, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """An Input as a call sees it."""
+
+    name: str
+    input: Input
+    dtype: np.dtype[Any]
+    rank: int
+    extents: tuple[Extent, ...]
+
+
+def bind(
+    program: Program,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    shape: Any = None,
+    out: Any = None,
+) -> Binding:
+    """The meaning of the arguments of a call of `program`.
+
+    Args:
+        args: arrays by position, in the order of `program.inputs`.
+        kwargs: arrays, Params and sizes by name.
+        shape: the shape of the output without one; a tuple of shapes or a dict by name if there
+            are several.
+        out: arrays for the outputs: one, a tuple, or a dict by name.
+
+    Raises:
+        CallTypeError: an argument is missing, unknown, or of the wrong type or dtype.
+        CallValueError: a shape or a value does not fit.
+    """
+    binder = _binders.get(program)
+    if binder is None:
+        binder = _binders[program] = Binder(program)
+    return binder.bind(args, kwargs or {}, shape, out)
+
+
+class Binder:
+    """`bind` for one program, prepared."""
+
+    def __init__(self, program: Program) -> None:
+        self.signature = program.signature()
+        self.slots = tuple(_slot(i) for i in program.inputs)
+        self.outputs = program.outputs
+        self.names = program.names
+        self.params = {name: p.info for name, p in program.params.items()}
+        self.defaults = {name: node.default for name, node in program.sizes.items()}
+        self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
+        self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
+        self.shaped = {
+            f: tuple(map(extent_of, f.extents)) for f in program.funcs if f.extents is not None
+        }
+        self.free = tuple(f for f in program.outputs if f.extents is None)
+
+    def bind(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], shape: Any = None, out: Any = None
+    ) -> Binding:
+        """See the function `bind`."""
+        arrays, axes = self._arrays(args, kwargs)
+        known = Known()
+        params = self._params(kwargs, known)
+        if len(kwargs) > len(self.slots) - len(args):
+            self._named_sizes(kwargs, known)
+        binding = Binding(known.values, params, arrays)
+        if shape is not None or out is not None:
+            self._outputs(binding, axes, shape, out)
+        solve(known, axes, self.defaults)
+        for name in params.keys() & known.values.keys():
+            del known.values[name]  # an integer Param may be part of an extent
+        self._require(binding)
+        self._shapes(binding)
+        if self.ranged:
+            self._check_ranges(binding)
+        return binding
+
+    # arrays and scalars -----------------------------------------------------------------------
+    def _arrays(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[dict[Input, Array], list[Axis]]:
+        positional = len(args)
+        if positional > len(self.slots):
+            self._refuse_count(positional)
+        arrays: dict[Input, Array] = {}
+        axes: list[Axis] = []
+        for k, slot in enumerate(self.slots):
+            name = slot.name
+            if k < positional:
+                array = args[k]
+                if name in kwargs:
+                    raise CallTypeError(
+                        f"{name} is passed twice: at position {k} and by name", argument=name
+                    )
+            elif name in kwargs:
+                array = kwargs[name]
+            else:
+                self._refuse_missing(slot)
+            if not (
+                type(array) is np.ndarray
+                and array.dtype is slot.dtype
+                and array.ndim == slot.rank
+            ):  # fmt: skip
+                array = admit_array(name, slot.input, array)
+            arrays[slot.input] = array
+            lengths = array.shape
+            for axis, extent in enumerate(slot.extents):
+                axes.append((name, axis, extent, lengths[axis]))
+        return arrays, axes
+
+    def _params(self, kwargs: Mapping[str, Any], known: Known) -> dict[str, Scalar]:
+        params: dict[str, Scalar] = {}
+        for name, info in self.params.items():
+            value = kwargs.get(name, info.default)
+            if value is None:
+                raise CallTypeError(
+                    f"the Param {name} ({info.dtype}) is not passed and has no default",
+                    argument=name,
+                    hint=f"pass it by name: {name}=...",
+                )
+            params[name] = value = admit_param(info, value)
+            if info.dtype.is_int:
+                known.add(name, int(value), f"{name}={value}")
+        return params
+
+    def _named_sizes(self, kwargs: Mapping[str, Any], known: Known) -> None:
+        inputs = {slot.name for slot in self.slots}
+        for name, value in kwargs.items():
+            if name in self.defaults:
+                known.add(name, admit_size(name, value), f"{name}={value}")
+            elif name not in inputs and name not in self.params:
+                self._refuse_unknown(name)
+
+    # outputs ----------------------------------------------------------------------------------
+    def _outputs(self, binding: Binding, axes: list[Axis], shape: Any, out: Any) -> None:
+        """What shape= and out= say. As the shapes of arrays do, they take part in solving."""
+        named = {self.names[f]: f for f in self.outputs}
+        shapes = binding.shapes
+        for func, given in _by_output("shape", shape, self.free or self.outputs, named).items():
+            name = self.names[func]
+            shapes[func] = admit_shape(name, func, given)
+            axes += self._axes(f"shape= of {name}", func, shapes[func])
+        for func, given in _by_output("out", out, self.outputs, named).items():
+            name = self.names[func]
+            arrays = binding.out[func] = admit_output(name, func, given)
+            lengths = arrays[0].shape
+            if shapes.setdefault(func, lengths) != lengths:
+                raise CallValueError(
+                    f"shape= of {name} is {shapes[func]}, but its array in out= has the shape "
+                    f"{lengths}",
+                    argument="shape",
+                    hint="one of them is enough",
+                )
+            axes += self._axes(f"out= of {name}", func, lengths)
+
+    def _axes(self, label: str, func: Func, lengths: tuple[int, ...]) -> list[Axis]:
+        extents = self.shaped.get(func)
+        if extents is None:
+            return []
+        return [(label, k, extents[k], length) for k, length in enumerate(lengths)]
+
+    def _shapes(self, binding: Binding) -> None:
+        sizes: dict[str, Any] = binding.sizes
+        if binding.params:
+            sizes = {**sizes, **binding.params}
+        for func, extents in self.shaped.items():
+            lengths = tuple([e.value(sizes) for e in extents])
+            if lengths and min(lengths) < 0:
+                _refuse_negative(self.names[func], extents, lengths, sizes)
+            binding.shapes[func] = lengths
+        for func in self.free:
+            if func not in binding.shapes:
+                name = self.names[func]
+                raise CallTypeError(
+                    f"the output {name} has no declared shape, and the call gives none",
+                    argument="shape",
+                    hint=f"pass shape=(...) or out=array, or declare it: ps.Func({name!r}, (n, m))",
+                )
+
+    # values -----------------------------------------------------------------------------------
+    def _require(self, binding: Binding) -> None:
+        for condition, requirement in self.requirements:
+            if not condition.holds(binding.sizes, binding.params):
+                _refuse_requirement(condition, requirement, binding)
+
+    def _check_ranges(self, binding: Binding) -> None:
+        for input, bounds in self.ranged:
+            array = binding.arrays[input]
+            if array.size == 0:
+                continue
+            lo, hi = (size_value(b, binding.sizes, binding.params) for b in bounds)
+            if array.min() >= lo and array.max() < hi:
+                continue
+            at = tuple(int(i) for i in np.argwhere(~((array >= lo) & (array < hi)))[0])
+            raise CallValueError(
+                f"{input.name}{list(at)} is {array[at]}, outside the declared range "
+                f"{lo} <= value < {hi}",
+                argument=input.name,
+                hint="correct the array, or declare a wider range=(lo, hi)",
+            )
+
+    # refusals ---------------------------------------------------------------------------------
+    def _refuse_count(self, count: int) -> NoReturn:
+        raise CallTypeError(
+            f"{count} arguments by position, but the Inputs are {len(self.slots)}: "
+            + ", ".join(s.name for s in self.slots),
+            hint=f"it is called as {self.signature}; Params and sizes go by name",
+        )
+
+    def _refuse_missing(self, slot: _Slot) -> NoReturn:
+        i = slot.input
+        raise CallTypeError(
+            f"the Input {slot.name} is not passed: {i.dtypes[0]}[{shape_text(i)}]",
+            argument=slot.name,
+            hint=f"it is called as {self.signature}",
+        )
+
+    def _refuse_unknown(self, name: str) -> NoReturn:
+        arguments = [s.name for s in self.slots] + [*self.params, *self.defaults]
+        raise CallTypeError(
+            f"there is no argument {name!r}",
+            argument=name,
+            hint="arguments are " + ", ".join([*arguments, "out", "shape"]),
+        )
+
+
+_binders: WeakKeyDictionary[Program, Binder] = WeakKeyDictionary()
+
+
+def _slot(i: Input) -> _Slot:
+    extents = tuple(map(extent_of, i.extents or ()))
+    return _Slot(i.name, i, i.dtypes[0].numpy, len(extents), extents)
+
+
+def _by_output(
+    what: str, given: Any, outputs: Sequence[Func], named: Mapping[str, Func]
+) -> dict[Func, Any]:
+    """shape= or out= taken apart by output."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in named:
+                raise CallTypeError(
+                    f"{what}= names {name!r}, which is no output",
+                    argument=what,
+                    hint="outputs are " + ", ".join(named),
+                )
+        return {named[n]: g for n, g in given.items()}
+    if len(outputs) == 1:
+        return {outputs[0]: given}
+    if not isinstance(given, (tuple, list)) or len(given) != len(outputs):
+        raise CallTypeError(
+            f"{what}= has one entry an output, {len(outputs)} in all, or is a dict by name",
+            argument=what,
+            hint="outputs are " + ", ".join(f.name for f in outputs),
+        )
+    return {f: g for f, g in zip(outputs, given, strict=True) if g is not None}
+
+
+def _refuse_negative(
+    name: str, extents: tuple[Extent, ...], lengths: tuple[int, ...], sizes: Mapping[str, Any]
+) -> NoReturn:
+    k = next(k for k, n in enumerate(lengths) if n < 0)
+    at = ", ".join(f"{n}={sizes[n]}" for n in extents[k].names)
+    raise CallValueError(
+        f"axis {k} of {name} would have {extents[k]} = {lengths[k]} elements at {at}",
+        argument=name,
+        hint="pass larger arrays",
+    )
+
+
+def _refuse_requirement(
+    condition: Condition, requirement: Requirement, binding: Binding
+) -> NoReturn:
+    values = {**binding.sizes, **binding.params}
+    at = ", ".join(f"{n}={values[n]}" for n in condition.names)
+    raise CallValueError(
+        f"{requirement.message}: {condition} is required ({requirement.span}) and fails at {at}",
+        hint="pass arguments that meet it",
+    )
+
+
+__all__ = ["Binder", "Binding", "bind"]

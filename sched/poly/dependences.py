@@ -1,0 +1,164 @@
+"""Dependences between executed instances, for a LoopTree.
+
+Flow dependences are exact: each read is traced to the last write of its element before it, in the
+order of the tree. Where a write is a may-access (a scatter), it kills nothing, and every earlier
+write of the element is a possible source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..lang.tensors import Tensor
+from .isl import Map, UnionMap, isl, smallest_point
+from .looptree import Tree, time_maps
+from .model import Access, Model, Statement
+
+Kind = Literal["flow", "anti", "output"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """{ source instance -> sink instance }: the sink must run after the source.
+
+    flow: the sink reads what the source wrote. anti: the sink overwrites what the source read.
+    output: both write. `exact` is False where a may-access takes part.
+    """
+
+    kind: Kind
+    tensor: Tensor
+    source: Statement
+    sink: Statement
+    map: Map
+    exact: bool
+
+    def __repr__(self) -> str:
+        arrow = f"{self.source.name} -> {self.sink.name}"
+        return f"{self.kind} on {self.tensor.name}: {arrow}: {self.map}"
+
+
+def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
+    """All dependences between the statements of a tree, flow first."""
+    times = time_maps(tree)
+    found: list[Dependence] = []
+    for tensor in dict.fromkeys(a.tensor for s in model.statements for a in s.accesses):
+        accesses = [a for s in model.statements for a in s.accesses if a.tensor is tensor]
+        writes = [a for a in accesses if a.is_write]
+        reads = [a for a in accesses if not a.is_write]
+        if writes:
+            found += _flow(model, tensor, reads, writes, times)
+            found += _ordered("anti", model, tensor, reads, writes, times)
+            found += _ordered("output", model, tensor, writes, writes, times)
+    order = {"flow": 0, "anti": 1, "output": 2}
+    return tuple(sorted(found, key=lambda d: order[d.kind]))
+
+
+class _Names:
+    """Tuple names, by which isl tells statements (and the accesses of one) apart."""
+
+    def __init__(self, accesses: Iterable[Access]) -> None:
+        self.statements = list(dict.fromkeys(a.statement for a in accesses))
+
+    def name(self, statement: Statement) -> str:
+        return f"S{self.statements.index(statement)}"
+
+    def statement(self, name: str) -> Statement:
+        return self.statements[int(name[1:])]
+
+    def union(self, maps: Iterable[tuple[Statement, Map]], model: Model, out: str) -> UnionMap:
+        result = UnionMap.empty(model.parameters.space.params())
+        for statement, m in maps:
+            named = m.set_tuple_name(isl.dim_type.in_, self.name(statement))
+            result = result.union(UnionMap.from_map(named.set_tuple_name(isl.dim_type.out, out)))
+        return result
+
+
+def _flow(
+    model: Model,
+    tensor: Tensor,
+    reads: list[Access],
+    writes: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    names = _Names([*reads, *writes])
+    schedule = names.union(((s, times[s]) for s in names.statements), model, "t")
+
+    def accesses(chosen: Iterable[Access]) -> UnionMap:
+        return names.union(((a.statement, a.map) for a in chosen), model, "x")
+
+    info = isl.UnionAccessInfo.from_sink(accesses(reads))
+    info = info.set_must_source(accesses(w for w in writes if w.must))
+    info = info.set_may_source(accesses(w for w in writes if not w.must))
+    flow = info.set_schedule_map(schedule).compute_flow()
+    exact = all(a.must for a in (*reads, *writes))
+    return [
+        Dependence("flow", tensor, source, sink, relation, exact)
+        for source, sink, relation in _split(flow.get_may_dependence(), names, model)
+    ]
+
+
+def _split(
+    dependence: UnionMap, names: _Names, model: Model
+) -> list[tuple[Statement, Statement, Map]]:
+    found: list[tuple[Statement, Statement, Map]] = []
+    maps: list[Map] = []
+    dependence.foreach_map(maps.append)
+    for m in maps:
+        source = names.statement(m.get_tuple_name(isl.dim_type.in_))
+        sink = names.statement(m.get_tuple_name(isl.dim_type.out))
+        plain = m.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+        plain = plain.intersect_params(model.context).gist_params(model.context.params()).coalesce()
+        if not plain.is_empty():
+            found.append((source, sink, plain))
+    return found
+
+
+def _ordered(
+    kind: Kind,
+    model: Model,
+    tensor: Tensor,
+    first: list[Access],
+    second: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    """{ x -> y : x touches an element, y writes it later }"""
+    by_pair: dict[tuple[Statement, Statement], tuple[Map, bool]] = {}
+    for a in first:
+        for b in second:
+            touched = a.map.apply_range(b.map.reverse())
+            before = _before(times[a.statement], times[b.statement])
+            found = touched.intersect(before).intersect_params(model.context)
+            if not found.is_empty():
+                key = (a.statement, b.statement)
+                old, exact = by_pair.get(key, (found, True))
+                by_pair[key] = (old.union(found).coalesce(), exact and a.must and b.must)
+    return [
+        Dependence(kind, tensor, source, sink, relation, exact)
+        for (source, sink), (relation, exact) in by_pair.items()
+    ]
+
+
+def _before(source: Map, sink: Map) -> Map:
+    """{ x -> y : time(x) < time(y) }"""
+    space = source.get_space().range()
+    return source.apply_range(Map.lex_lt(space)).apply_range(sink.reverse())
+
+
+def violated(dependence: Dependence, times: Mapping[Statement, Map]) -> Map:
+    """The pairs of a dependence that another order runs the wrong way round, or at once."""
+    source, sink = times[dependence.source], times[dependence.sink]
+    space = source.get_space().range()
+    wrong = source.apply_range(Map.lex_ge(space)).apply_range(sink.reverse())
+    return dependence.map.intersect(wrong)
+
+
+def witness(pairs: Map) -> tuple[dict[str, int], list[int], list[int]] | None:
+    """The smallest pair: sizes, the source's coordinates, the sink's; None if there is none."""
+    found = smallest_point(pairs.wrap())
+    if found is None:
+        return None
+    sizes, point = found
+    count = int(pairs.dim(isl.dim_type.in_))
+    return sizes, point[:count], point[count:]

@@ -1,0 +1,105 @@
+"""What must not be touched is not: arrays flush against a page that may not be read.
+
+In a process of its own, because failing means a segmentation fault.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("resource", reason="needs mprotect")
+
+from codegen.llvm.harness import add, buffer, i, load, loop, lt, module, node, op, run, size, store
+
+from polysched.codegen import ir
+from polysched.lang.dtypes import DType, bool_, float32, int64
+
+n = size("n")
+
+
+@contextmanager
+def walled(count: int, dtype: DType) -> Iterator[Any]:
+    """An array of ones with an unreadable page right before and right after."""
+    page = mmap.PAGESIZE
+    assert count * dtype.itemsize == page
+    area = mmap.mmap(-1, 3 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    for wall in (start, start + 2 * page):
+        assert protect(wall, page, 0) == 0
+    array = np.frombuffer(area, dtype.numpy, count, page)
+    array[:] = 1
+    yield array
+    for wall in (start, start + 2 * page):
+        assert protect(wall, page, mmap.PROT_READ | mmap.PROT_WRITE) == 0
+
+
+def inside(at: Any, count: int) -> Any:
+    above = op("le", node(0), node(at), dtype=bool_)
+    return op("and", above, lt(at, count), dtype=bool_)
+
+
+def guarded_loads() -> None:
+    """Three reads around each point, of which those at the ends fall out."""
+    with walled(mmap.PAGESIZE // 4, float32) as array:
+        count = len(array)
+        x, out = buffer("x", float32, n), buffer("out", float32, n, kind="output")
+        taps = [load(x, add(i, by), inside(add(i, by), count)) for by in (-1, 0, 1)]
+        total = op("add", op("add", *taps[:2]), taps[2])
+        got = np.zeros(count + 2000, np.float32)
+        body = store(out, add(i, 1000), total)
+        run(module([x, out], [n], loop(i, -1000, count + 1000, body)), x=array, out=got, n=0)
+        assert got.sum() == 3 * count
+
+
+def guarded_stores() -> None:
+    """To memory that is written where the guard holds, and is not there elsewhere."""
+    with walled(mmap.PAGESIZE // 8, int64) as array:
+        count = len(array)
+        out = buffer("out", int64, n, kind="output")
+        body = store(out, i, add(i, 7), inside(i, count))
+        run(module([out], [n], loop(i, -500, count + 500, body)), out=array, n=0)
+        assert array.tolist() == list(range(7, count + 7))
+
+
+def branches_and_empty_loops() -> None:
+    """Unguarded loads where control does not get to; an invariant one may not be hoisted."""
+    with walled(mmap.PAGESIZE // 8, int64) as array:
+        count = len(array)
+        x, out = buffer("x", int64, n), buffer("out", int64, n, kind="output")
+        beyond = load(x, n)
+        bodies = [
+            loop(i, 0, 100, ir.If(lt(n, count), store(out, 0, beyond))),
+            loop(i, 5, 5, store(out, 0, beyond)),
+            loop(i, n, count, store(out, 0, beyond)),
+        ]
+        got = np.zeros(1, np.int64)
+        run(module([x, out], [n], *bodies), x=array, out=got, n=count)
+        assert got.tolist() == [0]
+
+
+CASES = {f.__name__: f for f in (guarded_loads, guarded_stores, branches_and_empty_loops)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_memory_outside_is_not_touched(case: str) -> None:
+    code = f"from codegen.llvm import test_guards; test_guards.CASES[{case!r}](); print('done')"
+    path = [p for p in sys.path if p]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}; {code}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr
