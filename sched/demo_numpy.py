@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
+
+_BLUR = np.array([1, 2, 1], np.float32) / 4
 
 
 def unsharp_mask(image: Array, amount: float = 1.0) -> Array:
@@ -20,9 +23,7 @@ def unsharp_mask(image: Array, amount: float = 1.0) -> Array:
     return sharp
 
 
-def local_contrast(
-    image: Array, gain: float = 2.0, faint: float = 0.1, levels: int = 6
-) -> Array:
+def local_contrast(image: Array, gain: float = 2.0, faint: float = 0.1, levels: int = 6) -> Array:
     """See `demo_programs.local_contrast`."""
     light = image @ np.array([0.299, 0.587, 0.114], np.float32)
     pyramid = [light]
@@ -59,12 +60,32 @@ def _larger(image: Array, like: Array) -> Array:
 def harris(image: Array) -> Array:
     """See `demo_programs.harris`."""
     h, w = image.shape
-    padded = np.pad(image, 4, "edge")
-    across = _weighted([padded[d : d + h + 6] for d in range(3)], 2 * _BLUR)
-    gx = (across[:, 2:] - across[:, :-2]) / 4
-    along = _weighted([padded[:, d : d + w + 6] for d in range(3)], 2 * _BLUR)
-    gy = (along[2:] - along[:-2]) / 4
+    padded = np.pad(image, 3, "edge")
+    right, down = padded[:, 2:] - padded[:, :-2], padded[2:] - padded[:-2]
+    gx = _weighted([right[d : d + h + 4] for d in range(3)], _BLUR / 2)
+    gy = _weighted([down[:, d : d + w + 4] for d in range(3)], _BLUR / 2)
 
-    xx, xy, yy = (_box(gx * gx), _box(gx * gy), _box(gy * gy))
-    response: Array = xx * yy - xy**2 - np.float32(0.05) * (xx + yy) ** 2
+    xx, xy, yy = _box(gx * gx), _box(gx * gy), _box(gy * gy)
+    response: Array = xx * yy - xy * xy - np.float32(0.05) * (xx + yy) ** 2
     return response
+
+
+def _box(values: Array) -> Array:
+    """Sums over 5 by 5 elements, from differences of running sums in float64."""
+    sums = np.pad(values, ((1, 0), (1, 0))).astype(np.float64).cumsum(0).cumsum(1)
+    box = sums[5:, 5:] - sums[5:, :-5] - sums[:-5, 5:] + sums[:-5, :-5]
+    return box.astype(np.float32)
+
+
+def matrix_product(A: Array, B: Array) -> Array:
+    """See `demo_programs.matrix_product`."""
+    product: Array = A @ B
+    return product
+
+
+def _weighted(parts: Sequence[Array], weights: Array) -> Array:
+    """The sum of the parts, each times its weight."""
+    total = parts[0] * weights[0]
+    for part, weight in zip(parts[1:], weights[1:], strict=True):
+        total += part * weight
+    return total

@@ -8,6 +8,7 @@ new dict. Of a select, only the chosen arm is evaluated.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -73,6 +74,8 @@ class Evaluator:
 
     def point(self, index: tuple[Node, ...]) -> Callable[[Env], tuple[int, ...]]:
         """The function that gives a whole index."""
+        if len(index) > 1 and all(isinstance(x, (Var, RVar)) for x in index):
+            return operator.itemgetter(*index)
         return together([self._functions[x] for x in index])
 
     def _function(self, node: Node) -> Function:
@@ -85,7 +88,7 @@ class Evaluator:
                 known = isinstance(node, Size) or node.name in symbols.params
                 return constant(symbols[node]) if known else lambda env: env[node]
             case Var() | RVar():
-                return lambda env: env[node]
+                return operator.itemgetter(node)
             case Read():
                 return self._read(node)
             case Op():

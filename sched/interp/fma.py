@@ -55,17 +55,17 @@ def exact_fma(a: Any, b: Any, c: Any, t: DType) -> Any:
     return t.numpy.type(-0.0) if rounded == 0 and exact < 0 else rounded
 
 
-def _adversarial(t: DType) -> tuple[tuple[float, float, float], ...]:
+def adversarial(t: DType) -> tuple[tuple[float, float, float], ...]:
     """Arguments on which computing with two roundings gives another result than with one."""
-    p = _FORMATS[t.bits][0]
-    one, ulp = 1.0, 2.0 ** (1 - p)
-    tie = ulp / 2 + ulp * ulp * ulp / 8  # just above half an ulp of one, below a wider type's grid
+    ulp = 2.0 ** (1 - _FORMATS[t.bits][0])
+    if t.bits == 64:
+        return ((1 + ulp, 1 + ulp, -(1 + 2 * ulp)), (1 + ulp, 1 - ulp, -1.0), (ulp, ulp / 2, 1.0))
+    # The products are 2**-24 +- 2**-60: in float64 the sums fall on ties of float32.
+    unit = 2.0**-30
     return (
-        (one + ulp, one + ulp, -(one + 2 * ulp)),  # the product's last bit survives
-        (ulp / 2, one + ulp, one),  # above the tie by less than a double sees next to one
-        (-ulp / 2, one - ulp / 2, one + ulp),
-        (2.0 ** (p - 1) + 1, ulp / 2, one) if t.bits == 32 else (one + ulp, one - ulp, -one),
-        (float(t.numpy.type(tie)), one, one),
+        (658529 * unit, 104353 * unit, 1.0),
+        (294409 * unit, 233415 * unit, 1 + ulp),
+        (-658529 * unit, 104353 * unit, -1.0),
     )
 
 
@@ -84,7 +84,7 @@ def _libm_function(name: str, t: DType) -> Callable[[Any, Any, Any], Any] | None
     def fma(a: Any, b: Any, c: Any) -> Any:
         return make(function(a, b, c))
 
-    for a, b, c in _adversarial(t):
+    for a, b, c in adversarial(t):
         if fma(make(a), make(b), make(c)) != exact_fma(make(a), make(b), make(c), t):
             return None
     return fma

@@ -7,7 +7,7 @@ on data, both may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..lang.define import Definition
@@ -54,15 +54,15 @@ class Footprint:
         self._bounds_of = {r: self._reads((r.lo, r.hi)) for r in definition.rvars}
         self.write = self._access(definition.func, definition.lhs, is_write=True)
 
-    def reads(self, env: Env) -> Iterator[Access]:
+    def reads(self, env: Env) -> Sequence[Access]:
         """The reads that may happen at an instance."""
         return _reached(self._values, env)
 
-    def condition_reads(self, env: Env) -> Iterator[Access]:
+    def condition_reads(self, env: Env) -> Sequence[Access]:
         """The reads in the conditions on RVars."""
         return _reached(self._conditions, env)
 
-    def bound_reads(self, rvar: RVar, env: Env) -> Iterator[Access]:
+    def bound_reads(self, rvar: RVar, env: Env) -> Sequence[Access]:
         """The reads in the bounds of an RVar, which happen once for the iterations around it."""
         return _reached(self._bounds_of[rvar], env)
 
@@ -81,6 +81,7 @@ class Footprint:
     def _reads(self, roots: Iterable[Node]) -> Reads:
         """What happens whenever all of `roots` are evaluated."""
         found = Reads()
+        places: dict[tuple[Tensor, tuple[Node, ...]], Access] = {}
         seen: set[Node] = set()
         stack = list(roots)
         while stack:
@@ -96,15 +97,16 @@ class Footprint:
                         found.selects.append((self._bounds[condition], *arms))
                 case _:
                     stack.extend(node.args)
-            if isinstance(node, Read):
-                found.always.append(self._access(node.tensor, node.index))
+            if isinstance(node, Read) and (node.tensor, node.index) not in places:
+                places[node.tensor, node.index] = self._access(node.tensor, node.index)
+        found.always = list(places.values())
         return found
 
 
-def _reached(root: Reads, env: Env) -> Iterator[Access]:
+def _reached(root: Reads, env: Env) -> Sequence[Access]:
     if not root.selects:
-        yield from root.always
-        return
+        return root.always
+    found: list[Access] = []
     seen: set[int] = set()
     stack = [root]
     while stack:
@@ -112,10 +114,11 @@ def _reached(root: Reads, env: Env) -> Iterator[Access]:
         if id(reads) in seen:
             continue
         seen.add(id(reads))
-        yield from reads.always
+        found += reads.always
         for condition, yes, no in reads.selects:
             lo, hi = condition(env)
             if hi:
                 stack.append(yes)
             if not lo:
                 stack.append(no)
+    return found

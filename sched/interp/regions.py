@@ -127,7 +127,7 @@ class Regions:
             d = pieces.at(point)
             env = point_env(d, point)
             footprint = statements[d].footprint
-            reads = list(footprint.reads(env))
+            reads = footprint.reads(env)
             for access in reads:
                 self._add(d, access, env)
             yield d, env, [*reads, footprint.write]
@@ -149,10 +149,11 @@ class Regions:
         loops = tuple(may_loop(r, s.bounds, s.exact, partial(visit_bounds, r)) for r in d.rvars)
         for vars in var_points(d, self.spans[d], self.symbols):
             for env in nest(vars, loops):
-                accesses = list(s.footprint.condition_reads(env))
+                accesses = [*s.footprint.condition_reads(env)]
                 happens = all(condition(env)[1] for condition in s.conditions)
                 if happens:
-                    accesses += [*s.footprint.reads(env), s.footprint.write]
+                    accesses += s.footprint.reads(env)
+                    accesses.append(s.footprint.write)
                 for access in accesses:
                     visit(access, env)
                 if happens:

@@ -17,7 +17,7 @@ from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, as_node, symbol_key
 from .nodes import Node, Op, Read, RVar, Var, postorder
 from .ops import OPS
-from .printer import expr_text
+from .printer import Names, expr_text, shared_texts
 
 if TYPE_CHECKING:
     from .tensors import Func
@@ -61,11 +61,40 @@ class Definition:
     def name(self) -> str:
         return self.func.name if self.number is None else f"{self.func.name}.update({self.number})"
 
-    def text(self) -> str:
-        """The definition in the user's spelling."""
-        left = f"{self.func.name}[{', '.join(map(expr_text, self.lhs)) or '()'}]"
-        right = ", ".join(map(expr_text, self.values))
-        return f"{left} = {right if len(self.values) == 1 else f'({right})'}"
+    def text(self, names: Names | None = None) -> str:
+        """The definition in the user's spelling, on one line."""
+        right = ", ".join(expr_text(v, names) for v in self.values)
+        return f"{self._left(names)} = {right if len(self.values) == 1 else f'({right})'}"
+
+    def listing(self, names: Names | None = None, *, domain: bool = False) -> str:
+        """As `text`; where that is too long, repeated parts are named on lines of their own.
+
+        Args:
+            names: of tensors.
+            domain: say over what the RVars run.
+        """
+        values, shared = shared_texts(self.values, names)
+        right = ", ".join(values)
+        text = f"{self._left(names)} = {right if len(values) == 1 else f'({right})'}"
+        if domain:
+            text += self._domain(names)
+        for k, equation in enumerate(shared):
+            text += f"\n    {'where' if k == 0 else '     '} {equation}"
+        return text
+
+    def _left(self, names: Names | None) -> str:
+        name = (names or {}).get(self.func, self.func.name)
+        return f"{name}[{', '.join(expr_text(x, names) for x in self.lhs) or '()'}]"
+
+    def _domain(self, names: Names | None) -> str:
+        """As `  for k in [0, n) if k != i`; nothing without RVars."""
+        if not self.rvars:
+            return ""
+        loops = ", ".join(
+            f"{r.name} in [{expr_text(r.lo, names)}, {expr_text(r.hi, names)})" for r in self.rvars
+        )
+        where = " & ".join(expr_text(c, names) for c in self.where)
+        return f"  for {loops}" + (f" if {where}" if where else "")
 
 
 class History:
@@ -135,7 +164,7 @@ class History:
         head = repr(func)
         if not self.recorded:
             return head
-        return "\n".join([head, *(f"  {d.text()}" for d in self.typed())])
+        return "\n".join([head, *(f"  {_indented(d)}" for d in self.typed())])
 
     def complete(self, by: Span) -> None:
         if self.completed_by is None:
@@ -310,6 +339,10 @@ class History:
             self.func, number, lhs, values, recorded.op, on_left, rvars, where,
             recorded.span, recorded.serial,
         )  # fmt: skip
+
+
+def _indented(d: Definition) -> str:
+    return d.listing(domain=True).replace("\n", "\n  ")
 
 
 def _concrete(types: tuple[Type | None, ...]) -> tuple[DType, ...]:

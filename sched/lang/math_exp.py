@@ -30,12 +30,12 @@ from .math_terms import (
 class _Constants:
     """What the functions need in one float type.
 
-    `log2e` is 1 / log(2); `ln2` is log(2) as the sum of two numbers, the first of full length:
-    its product with n is exact in an fma, and so is x - n ln2[0].
-    `exp`: c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...) for |r| <= log(2) / 2.
-    `least`, `most`: exp is 0 and inf there, from here on.
-    `small`: below it, tanh x = x + x**3 (t[0] + t[1] x**2 + ...) with t = `tanh`.
-    `one`: tanh is 1 from here on.
+    log2e: 1 / log(2).
+    ln2: log(2) as the sum of two numbers. Both have full length: an fma makes x - n ln2[0] exact.
+    exp: c[k] of e**r = 1 + r + r**2 (c[0] + c[1] r + ...), |r| <= log(2) / 2.
+    least, most: e**x is 0 at and below `least`, inf at and above `most`.
+    tanh: t[k] of tanh x = x + x**3 (t[0] + t[1] x**2 + ...), |x| < small.
+    small, one: tanh is computed by `tanh` below `small`, and is 1 from `one` on.
     """
 
     log2e: float
@@ -94,8 +94,8 @@ def exp(x: Term) -> Term:
     """e**x."""
     c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
     n, p = _reduce(at_least(at_most(x, c.most), c.least), 1.0, 2 * f.bias)
-    # n reaches beyond the exponents of normal numbers, but its halves do not. Of the two products
-    # only the last one rounds, also where it is denormal.
+    # n reaches beyond the exponents of normal numbers, but its halves do not. Only the last of the
+    # two products rounds, also where it is denormal.
     half = n >> 1
     return p * power_of_two(half) * power_of_two(n - half)
 
@@ -103,8 +103,8 @@ def exp(x: Term) -> Term:
 def sigmoid(x: Term) -> Term:
     """1 / (1 + e**-x).
 
-    With E = e**-|x| <= 1 and q = E / (1 + E) it is 1 - q for x >= 0 and E - E q below: nothing
-    overflows, and the error of q counts by half or less.
+    With E = e**-|x| <= 1 and q = E / (1 + E) it is 1 - q for x >= 0, and E - E q below: nothing
+    overflows, and q counts by a half at most, so its errors do.
     """
     c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
     n, p = _reduce(at_most(absolute(x), -c.least), -1.0, f.bias + _MARGIN)
@@ -115,9 +115,9 @@ def sigmoid(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    """The hyperbolic tangent: odd to the bit.
+    """The hyperbolic tangent: of a = |x|, with the sign of x.
 
-    1 - 2 / (e**(2 a) + 1) with a = |x|, and a polynomial of its own where that would cancel.
+    It is 1 - 2 / (e**(2 a) + 1), and a polynomial of its own where that would cancel.
     """
     c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
     a = absolute(x)
@@ -129,9 +129,10 @@ def tanh(x: Term) -> Term:
 
 
 def _reduce(x: Term, scale: float, offset: int, fine: bool = True) -> tuple[Term, Term]:
-    """n and p with e**(scale x) = 2**n p; n + offset stands in the lowest bits of an integer.
+    """n and p such that e**(scale x) = 2**n p, with n + offset in the lowest bits of an integer.
 
-    `scale` is a power of two or its negative, so that it costs nothing.
+    `scale` is a power of two or its negative, so that it goes into the constants. Not `fine`
+    leaves out the second part of log(2), an error of up to n / 5 ULP: where 2**-n weighs it.
     """
     c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
     shifter = 1.5 * 2.0**f.mantissa + offset

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from .dtypes import DType, bool_, float32, float64, uint32, uint64
 from .nodes import Const, Node, Op
+from .ops import COMPARISONS
 
 Number = int | float
 
@@ -73,29 +74,29 @@ class Term:
         return apply("shr", self, other)
 
     def __lt__(self, other: Term | Number) -> Term:
-        return Term(apply("lt", self, other).node, bool_)
+        return apply("lt", self, other)
 
     def __gt__(self, other: Term | Number) -> Term:
-        return Term(apply("gt", self, other).node, bool_)
+        return apply("gt", self, other)
 
     def equals(self, other: Number) -> Term:
         """Whether the values are equal; `==` stays Python's."""
-        return Term(apply("eq", self, other).node, bool_)
+        return apply("eq", self, other)
 
 
 def constant(value: Number, dtype: DType) -> Term:
-    """A literal, which `dtype` represents exactly but for one rounding of a float."""
+    """A literal; a float is rounded to `dtype`."""
     exact = float(dtype.numpy.type(value)) if dtype.is_float else value
     return Term(Const(exact, dtype), dtype)
 
 
 def apply(op: str, first: Term, *rest: Term | Number) -> Term:
-    """An operator on values of `first`'s type."""
+    """An operator on values of `first`'s type; a comparison gives a bool."""
     dtype = first.dtype
     operands = (first, *(r if isinstance(r, Term) else constant(r, dtype) for r in rest))
     assert all(x.dtype == dtype for x in operands), op
-    result = bool_ if op in ("lt", "gt", "eq") else dtype
-    return Term(Op(op, tuple(x.node for x in operands), result), dtype)
+    result = bool_ if op in COMPARISONS else dtype
+    return Term(Op(op, tuple(x.node for x in operands), result), result)
 
 
 def fma(a: Term, b: Term | Number, c: Term | Number) -> Term:
@@ -141,9 +142,9 @@ def from_bits(x: Term) -> Term:
 
 
 def power_of_two(biased: Term) -> Term:
-    """2**n as a float, n + bias (1 to 2 bias) being in the lowest bits of `biased`.
+    """2**n as a float, where the lowest bits of `biased` are those of n + bias.
 
-    The bits above those of the exponent and the sign may be anything; the sign's must be 0.
+    As many bits as the exponent has: the next one must be 0, those above it may be anything.
     """
     dtype = next(t for t, f in FORMATS.items() if f.integer == biased.dtype)
     return from_bits(biased << FORMATS[dtype].mantissa)

@@ -22,7 +22,7 @@ class OpInfo:
       not      one integer or bool
       compare  operands are promoted, the result is bool
       select   bool, then two values that are promoted
-      float    integers become floats as in NumPy; the result is a float
+      float    operands are promoted, integers become floats as in NumPy; the result is a float
       round    float to float; integers pass through unchanged
       cast     to the type that the node carries
       fma      three floats of one type

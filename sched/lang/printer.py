@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .dtypes import DType
 from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .ops import OPS
 
-_LIMIT = 20_000
+if TYPE_CHECKING:
+    from .tensors import Tensor
+
+Names = Mapping["Tensor", str]
+"""What tensors are called; others have their own name."""
+
+Texts = dict[Node, tuple[str, int]]
+"""The text of each node and how tightly it binds."""
+
+_LIMIT = 20_000  # characters that a subexpression may have
+_LINE = 100  # from here on, repeated parts are named
+_REPEATED = 16  # characters of a part that is worth a name
 
 
-def expr_text(root: Node) -> str:
+def expr_text(root: Node, names: Names | None = None) -> str:
     """The expression in Python's syntax; a subexpression too long to repeat is elided."""
-    text: dict[Node, tuple[str, int]] = {}
+    text: Texts = {}
     for node in postorder(root):
-        text[node] = _one(node, text)
+        text[node] = _one(node, text, names or {})
     return text[root][0]
 
 
-def _one(node: Node, text: dict[Node, tuple[str, int]]) -> tuple[str, int]:
+def shared_texts(roots: Sequence[Node], names: Names | None = None) -> tuple[list[str], list[str]]:
+    """The expressions, and equations for their repeated parts: `t0 = ...`, each before its use.
+
+    A part has a name only where the plain text would not fit on a line.
+    """
+    plain = [expr_text(root, names) for root in roots]
+    if sum(map(len, plain)) <= _LINE:
+        return plain, []
+    nodes = list(postorder(*roots))
+    uses = Counter(arg for node in nodes for arg in node.args)
+    taken = {getattr(n, "name", "") for n in nodes}
+    fresh = (name for k in itertools.count() if (name := f"t{k}") not in taken)
+    text: Texts = {}
+    equations = []
+    for node in nodes:
+        text[node] = _one(node, text, names or {})
+        written = text[node][0]
+        if isinstance(node, Op) and uses[node] > 1 and len(written) >= _REPEATED:
+            name = next(fresh)
+            equations.append(f"{name} = {written}")
+            text[node] = name, 100
+    return [text[root][0] for root in roots], equations
+
+
+def _number(value: bool | int | float, dtype: object) -> str:
+    """The shortest decimal that gives the value in its type."""
+    if isinstance(value, float) and isinstance(dtype, DType) and dtype.is_float:
+        return str(dtype.numpy.type(value))
+    return repr(value)
+
+
+def _one(node: Node, text: Texts, names: Names) -> tuple[str, int]:
     """The text of one node and how tightly it binds, from those of its operands."""
 
     def arg(a: Node, at_least: int = 0) -> str:
@@ -26,13 +74,15 @@ def _one(node: Node, text: dict[Node, tuple[str, int]]) -> tuple[str, int]:
         return f"({string})" if precedence < at_least else string
 
     match node:
-        case Const(value=value):
-            return repr(value), 65 if not isinstance(value, bool) and value < 0 else 100
+        case Const(value=value, type=dtype):
+            number = _number(value, dtype)
+            return number, 65 if number.startswith("-") else 100
         case Var() | RVar() | Size() | Param():
             return node.name, 100
         case Read(tensor=tensor, index=index, component=component):
             suffix = f"[{component}]" if len(tensor.dtypes) > 1 else ""
-            return f"{tensor.name}[{', '.join(map(arg, index)) or '()'}]{suffix}", 100
+            name = names.get(tensor, tensor.name)
+            return f"{name}[{', '.join(map(arg, index)) or '()'}]{suffix}", 100
         case Op(op="cast", operands=(a,), type=t):
             return f"{t}({arg(a)})", 100
         case Op(op="bitcast", operands=(a,), type=t):

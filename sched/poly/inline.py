@@ -48,33 +48,40 @@ def inlined(program: Program, rule: Rule) -> Definitions:
     chain of stages that each read two points cannot grow.
     """
     current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
+    uses: dict[Func, dict[Definition, list[Read]]] = {}
+    for definitions in current.values():
+        for d in definitions:
+            _enter(d, uses)
     for func in reversed(program.funcs):
-        uses = _uses(func, current)
-        if uses and can_inline(func, program) and rule(func, uses):
-            for definition, _ in uses:
-                owner = definition.func
-                current[owner] = tuple(
-                    _substituted(d, func, program.definitions_of(func)[0])
-                    if d is definition
-                    else d
-                    for d in current[owner]
-                )
+        found = list(uses.get(func, {}).items())
+        if found and can_inline(func, program) and rule(func, found):
+            value = program.definitions_of(func)[0]
+            _leave(value, uses)
+            for consumer, _ in found:
+                _leave(consumer, uses)
+                merged = _substituted(consumer, func, value)
+                _enter(merged, uses)
+                old = current[consumer.func]
+                current[consumer.func] = tuple(merged if d is consumer else d for d in old)
             del current[func]
     return current
 
 
+def _enter(d: Definition, uses: dict[Func, dict[Definition, list[Read]]]) -> None:
+    """Records what a definition reads."""
+    for node in postorder(*_roots(d)):
+        if isinstance(node, Read) and isinstance(node.tensor, Func):
+            uses.setdefault(node.tensor, {}).setdefault(d, []).append(node)
+
+
+def _leave(d: Definition, uses: dict[Func, dict[Definition, list[Read]]]) -> None:
+    for node in postorder(*_roots(d)):
+        if isinstance(node, Read) and isinstance(node.tensor, Func):
+            uses[node.tensor].pop(d, None)
+
+
 def _roots(d: Definition) -> tuple[Node, ...]:
     return (*d.lhs, *d.where, *d.values)
-
-
-def _uses(func: Func, current: Definitions) -> list[tuple[Definition, list[Read]]]:
-    found = []
-    for definitions in current.values():
-        for d in definitions:
-            reads = [n for n in postorder(*_roots(d)) if isinstance(n, Read) and n.tensor is func]
-            if reads:
-                found.append((d, reads))
-    return found
 
 
 def _substituted(consumer: Definition, func: Func, definition: Definition) -> Definition:

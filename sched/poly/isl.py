@@ -18,7 +18,7 @@ from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, U
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "budget", "coalesced", "dim_count", "isl", "relation",
+    "UnionMap", "UnionSet", "Val", "budget", "coalesced", "dim_count", "filled", "isl", "relation",
     "smallest_point", "union_sets",
 ]  # fmt: skip
 
@@ -124,6 +124,51 @@ def union_sets(sets: Sequence[Set], empty: Set) -> Set:
     for s in sets:
         result = result.union(s)
     return result.coalesce()
+
+
+#: Beyond this many pieces a set is replaced by its hull: exactness would cost too much.
+PIECES_LIMIT = 8
+
+
+def filled(where: Set, context: Set, exact: bool) -> Set:
+    """The set, or a convex one around it that has only a few more points.
+
+    Not `exact`: if every piece reaches along every axis within a constant of what the hull does.
+    Then the pieces are shifted copies of one shape, as what a stencil reads, and the hull adds
+    corners and phases of a stride, never an interior that nobody needs. In any case, if the set
+    has too many pieces to work with.
+    """
+    count = where.n_basic_set()
+    if count <= 1:
+        return where
+    pieces = where.get_basic_sets()
+    strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
+    hull = Set.from_basic_set(where.remove_divs().simple_hull())
+    if count > (2 if strided else PIECES_LIMIT):
+        return hull
+    if exact:
+        return where
+    return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
+
+
+def _reaches(piece: Set, hull: Set, context: Set) -> bool:
+    """Whether the extents of a piece are within a constant of the hull's, where it is inhabited."""
+    given = piece.params().intersect(context.params())
+    for k in range(int(piece.dim(isl.dim_type.set))):
+        if not (_is_bounded(piece, k) and _is_bounded(hull, k)):
+            return False
+        outer = hull.dim_max(k).sub(hull.dim_min(k))
+        inner = piece.dim_max(k).sub(piece.dim_min(k))
+        if not outer.sub(inner).intersect_domain(given).floor().max_val().is_int():
+            return False
+    return True
+
+
+def _is_bounded(where: Set, axis: int) -> bool:
+    return bool(
+        where.dim_has_lower_bound(isl.dim_type.set, axis)
+        and where.dim_has_upper_bound(isl.dim_type.set, axis)
+    )
 
 
 def dim_count(thing: Set | BasicSet) -> int:

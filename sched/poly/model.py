@@ -18,7 +18,7 @@ from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from .affine import Relation, access_relation, affine_value, condition
-from .isl import Frame, PwAff, Set, isl, smallest_point, union_sets
+from .isl import Frame, PwAff, Set, filled, isl, smallest_point, union_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,18 @@ class Model:
     Args:
         program: what is computed.
         definitions: by Func, the typed definitions to use (with other Funcs inlined, say).
+        exact: whether regions are exactly what is needed; else a union of pieces may be filled
+            up to its hull by a few corner points, which makes loops simpler.
     """
 
     def __init__(
-        self, program: Program, definitions: dict[Func, tuple[Definition, ...]] | None = None
+        self,
+        program: Program,
+        definitions: dict[Func, tuple[Definition, ...]] | None = None,
+        exact: bool = True,
     ) -> None:
         self.program = program
+        self.exact = exact
         self.definitions = definitions or {f: program.definitions_of(f) for f in program.funcs}
         self.params = tuple(
             [*program.sizes, *(n for n, p in program.params.items() if p.info.dtype.is_int)]
@@ -175,7 +181,7 @@ class Model:
             region = self.box(func)
         else:
             empty = self._element_frame(func).empty
-            region = union_sets(self._demand[func], empty)
+            region = filled(union_sets(self._demand[func], empty), self.context, self.exact)
             self._check_bounded(func, region)
         made: list[Statement] = []
         for d in reversed(updates):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, Var
-from ..lang.printer import expr_text
+from ..lang.printer import Names, expr_text
 from .bounds import loop_bounds, remaining, split_guard
 from .expressions import Translator
 from .isl import Set, isl, union_sets
@@ -170,20 +170,27 @@ def _outer(iterations: Set, count: int) -> Set:
     return iterations.project_out(_SET, count, total - count).coalesce()
 
 
-def text(found: Scan, indent: int = 0) -> str:
-    """The loops with their bounds, as an indented listing."""
+def text(found: Scan, indent: int = 0, names: Names | None = None) -> str:
+    """The loops with their bounds, as an indented listing.
+
+    Args:
+        names: unique ones of the tensors.
+    """
     pad = "  " * indent
     match found:
         case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body):
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
             by = "" if step == 1 else f" by {step}"
             head = f"{pad}for {var.name} in [{expr_text(lo)}, {expr_text(hi)}){by}{kind}:"
-            return f"{head}\n{text(body, indent + 1)}"
+            return f"{head}\n{text(body, indent + 1, names)}"
         case ScanIf(condition=condition, body=body):
-            return f"{pad}if {expr_text(condition)}:\n{text(body, indent + 1)}"
+            return f"{pad}if {expr_text(condition, names)}:\n{text(body, indent + 1, names)}"
         case ScanSeq(parts=parts):
-            return "\n".join(text(p, indent) for p in parts)
+            return "\n".join(text(p, indent, names) for p in parts)
         case ScanStage(stage=stage):
             guard = stage.statement.guard
-            line = stage.statement.definition.text()
-            return pad + (line if guard is None else f"if {expr_text(guard)}: {line}")
+            body_text = stage.statement.definition.listing(names).replace("\n", f"\n{pad}")
+            if guard is None:
+                return pad + body_text
+            inner = body_text.replace("\n", "\n  ")
+            return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner}"

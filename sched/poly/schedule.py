@@ -7,6 +7,7 @@ from functools import cached_property
 from html import escape
 from typing import Any, ClassVar, NoReturn
 
+from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Param, Size
 from ..lang.printer import expr_text
 from ..lang.program import Program
@@ -15,7 +16,7 @@ from ..log import Log
 from .conditions import Conditions, conditions
 from .dependences import Dependence, dependences
 from .expressions import Translator
-from .inline import Rule, inlined, once_a_consumer, without_recomputation
+from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
 from .legality import check_updates
 from .looptree import Seq, as_written
 from .model import Model, output_sizes
@@ -48,10 +49,29 @@ class Schedule:
         step = self.log.step
         self.program = step("program", lambda: Program(chosen, args))
         definitions = step("inline", lambda: inlined(self.program, rule))
-        self.model = step("model", lambda: Model(self.program, definitions))
+        self.model, self.proven = self._proven(definitions)
         step("updates", lambda: check_updates(self.model))
-        self.proven: Conditions = step("conditions", lambda: conditions(self.model))
         self.tree: Seq = as_written(self.model)
+
+    def _proven(self, definitions: Definitions) -> tuple[Model, Conditions]:
+        """The model and what it asks of the sizes.
+
+        Regions are filled up where that makes loops simpler; but what is computed beyond need
+        may ask nothing more of the sizes, so where anything is asked they are exact.
+        """
+        for exact in (False, True):
+            model = self.log.step(
+                "model", lambda exact=exact: Model(self.program, definitions, exact)
+            )
+            try:
+                found = self.log.step("conditions", lambda model=model: conditions(model))
+            except LanguageError:
+                if exact:
+                    raise
+                continue
+            if exact or not (found.sizes or found.scans):
+                break
+        return model, found
 
     @classmethod
     def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:

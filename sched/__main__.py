@@ -1,0 +1,69 @@
+"""The command line: `python -m polysched demo`, `python -m polysched info`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import PolyschedError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        arguments: those of the process by default.
+
+    Returns:
+        The exit status: 0, or 1 after an error, which is printed in one line.
+    """
+    chosen = _parser().parse_args(arguments)
+    try:
+        return int(chosen.run(chosen))
+    except PolyschedError as error:
+        print(f"polysched: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    from .show.system import version
+
+    parser = argparse.ArgumentParser(
+        prog="python -m polysched",
+        description="polysched: say what to compute once, say how apart from that.",
+    )
+    parser.add_argument("--version", action="version", version=f"polysched {version()}")
+    commands = parser.add_subparsers(metavar="command", required=True)
+
+    demo = commands.add_parser("demo", help="photographs through compiled programs, beside NumPy")
+    demo.add_argument(
+        "--out",
+        type=Path,
+        default=Path("demo-output"),
+        metavar="DIR",
+        help="where the pictures go (default: demo-output)",
+    )
+    demo.set_defaults(run=_demo)
+
+    info = commands.add_parser("info", help="versions, this machine, extras, environment variables")
+    info.set_defaults(run=_info)
+    return parser
+
+
+def _demo(chosen: argparse.Namespace) -> int:
+    from . import demo
+
+    return 0 if demo.run(chosen.out) else 1
+
+
+def _info(chosen: argparse.Namespace) -> int:
+    from .show.system import report
+
+    print(report())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

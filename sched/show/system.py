@@ -1,0 +1,117 @@
+"""What polysched runs on: versions, the machine, extras, environment variables."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from importlib import metadata
+
+from ..codegen.llvm import Target, host
+from ..lang.errors import PolyschedError
+
+#: Features that decide about the code: by LLVM's name, and what they are for.
+_FEATURES = (
+    "fma", "avx2", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512bf16", "avx512fp16",
+    "avx512vnni", "avxvnni", "amx-bf16", "amx-int8", "neon", "fullfp16", "bf16", "dotprod",
+    "i8mm", "sve",
+)  # fmt: skip
+
+_EXTRAS = ("viz", "test", "bench", "docs", "lint")
+
+_VARIABLES = {
+    "POLYSCHED_LOG": (
+        "prints to stderr what the compiler does:",
+        "1 for the time of each step, ir for the IR after each pass that changed it, too",
+    ),
+}
+
+
+def version() -> str:
+    """The installed version of polysched."""
+    return _version("polysched") or "(a source tree, not installed)"
+
+
+def report() -> str:
+    """All of it, a few lines a subject."""
+    return "\n".join(
+        [
+            f"polysched    {version()}",
+            f"Python       {platform.python_version()} ({sys.executable})",
+            *(f"{name:<13}{_version(name)}" for name in ("numpy", "islpy")),
+            f"{'llvmlite':<13}{_version('llvmlite')} (LLVM {_llvm_version()})",
+            "",
+            *_machine(),
+            "",
+            *(f"{name:<13}{_extra(name)}" for name in _EXTRAS),
+            "",
+            *map(_variable, _VARIABLES),
+        ]
+    )
+
+
+def _machine() -> list[str]:
+    try:
+        target = host()
+    except PolyschedError as error:
+        return [f"target       none: {error.what}"]
+    return [
+        f"target       {target.cpu}, {target.triple}",
+        f"features     {' '.join(_features(target))}",
+        f"cores        {_usable_cores()} of {os.cpu_count()} usable by this process",
+    ]
+
+
+def _features(target: Target) -> list[str]:
+    there = set(target.features.split(","))
+    return [name for name in _FEATURES if f"+{name}" in there]
+
+
+def _usable_cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _llvm_version() -> str:
+    # Only codegen/llvm may import llvmlite; it has.
+    found = getattr(sys.modules["llvmlite.binding"], "llvm_version_info", ())
+    return ".".join(map(str, found))
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _variable(name: str) -> str:
+    state = f"={os.environ[name]}" if name in os.environ else " is not set"
+    return "\n".join([f"{name}{state}", *(f"    {line}" for line in _VARIABLES[name])])
+
+
+def _extra(extra: str) -> str:
+    """Whether what an extra brings is installed."""
+    needed = _requirements(extra)
+    missing = [name for name in needed if _version(name) is None]
+    if not needed:
+        return "unknown"
+    if missing:
+        return f"no: without {', '.join(missing)} (pip install 'polysched[{extra}]')"
+    return "yes"
+
+
+def _requirements(extra: str) -> list[str]:
+    """The distributions of an extra, as polysched's own metadata say."""
+    try:
+        lines = metadata.requires("polysched") or []
+    except metadata.PackageNotFoundError:
+        return []
+    names = [re.split(r"[^\w.-]", line)[0] for line in lines if _is_of(line, extra)]
+    return [name for name in names if name != "polysched"]
+
+
+def _is_of(requirement: str, extra: str) -> bool:
+    return re.search(rf"""extra\s*==\s*['"]{extra}['"]""", requirement) is not None
