@@ -71,11 +71,11 @@ def run(folder: Path, stream: TextIO = sys.stdout) -> bool:
     print(_HEAD, file=stream)
     pictures, good = [], True
     for number, exhibit in enumerate(EXHIBITS, 1):
-        step = f"[{number}/{len(EXHIBITS)}] {exhibit.title}: "
+        progress.step = f"[{number}/{len(EXHIBITS)}] {exhibit.title}: "
         arguments = exhibit.load()
-        measured = measure(exhibit, arguments, lambda text, step=step: progress.show(step + text))
+        measured = measure(exhibit, arguments, progress.show)
         if exhibit.draw is not None:
-            progress.show(step + "drawing")
+            progress.show("drawing")
             panels = exhibit.draw(arguments, measured.result)
             pictures.append(save_panels(folder / exhibit.file, panels))
         progress.clear()
@@ -157,14 +157,18 @@ class _Progress:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream if stream.isatty() else None
+        self.step = ""
 
     def show(self, text: str) -> None:
-        if self.stream is not None:
-            self.stream.write(f"\r\x1b[K{text}")
-            self.stream.flush()
+        self._write(self.step + text)
 
     def clear(self) -> None:
-        self.show("")
+        self._write("")
+
+    def _write(self, line: str) -> None:
+        if self.stream is not None:
+            self.stream.write(f"\r\x1b[K{line}")
+            self.stream.flush()
 
 
 # what is shown ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[np.float32]]
+Array = np.ndarray[Any, np.dtype[Any]]  # float32 throughout
 
 _BLUR = np.array([1, 2, 1], np.float32) / 4
 
@@ -73,7 +73,7 @@ def harris(image: Array) -> Array:
 def _box(values: Array) -> Array:
     """Sums over 5 by 5 elements, from differences of running sums in float64."""
     sums = np.pad(values, ((1, 0), (1, 0))).astype(np.float64).cumsum(0).cumsum(1)
-    box = sums[5:, 5:] - sums[5:, :-5] - sums[:-5, 5:] + sums[:-5, :-5]
+    box: Array = sums[5:, 5:] - sums[5:, :-5] - sums[:-5, 5:] + sums[:-5, :-5]
     return box.astype(np.float32)
 
 
@@ -85,7 +85,7 @@ def matrix_product(A: Array, B: Array) -> Array:
 
 def _weighted(parts: Sequence[Array], weights: Array) -> Array:
     """The sum of the parts, each times its weight."""
-    total = parts[0] * weights[0]
+    total: Array = parts[0] * weights[0]
     for part, weight in zip(parts[1:], weights[1:], strict=True):
         total += part * weight
     return total

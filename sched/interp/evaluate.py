@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..lang.dtypes import concrete
+from ..lang.math import expansion
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.ops import FUNCTIONS
 from ..lang.tensors import Tensor
@@ -128,8 +129,6 @@ class Evaluator:
 
     def _expanded(self, node: Op, arguments: list[Function]) -> Function:
         """A function of `lang.math`: its expansion, evaluated at the values of the arguments."""
-        from ..lang.math import expansion
-
         placeholders, body = expansion(node.op, concrete(node.type or _fail(node)))
         function = Evaluator((body,), self._symbols, self._values, self._faults)[body]
         given = list(zip(placeholders, arguments, strict=True))

@@ -109,7 +109,7 @@ def _split(
         source = names.statement(m.get_tuple_name(isl.dim_type.in_))
         sink = names.statement(m.get_tuple_name(isl.dim_type.out))
         plain = m.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
-        plain = plain.intersect_params(model.context).gist_params(model.context.params()).coalesce()
+        plain = plain.intersect_params(model.context).gist_params(model.context).coalesce()
         if not plain.is_empty():
             found.append((source, sink, plain))
     return found

@@ -70,6 +70,8 @@ class Translator:
 
     def condition(self, where: Set) -> Node | None:
         """Membership as an expression; None where it always holds."""
+        if where.is_params():
+            where = Set.from_params(where)
         pieces = []
         for piece in where.compute_divs().coalesce().get_basic_sets():
             found = self.basic(piece)

@@ -153,7 +153,7 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
 
 def _reaches(piece: Set, hull: Set, context: Set) -> bool:
     """Whether the extents of a piece are within a constant of the hull's, where it is inhabited."""
-    given = piece.params().intersect(context.params())
+    given = piece.params().intersect(context)
     for k in range(int(piece.dim(isl.dim_type.set))):
         if not (_is_bounded(piece, k) and _is_bounded(hull, k)):
             return False

@@ -126,7 +126,7 @@ class Model:
                 result = result.intersect(x.le_set(frame.constant(int(hi))))
         for requirement in self.program.requirements:
             result = result.intersect(condition(frame, requirement.condition).set)
-        return result.coalesce()
+        return result.params().coalesce()
 
     def extent(self, tensor: Tensor, axis: int, frame: Frame) -> PwAff:
         """The extent of an axis, over a frame with the model's parameters."""

@@ -21,17 +21,17 @@ def instances(model: Model, tree: Tree, sizes: Mapping[str, int]) -> list[Instan
     fixed = model.context
     for name, value in sizes.items():
         frame = model.parameters
-        fixed = fixed.intersect(frame.param(name).eq_set(frame.constant(value)))
+        fixed = fixed.intersect(frame.param(name).eq_set(frame.constant(value)).params())
     names = {}
     schedule = UnionMap.empty(model.parameters.space.params())
     for k, (statement, time) in enumerate(time_maps(tree).items()):
         label = f"S{k}"
         names[label] = statement.name
-        named = time.set_tuple_name(isl.dim_type.in_, label).intersect_params(fixed.params())
+        named = time.set_tuple_name(isl.dim_type.in_, label).intersect_params(fixed)
         schedule = schedule.union(UnionMap.from_map(named))
     if schedule.is_empty():
         return []
-    build = isl.AstBuild.from_context(fixed.params())
+    build = isl.AstBuild.from_context(fixed)
     ast = build.node_from_schedule_map(schedule)
     runner = _Runner(dict(sizes))
     return [(names[label], point) for label, point in runner.run(ast)]

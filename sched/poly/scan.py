@@ -104,7 +104,7 @@ class _Scanner:
         self.context = context
         self.iterations = {id(stage): iterations(stage) for _, stage in leaves(nest)}
         self.names: dict[str, int] = {}
-        nothing = Set.universe(context.get_space())
+        nothing = Set.universe(context.get_space().set_from_params())
         self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan
 
     def _tree(self, tree: Tree, scope: _Scope) -> _Found:

@@ -45,7 +45,7 @@ def save_panels(path: Path, panels: Sequence[Panel]) -> Path:
 
     # A Figure of its own, not pyplot's: no window can open and no state is left behind.
     widths = [p.image.shape[1] / p.image.shape[0] for p in panels]
-    figure = Figure(figsize=(_HEIGHT * sum(widths) + 0.4, _HEIGHT + 0.5), layout="constrained")
+    figure = Figure(figsize=(_HEIGHT * sum(widths) + 0.4, _HEIGHT + 0.3), layout="constrained")
     for axes, panel in zip(
         figure.subplots(1, len(panels), squeeze=False, width_ratios=widths)[0], panels, strict=True
     ):

@@ -69,9 +69,8 @@ def _features(target: Target) -> list[str]:
 
 
 def _usable_cores() -> int:
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    return os.cpu_count() or 1 if affinity is None else len(affinity(0))
 
 
 def _llvm_version() -> str:

@@ -15,6 +15,14 @@ Arguments = dict[str, Any]
 Outputs = ps.Func | tuple[ps.Func, ...]
 Results = Array | tuple[Array, ...]
 
+#: `boundary`: reads beyond an edge. `triangular`: bounds that depend on Vars or RVars, or `where`.
+#: `multiple`: several outputs. `pieces`: constants on the left of a pure definition. `deep`: the
+#: builder takes a depth. `slow`: seconds for the interpreter at size 33.
+TAGS = frozenset(
+    "boundary deep float gather integer multiple params pieces recurrence reduction scatter slow "
+    "stencil triangular tuple".split()
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Case:
@@ -29,8 +37,7 @@ class Case:
         reference: from the same keywords, the result (a tuple where there are several arrays), by
             other means than the program's; needs sizes >= 1 only.
         tolerance: largest error, relative to the largest magnitude in the reference; 0 for equal.
-        tags: for picking cases: float, integer, stencil, reduction, recurrence, gather, scatter,
-            triangular, multiple (outputs), params, slow (for the interpreter).
+        tags: for picking cases, out of `TAGS`, in one string.
         large: sizes for native code alone: the first one, each further one 10 less; or by name.
         limits: largest sizes that the interpreter should be given, by name.
     """
@@ -44,6 +51,10 @@ class Case:
     tags: str = ""
     large: int | Mapping[str, int] = 301
     limits: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if unknown := set(self.tags.split()) - TAGS:
+            raise ValueError(f"{self.name}: unknown tags {sorted(unknown)}")
 
     def __repr__(self) -> str:
         return f"Case({self.name})"

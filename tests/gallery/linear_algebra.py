@@ -222,6 +222,14 @@ def _sparse_reference(start: Array, column: Array, value: Array, x: Array) -> Ar
     return scipy.sparse.csr_array((value.astype(np.float64), column, start), shape=shape) @ x
 
 
+def _shortest_reference(weight: Array) -> Array:
+    """SciPy takes no loops at a vertex; the program keeps the shorter of loop and round trip."""
+    off_diagonal = scipy.sparse.csgraph.floyd_warshall(weight)
+    round_trip = (weight + off_diagonal.T).min(axis=1) if weight.size else 0
+    np.fill_diagonal(off_diagonal, round_trip)
+    return off_diagonal.astype(weight.dtype)
+
+
 CASES = (
     _matmul_case("matmul", False, False),
     _matmul_case("matmul_at", True, False),
@@ -334,16 +342,8 @@ CASES = (
         build=shortest_paths,
         sizes="n",
         make=lambda rng, n: {"weight": integers(rng, np.int32, n, n, below=1000) + np.int32(1)},
-        reference=lambda weight: _floyd(weight),
+        reference=_shortest_reference,
         tags="integer recurrence",
         large=201,
     ),
 )
-
-
-def _floyd(weight: Array) -> Array:
-    """SciPy takes no loops at a vertex; the program keeps the shorter of loop and round trip."""
-    off_diagonal = scipy.sparse.csgraph.floyd_warshall(weight)
-    round_trip = (weight + off_diagonal.T).min(axis=1) if weight.size else 0
-    np.fill_diagonal(off_diagonal, round_trip)
-    return off_diagonal.astype(weight.dtype)

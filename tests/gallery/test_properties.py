@@ -34,7 +34,7 @@ def calls(draw: st.DrawFn) -> tuple[Case, Arguments]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=500)
 @given(calls())
 def test_native_equals_interpreter(call: tuple[Case, Arguments]) -> None:
     case, arguments = call

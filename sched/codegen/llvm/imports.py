@@ -9,31 +9,47 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import struct
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 
 from ...lang.errors import InternalError
 
-#: What LLVM's code generator may call: `frem`, and loops that it recognises as memory functions.
-ALLOWED = ("fmod", "fmodf", "memset", "memcpy", "memmove")
+#: What LLVM's code generator may call: `frem`, and loops that it takes for memory functions (the
+#: patterns on macOS only).
+ALLOWED = ("fmod", "fmodf", "memset", "memcpy", "memmove") + tuple(
+    f"memset_pattern{size}" for size in (4, 8, 16)
+)
 
 
 def imports(object_code: bytes) -> dict[str, int]:
     """The addresses of all functions that the object code calls."""
-    if not object_code.startswith(b"\x7fELF"):
-        return {name: _address(name) for name in ALLOWED}  # the linker finds what is missing
-    needed = undefined(object_code)
-    if unknown := sorted(set(needed) - set(ALLOWED)):
-        raise InternalError(f"the generated code calls {', '.join(unknown)}")
-    return {name: _address(name) for name in needed}
+    if object_code.startswith(b"\x7fELF"):
+        needed = undefined(object_code)
+        if unknown := sorted(set(needed) - set(ALLOWED)):
+            raise InternalError(f"the generated code calls {', '.join(unknown)}")
+    else:
+        needed = list(ALLOWED)  # more than is called; the linker finds what is missing
+    addresses = {name: _address(name) for name in needed}
+    return {name: address for name, address in addresses.items() if address is not None}
 
 
 @cache
-def _address(name: str) -> int:
-    library = ctypes.CDLL(ctypes.util.find_library("m") if name.startswith("fmod") else None)
-    address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-    assert address is not None
-    return address
+def _address(name: str) -> int | None:
+    """Where a function of the C library is, or None if this system has no such function."""
+    for library in _libraries():
+        with suppress(AttributeError):
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    return None
+
+
+def _libraries() -> Iterator[ctypes.CDLL]:
+    if sys.platform == "win32":
+        yield ctypes.CDLL("ucrtbase")
+    else:
+        yield ctypes.CDLL(None)  # Python itself, which is linked to what it needs
+        yield ctypes.CDLL(ctypes.util.find_library("m"))  # slow to find, so it comes last
 
 
 _SYMTAB = 2
