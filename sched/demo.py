@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,7 +20,7 @@ from .show.panels import Array, Panel, save_panels
 Arguments = dict[str, Any]
 
 _SECONDS = 0.6  # of timing a program, ours and NumPy's in turn
-_RUNS = 3  # at least
+_TURN = 0.02  # of these at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,6 @@ class Measured:
     compiling: float
     ours: float = math.inf
     numpys: float = math.inf
-    runs: int = field(default=0)
 
 
 def run(folder: Path, stream: TextIO = sys.stdout) -> bool:
@@ -94,19 +94,24 @@ def measure(exhibit: Exhibit, arguments: Arguments, say: Callable[[str], None]) 
     say("comparing with NumPy")
     result, wanted = kernel(**arguments), exhibit.reference(**arguments)
     found = Measured(result, _error(result, wanted), compiling)
+    say("timing")
     until = time.perf_counter() + _SECONDS
-    while found.runs < _RUNS or time.perf_counter() < until:
-        found.runs += 1
-        say(f"timing, run {found.runs}")
-        found.ours = min(found.ours, _seconds(lambda: kernel(**arguments)))
-        found.numpys = min(found.numpys, _seconds(lambda: exhibit.reference(**arguments)))
+    while time.perf_counter() < until:
+        found.ours = min(found.ours, _best(lambda: kernel(**arguments)))
+        found.numpys = min(found.numpys, _best(lambda: exhibit.reference(**arguments)))
     return found
 
 
-def _seconds(function: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
+def _best(function: Callable[[], object]) -> float:
+    """The seconds of the fastest call in one turn, which is one call at least."""
+    best, start = math.inf, time.perf_counter()
+    now = start
+    while now < start + _TURN:
+        before = now
+        function()
+        now = time.perf_counter()
+        best = min(best, now - before)
+    return best
 
 
 def _error(found: Array, wanted: Array) -> float:
@@ -147,9 +152,15 @@ Pictures in {folder.resolve()}: {names}
 Try next:
   open notebooks/01-first-steps.ipynb, the language in half an hour
   print the loops of a program above:
-    python -c "import polysched as ps, polysched.demo_programs as d; \\
-               print(ps.Schedule.default(d.unsharp_mask()))"
+    {_python()} -c "import polysched as ps, polysched.demo_programs as p; \
+print(ps.Schedule(p.harris()))"
   read docs/language.md, everything that can be said"""
+
+
+def _python() -> str:
+    """This interpreter as one would type it here."""
+    here = f"{os.getcwd()}{os.sep}"
+    return sys.executable.removeprefix(here) or "python"
 
 
 class _Progress:

@@ -100,7 +100,7 @@ def _check(model: Model, access: Access) -> SizeCondition | list[Scan]:
             raise _unprovable(access, span)
     allowed = model.context.subtract(bad.params()).gist(model.context).coalesce()
     if allowed.intersect(model.context).is_empty():
-        raise _never(access, bad, span)
+        raise _unprovable(access, span) if access.relation.may else _never(access, bad, span)
     return SizeCondition(allowed, access, span)
 
 
@@ -198,6 +198,8 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
         smaller = allowed.intersect(c.allowed)
         if smaller.is_empty():
             bad = outside(model, c.access, c.access.relation.map, c.access.domain)
+            if c.access.relation.may:
+                raise _unprovable(c.access, c.span)
             raise _never(c.access, bad.intersect_params(nonempty), c.span)
         allowed = smaller
 

@@ -377,7 +377,7 @@ def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
     """The symbolic extents of an output that has no declared shape: a call gives them."""
     if func.extents is not None:
         return ()
-    return tuple(Size(f"{program.names[func]}.{k}", None) for k in range(func.ndim))
+    return tuple(Size(f"{program.names[func]}.shape[{k}]", None) for k in range(func.ndim))
 
 
 def _is_bounded(where: Set, axis: int) -> bool:

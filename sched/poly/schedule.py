@@ -50,7 +50,6 @@ class Schedule:
         self.program = step("program", lambda: Program(chosen, args))
         definitions = step("inline", lambda: inlined(self.program, rule))
         self.model, self.proven = self._proven(definitions)
-        step("updates", lambda: check_updates(self.model))
         self.tree: Seq = as_written(self.model)
 
     def _proven(self, definitions: Definitions) -> tuple[Model, Conditions]:
@@ -60,11 +59,8 @@ class Schedule:
         may ask nothing more of the sizes, so where anything is asked they are exact.
         """
         for exact in (False, True):
-            model = self.log.step(
-                "model", lambda exact=exact: Model(self.program, definitions, exact)
-            )
             try:
-                found = self.log.step("conditions", lambda model=model: conditions(model))
+                model, found = self._attempt(definitions, exact)
             except LanguageError:
                 if exact:
                     raise
@@ -72,6 +68,12 @@ class Schedule:
             if exact or not (found.sizes or found.scans):
                 break
         return model, found
+
+    def _attempt(self, definitions: Definitions, exact: bool) -> tuple[Model, Conditions]:
+        step = self.log.step
+        model = step("model", lambda: Model(self.program, definitions, exact))
+        step("updates", lambda: check_updates(model))
+        return model, step("conditions", lambda: conditions(model))
 
     @classmethod
     def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:

@@ -19,8 +19,11 @@ Results = Array | tuple[Array, ...]
 #: `multiple`: several outputs. `pieces`: constants on the left of a pure definition. `deep`: the
 #: builder takes a depth. `slow`: seconds for the interpreter at size 33.
 TAGS = frozenset(
-    "boundary deep float gather integer multiple params pieces recurrence reduction scatter slow "
-    "stencil triangular tuple".split()
+    {
+        *("integer", "float", "params", "multiple", "tuple", "pieces"),
+        *("stencil", "boundary", "reduction", "recurrence", "triangular", "gather", "scatter"),
+        *("deep", "slow"),
+    }
 )
 
 

@@ -29,15 +29,17 @@ def interpreted(case: Case, arguments: Arguments) -> tuple[Array, ...]:
     return as_tuple(interpret(funcs if len(funcs) > 1 else funcs[0], **arguments))
 
 
+def native(case: Case, arguments: Arguments) -> tuple[Array, ...]:
+    """What the compiled program computes: by a bare call, or a kernel of several outputs."""
+    funcs = outputs(case)
+    program = funcs[0] if len(funcs) == 1 else kernel(case)
+    return as_tuple(program(**arguments))
+
+
 @cache
 def kernel(case: Case) -> Kernel:
-    """The program compiled with its default schedule."""
+    """The outputs of a case compiled together with their default schedule."""
     return ps.Schedule.default(outputs(case)).compile()
-
-
-def native(case: Case, arguments: Arguments) -> tuple[Array, ...]:
-    """What the compiled program computes with its default schedule."""
-    return as_tuple(kernel(case)(**arguments))
 
 
 def as_tuple(results: Results) -> tuple[Array, ...]:

@@ -12,11 +12,13 @@ from . import (
     misc,
     networks,
     pyramids,
+    stencils,
 )
 from .case import Case
 
 CASES: tuple[Case, ...] = (
     *linear_algebra.CASES,
+    *stencils.CASES,
     *images.CASES,
     *bilateral.CASES,
     *pyramids.CASES,

@@ -16,11 +16,9 @@ from functools import cache
 
 from ...lang.errors import InternalError
 
-#: What LLVM's code generator may call: `frem`, and loops that it takes for memory functions (the
-#: patterns on macOS only).
-ALLOWED = ("fmod", "fmodf", "memset", "memcpy", "memmove") + tuple(
-    f"memset_pattern{size}" for size in (4, 8, 16)
-)
+_ON_MACOS = ("memset_pattern4", "memset_pattern8", "memset_pattern16")
+#: What LLVM's code generator may call: `frem`, and loops that it takes for memory functions.
+ALLOWED = ("fmod", "fmodf", "memset", "memcpy", "memmove", *_ON_MACOS)
 
 
 def imports(object_code: bytes) -> dict[str, int]:

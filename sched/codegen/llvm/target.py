@@ -7,6 +7,7 @@ above (2013 and later), and every AArch64. Others are refused by name.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from ...lang.errors import PolyschedError
 from . import binding
@@ -39,6 +40,7 @@ class Target:
         return {"amd64": "x86_64", "arm64": "aarch64"}.get(arch, arch)
 
 
+@cache
 def host() -> Target:
     """This machine, with all it has. TargetError if it is none that we support."""
     triple, cpu, features = binding.process_triple(), binding.host_cpu(), binding.host_features()
