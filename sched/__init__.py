@@ -1,4 +1,4 @@
-"""polysched: say what to compute once, say how apart from that, and let no schedule change the answer."""
+"""Say what to compute once, say how apart from that, and let no schedule change the answer."""
 
 from __future__ import annotations
 
@@ -61,9 +61,21 @@ from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.tensors import Const, Func, Input
 from .poly.schedule import Schedule
 
+# NumPy's names, as attributes of this module only.
 abs = absolute
 round = rint
+bool = bool_
 
 # The rooms below know nothing of those above them: here they are told whom to call.
 Func._call = call
 Schedule._compile = staticmethod(compile_schedule)
+
+__all__ = [
+    "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "Input",
+    "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param", "PolyschedError",
+    "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absolute", "bitcast",
+    "bool", "bool_", "boundary", "cast", "ceil", "clip", "exp", "float32", "float64", "floor", "fma",
+    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "maximum", "minimum", "mux",
+    "rdom", "require", "rint", "round", "rsqrt", "select", "sigmoid", "size", "sizes", "sqrt",
+    "strict", "tanh", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+]  # fmt: skip

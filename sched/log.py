@@ -21,7 +21,9 @@ class Log:
         self.level = os.environ.get("POLYSCHED_LOG", "")
         self.seconds: dict[str, float] = {}
 
-    def step(self, name: str, function: Callable[[], T], show: Callable[[T], str] | None = None) -> T:
+    def step(
+        self, name: str, function: Callable[[], T], show: Callable[[T], str] | None = None
+    ) -> T:
         """Runs one step; prints its result if it is asked for and `show` gives a text."""
         start = time.perf_counter()
         result = function()

@@ -35,9 +35,7 @@ def lifetimes(module: Module) -> tuple[Lifetime, ...]:
         for buffer in _touched(function.body):
             first, _ = spans.get(buffer, (k, k))
             spans[buffer] = (first, k)
-    return tuple(
-        Lifetime(b, *spans.get(b, (0, 0))) for b in module.buffers if b.kind == "scratch"
-    )
+    return tuple(Lifetime(b, *spans.get(b, (0, 0))) for b in module.buffers if b.kind == "scratch")
 
 
 def _touched(body: Stmt) -> set[Buffer]:

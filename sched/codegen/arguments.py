@@ -68,7 +68,7 @@ def check_overlap(outputs: Mapping[str, Array], inputs: Mapping[str, Array]) -> 
 
 def _share(a: Array, b: Array) -> bool:
     try:
-        return bool(np.shares_memory(a, b, max_work=_OVERLAP_WORK))
+        return bool(np.shares_memory(a, b, max_work=_OVERLAP_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 
@@ -81,6 +81,6 @@ def is_contiguous(array: Array) -> bool:
 def bits(value: Any, dtype: DType) -> int:
     """A scalar as the 64-bit word that a kernel's slot holds."""
     if dtype.is_float:
-        return int(np.array(value, dtype.numpy).view(f"i{dtype.itemsize}"))
+        return int(np.array(value, dtype.numpy).view(f"i{dtype.itemsize}").item())
     value = int(value)
     return value - (1 << 64) if value >= 1 << 63 else value

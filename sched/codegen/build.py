@@ -83,7 +83,7 @@ class _Builder:
         )
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
         stores = tuple(Store(self.storage[d.func, c], index, v) for c, v in enumerate(values))
-        parts = [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
+        parts: list[Stmt] = [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
         return If(made[len(roots) - 1], body) if test else body
 
@@ -94,7 +94,7 @@ def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
     for node in postorder(*roots):
         match node:
             case Op(op="floordiv" | "mod", operands=(_, divisor)) if dtype_of(divisor).is_int:
-                if not (isinstance(divisor, Const) and divisor.value):
+                if not isinstance(divisor, Const) or not divisor.value:
                     zero = Op("eq", (divisor, Const(0, dtype_of(divisor))), bool_)
                     happens = conjunction(convert.needed[node], zero)
                     assert happens is not None

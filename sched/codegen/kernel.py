@@ -6,7 +6,6 @@ import ctypes
 import inspect
 import threading
 from collections.abc import Sequence
-from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from ..lang import index as ix
 from ..lang.binding import Binder, Binding
 from ..lang.errors import CallValueError, InternalError
-from ..lang.nodes import Node
+from ..lang.nodes import Node, integer
 from ..lang.printer import expr_text
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.conditions import Scan
@@ -179,8 +178,9 @@ class _SizeChecks:
         ]
         self.test = compile_nodes([node for node, _ in self.conditions])
         program = schedule.program
-        self.extents = [(f, s.name, k) for f in program.outputs
-                        for k, s in enumerate(output_sizes(program, f))]
+        self.extents = [
+            (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
+        ]
 
     def check(self, bound: Binding) -> dict[str, Any]:
         """Every scalar of the kernel by name, if the conditions hold for them."""
@@ -244,9 +244,7 @@ class _Variant:
         offsets, total = self._plan(values)
         block = pool.take(total) if total else None
         base = 0 if block is None else arena.address(block)
-        scratch = {
-            id(span.buffer): base + at for span, at in zip(self.spans, offsets, strict=True)
-        }
+        scratch = {id(span.buffer): base + at for span, at in zip(self.spans, offsets, strict=True)}
         for buffer in self.buffers:
             if buffer.strided:
                 for axis, step in enumerate(arrays[buffer.name].strides):
@@ -281,7 +279,7 @@ class _Variant:
 
 def _bytes(buffer: Buffer) -> Node:
     """The size of a buffer; an extent below zero is an empty region."""
-    total: Node = ix.integer(buffer.dtype.itemsize)
+    total: Node = integer(buffer.dtype.itemsize)
     for extent in buffer.extents:
         total = ix.mul(total, ix.maximum((extent, ix.ZERO)))
     return total

@@ -47,9 +47,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     name = schedule.program.outputs[0].name
     module = log.step(
         "build",
-        lambda: build(
-            name, schedule.model, schedule.proven, nests, strided=strided, checks=checks
-        ),
+        lambda: build(name, schedule.model, schedule.proven, nests, strided=strided, checks=checks),
         module_text,
     )
     verify(module, flat=False)

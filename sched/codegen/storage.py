@@ -41,7 +41,9 @@ def place(model: Model, strided: bool) -> Storage:
     storage: Storage = {}
     for source in program.inputs:
         assert source.extents is not None
-        storage[source, 0] = _buffer(program.names[source], source, 0, source.extents, "input", strided)
+        storage[source, 0] = _buffer(
+            program.names[source], source, 0, source.extents, "input", strided
+        )
     for func in program.outputs:
         extents = func.extents if func.extents is not None else output_sizes(program, func)
         for c in range(len(func.dtypes)):

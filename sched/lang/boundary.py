@@ -23,7 +23,10 @@ def _extend(name: str, tensor: Tensor, axes: Sequence[int] | None, rule: Rule) -
     """A Func that reads `tensor` at `rule(index, extent)` along `axes`."""
     chosen = _axes(name, tensor, axes)
     at = [Expr(Var(f"b{k}")) for k in range(tensor.ndim)]
-    index = [rule(i, n) if k in chosen else i for k, (i, n) in enumerate(zip(at, tensor.shape, strict=True))]
+    index = [
+        rule(i, n) if k in chosen else i
+        for k, (i, n) in enumerate(zip(at, tensor.shape, strict=True))
+    ]
     func = Func(f"{tensor.name}_{name}")
     func[tuple(at)] = tensor[tuple(index)]
     return func
@@ -69,10 +72,11 @@ def reflect(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     def rule(i: Expr, n: Expr) -> Expr:
         r = i % (2 * n)
         beyond = clip(select(r < n, r, 2 * n - 1 - r), 0, n - 1)
-        return select(
+        found: Expr = select(
             (i >= 0) & (i < n), i, (i < 0) & (i >= -n), -1 - i, (i >= n) & (i < 2 * n),
             2 * n - 1 - i, beyond,
         )  # fmt: skip
+        return found
 
     return _extend("reflect", tensor, axes, rule)
 
@@ -83,10 +87,11 @@ def mirror(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     def rule(i: Expr, n: Expr) -> Expr:
         r = i % (2 * n - 2)
         beyond = clip(select(r < n, r, 2 * n - 2 - r), 0, n - 1)
-        return select(
+        found: Expr = select(
             (i >= 0) & (i < n), i, (i < 0) & (i > -n), -i, (i >= n) & (i < 2 * n - 1),
             2 * n - 2 - i, beyond,
         )  # fmt: skip
+        return found
 
     return _extend("mirror", tensor, axes, rule)
 
@@ -95,9 +100,10 @@ def wrap(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: from the other end. b c d | a b c d | a b c."""
 
     def rule(i: Expr, n: Expr) -> Expr:
-        return select(
+        found: Expr = select(
             (i >= 0) & (i < n), i, (i < 0) & (i >= -n), i + n, (i >= n) & (i < 2 * n), i - n,
             clip(i % n, 0, n - 1),
         )  # fmt: skip
+        return found
 
     return _extend("wrap", tensor, axes, rule)

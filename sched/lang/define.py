@@ -17,7 +17,7 @@ from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, as_node, symbol_key
 from .nodes import Node, Op, Read, RVar, Var, postorder
 from .ops import OPS
-from .printer import Names, expr_text, shared_texts
+from .printer import Names, expr_text, index_text, shared_texts
 
 if TYPE_CHECKING:
     from .tensors import Func
@@ -84,7 +84,7 @@ class Definition:
 
     def _left(self, names: Names | None) -> str:
         name = (names or {}).get(self.func, self.func.name)
-        return f"{name}[{', '.join(expr_text(x, names) for x in self.lhs) or '()'}]"
+        return f"{name}[{index_text(self.lhs, names)}]"
 
     def _domain(self, names: Names | None) -> str:
         """As `  for k in [0, n) if k != i`; nothing without RVars."""
@@ -176,9 +176,7 @@ class History:
         """A definition `func[index] = value`, written at `span`."""
         func = self.func
         values, augmented = self._values(value)
-        implicit = max(
-            (int(n.name[1:]) for n in postorder(*values) if _is_implicit(n)), default=0
-        )
+        implicit = max(map(_implicit, postorder(*values)), default=0)
         lhs = func._index(index, implicit)
         op = self._operator(lhs, values, augmented)
         if self.completed_by is not None:
@@ -214,10 +212,7 @@ class History:
 
     def _values(self, value: object) -> tuple[tuple[Node, ...], tuple[str, Node, Node] | None]:
         func = self.func
-        if isinstance(value, tuple):
-            values = tuple(as_node(v) for v in value)
-        else:
-            values = (as_node(value),)
+        values = tuple(as_node(v) for v in (value if isinstance(value, tuple) else (value,)))
         wanted = len(func.declared_dtypes or ()) or self.components
         if wanted is not None and len(values) != wanted:
             raise LanguageTypeError(
@@ -227,9 +222,7 @@ class History:
             )
         return values, value._augmented if isinstance(value, Expr) else None
 
-    def _operator(
-        self, lhs: tuple[Node, ...], values: tuple[Node, ...], augmented: object
-    ) -> str:
+    def _operator(self, lhs: tuple[Node, ...], values: tuple[Node, ...], augmented: object) -> str:
         """ "=" or the operator by which the old value and a new one are combined."""
         here = Read(self.func, lhs, 0, None)
         if isinstance(augmented, tuple) and augmented[1] is here:
@@ -271,8 +264,7 @@ class History:
 
     def _reads_itself(self, new: Recorded) -> bool:
         return any(
-            isinstance(n, Read) and n.tensor is self.func
-            for n in postorder(*new.lhs, *new.values)
+            isinstance(n, Read) and n.tensor is self.func for n in postorder(*new.lhs, *new.values)
         )
 
     def _refuse_recurrence(self, new: Recorded) -> None:
@@ -366,8 +358,10 @@ def _is_pattern(lhs: tuple[Node, ...]) -> bool:
     return len(set(vars)) == len(vars) and all(isinstance(n, symbols) for n in postorder(*rest))
 
 
-def _is_implicit(node: Node) -> bool:
-    return isinstance(node, Var) and node.name[0] == "_" and node.name[1:].isdigit()
+def _implicit(node: Node) -> int:
+    """The number of an implicit Var, counted from the right; 0 for anything else."""
+    plain = isinstance(node, Var) and node.name[0] == "_" and node.name[1:].isdigit()
+    return int(node.name[1:]) if isinstance(node, Var) and plain else 0
 
 
 def reduction_symbol(op: str) -> str:

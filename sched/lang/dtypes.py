@@ -88,7 +88,7 @@ def as_dtype(given: object) -> DType:
     if isinstance(given, DType):
         return given
     if given in _PYTHON:
-        return _PYTHON[given]  # type: ignore[index]
+        return _PYTHON[given]
     try:
         dtype = np.dtype(given)  # type: ignore[call-overload]
     except TypeError:

@@ -427,9 +427,9 @@ def _negated(node: Node) -> Node:
 def negate_condition(node: Node) -> Node:
     """The opposite of a typed condition; for integers without a `not`."""
     match node:
-        case Op(op=op, operands=(a, b)) if op in COMPARISONS and not concrete(
-            a.type or int64
-        ).is_float:
+        case Op(op=op, operands=(a, b)) if (
+            op in COMPARISONS and not concrete(a.type or int64).is_float
+        ):
             return Op(COMPARISONS[op], (a, b), bool_)
         case Op(op="not", operands=(a,)):
             return a

@@ -83,7 +83,7 @@ class Expr:
         return self // other, self % other
 
     def __rdivmod__(self, other: ExprLike) -> tuple[Expr, Expr]:
-        return other // self, other % self  # type: ignore[operator]
+        return binary("floordiv", other, self), binary("mod", other, self)
 
     def __pow__(self, exponent: ExprLike) -> Expr:
         if isinstance(exponent, float) and exponent == 0.5:

@@ -9,8 +9,7 @@ import numpy as np
 
 from .dtypes import DType, Weak, as_dtype, concrete, int16, int64
 from .errors import LanguageError, LanguageTypeError
-from .expr import Expr, ExprLike, as_node, binary, unary
-from .expr import cast as _cast
+from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
 from .nodes import Op, literal
 from .tensors import ExprTuple
 
@@ -138,9 +137,9 @@ Expr._ufuncs.update(
         "absolute": absolute, "fabs": absolute, "rint": rint, "minimum": minimum,
         "maximum": maximum, "negative": lambda a: unary("neg", a),
         "positive": lambda a: Expr(as_node(a)), "square": lambda a: binary("mul", a, a),
-        "logical_not": lambda a: unary("not", binary("ne", a, 0)), "invert": lambda a: unary("not", a),
-        "power": lambda a, b: Expr(as_node(a)) ** b, "divmod": lambda a, b: divmod(Expr(as_node(a)), b),
-        "clip": clip,
+        "logical_not": lambda a: unary("not", binary("ne", a, 0)),
+        "invert": lambda a: unary("not", a), "power": lambda a, b: Expr(as_node(a)) ** b,
+        "divmod": lambda a, b: divmod(Expr(as_node(a)), b), "clip": clip,
     }
 )  # fmt: skip
 Expr._ufuncs.update(

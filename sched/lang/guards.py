@@ -19,7 +19,7 @@ _NEVER = Const(False, bool_)
 
 def guards(roots: Sequence[Node]) -> dict[Node, Guard]:
     """The condition under which each node's value is needed, given that all roots are."""
-    found: dict[Node, Guard] = {root: None for root in roots}
+    found: dict[Node, Guard] = dict.fromkeys(roots)
     for node in reversed(list(postorder(*roots))):
         here = found.setdefault(node, _NEVER)
         match node:

@@ -4,12 +4,15 @@ Each is one straight line of arithmetic, bit operations and selects: no table, n
 So the interpreter, scalar code and vector code of any width give the same bits, and every width
 is fast. The values at zeros, infinities and NaN are NumPy's; denormals are computed, not flushed.
 
-Largest errors in units of the last place, over all 2**32 float32 and for float64 over samples:
+The largest error found, in units of the last place: over all float32, and over 300 million float64
+that are uniform in the ranges that matter, of random bits, or next to where a formula changes.
 
-    rsqrt                as written, two rounded operations
+             exp    log    tanh   sigmoid   rsqrt   ldexp
+    float32  0.90   0.92   0.98   1.65      1.50    0.5
+    float64  0.90   0.92   1.20   1.70      1.50    0.5
 
-Coefficients are our own: minimax polynomials by Remez' exchange for the relative error, rounded
-one after the other, the lowest first, the others fitted again each time.
+The coefficients are our own: minimax polynomials for the relative error by Remez' exchange, rounded
+one after the other, lowest first, the rest fitted again each time by linear programming.
 """
 
 from __future__ import annotations
@@ -29,10 +32,10 @@ from .symbols import ParamInfo
 
 @cache
 def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
-    """The function `op` in `dtype` (float32, float64) as placeholders and a typed body over them.
+    """The function `op` in `dtype` (float32 or float64): placeholders, one an operand, and a body.
 
-    The body is built of core operators of `ops` and elaborated already: every node has its
-    concrete type, multiply-adds are explicit. Replace the placeholders by typed operands:
+    The body needs no elaboration: it is built of core operators, every node has its concrete
+    type, and multiply-adds are explicit. Replace the placeholders by typed operands:
 
         params, body = expansion(node.op, node.type)
         value = substitute(body, dict(zip(params, node.operands)))

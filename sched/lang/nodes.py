@@ -47,7 +47,12 @@ class Node(metaclass=_HashConsed):
     """Base of all nodes. `args` are the nodes it is computed from."""
 
     __slots__ = ("__weakref__",)
-    type: Type | None
+
+    if TYPE_CHECKING:
+
+        @property
+        def type(self) -> Type | None:
+            """The type of its value; None where it is not known yet."""
 
     @staticmethod
     def key(*fields: Any) -> tuple[Any, ...]:

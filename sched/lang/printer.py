@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .dtypes import DType
+from .dtypes import DType, int64
 from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .ops import OPS
 
@@ -31,6 +31,22 @@ def expr_text(root: Node, names: Names | None = None) -> str:
     for node in postorder(root):
         text[node] = _one(node, text, names or {})
     return text[root][0]
+
+
+def index_text(index: Sequence[Node], names: Names | None = None) -> str:
+    """What stands between the brackets. Widening to 64 bits goes without saying."""
+    return ", ".join(expr_text(_unwidened(x), names) for x in index) or "()"
+
+
+def _unwidened(index: Node) -> Node:
+    match index:
+        case Op(op="cast", operands=(value,), type=dtype) if dtype is int64 and _is_int(value):
+            return value
+    return index
+
+
+def _is_int(node: Node) -> bool:
+    return isinstance(node.type, DType) and node.type.is_int
 
 
 def shared_texts(roots: Sequence[Node], names: Names | None = None) -> tuple[list[str], list[str]]:
@@ -82,7 +98,8 @@ def _one(node: Node, text: Texts, names: Names) -> tuple[str, int]:
         case Read(tensor=tensor, index=index, component=component):
             suffix = f"[{component}]" if len(tensor.dtypes) > 1 else ""
             name = names.get(tensor, tensor.name)
-            return f"{name}[{', '.join(map(arg, index)) or '()'}]{suffix}", 100
+            inside = ", ".join(arg(_unwidened(x)) for x in index) or "()"
+            return f"{name}[{inside}]{suffix}", 100
         case Op(op="cast", operands=(a,), type=t):
             return f"{t}({arg(a)})", 100
         case Op(op="bitcast", operands=(a,), type=t):

@@ -97,11 +97,9 @@ class Program:
         self.definitions: tuple[Definition, ...] = tuple(
             d for f in self.funcs for d in f.history.typed()
         )
-        self.requirements = tuple(
-            dict.fromkeys(r for f in self.funcs for r in f.requirements)
-        )
+        self.requirements = tuple(dict.fromkeys(r for f in self.funcs for r in f.requirements))
         self.inputs = _order(args, self._first_read(Input), span)
-        self.consts: tuple[Const, ...] = tuple(self._first_read(Const))
+        self.consts = tuple(t for t in self._first_read(Const) if isinstance(t, Const))
         self.sizes: dict[str, nodes.Size] = {}
         self.params: dict[str, nodes.Param] = {}
         for root in self._symbol_roots():
@@ -180,9 +178,7 @@ class Program:
         for name, param in self.params.items():
             default = "" if param.info.default is None else f" = {param.info.default}"
             args.append(f"{name}: {param.info.dtype}{default}")
-        results = [
-            f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.dtypes
-        ]
+        results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.dtypes]
         head = ", ".join(f.name for f in self.outputs)
         return f"{head}({', '.join(args)}) -> {', '.join(results)}"
 
@@ -232,9 +228,7 @@ def producers(func: Func) -> tuple[Func, ...]:
     return tuple(found)
 
 
-def _order(
-    args: Sequence[Input] | None, found: list[Tensor], span: Span
-) -> tuple[Input, ...]:
+def _order(args: Sequence[Input] | None, found: list[Tensor], span: Span) -> tuple[Input, ...]:
     """The Inputs in the order of a call's positions."""
     inputs = [t for t in found if isinstance(t, Input)]
     if args is None:

@@ -96,9 +96,7 @@ def _rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> 
     return nodes.RVar(name, as_node(lo), as_node(hi), domain, nodes.next_serial())
 
 
-def _restrict(
-    domain: nodes.RDomain, where: Callable[..., ExprLike] | None, *members: RVar
-) -> None:
+def _restrict(domain: nodes.RDomain, where: Callable[..., ExprLike] | None, *members: RVar) -> None:
     if where is None:
         return
     wanted = len(inspect.signature(where).parameters)
@@ -210,9 +208,7 @@ class Param(Symbol):
         if default is not None and (
             (min is not None and default < min) or (max is not None and default > max)
         ):
-            raise LanguageError(
-                f"Param {name}: default={default} is outside min={min}, max={max}"
-            )
+            raise LanguageError(f"Param {name}: default={default} is outside min={min}, max={max}")
         super().__init__(nodes.Param(ParamInfo(name, as_dtype(dtype), default, min, max)))
 
     @property

@@ -23,7 +23,7 @@ class ExprTuple(tuple[Expr, ...]):
 
     __slots__ = ()
 
-    def __add__(self, other: object) -> NoReturn:  # type: ignore[override]
+    def __add__(self, other: object) -> NoReturn:
         raise LanguageTypeError(
             "a tuple of values cannot be added to",
             hint="unpack it, zr, zi = z[i], and write the update as z[i] = (zr + a, zi + b)",
@@ -321,5 +321,3 @@ class Func(Tensor):
 
     def __str__(self) -> str:
         return self.history.text()
-
-

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..lang.admission import SIZE_LIMIT
 from ..lang.dtypes import INDEX, concrete
 from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.tensors import Input
-from .intervals import SIZE_LIMIT, Interval, interval
+from .intervals import Interval, interval
 from .isl import Frame, Map, PwAff, Set, Val, isl, relation
 
 _COMPARE: dict[str, Callable[[PwAff, PwAff], Set]] = {
@@ -253,8 +254,8 @@ def _affine_operator(op: str, operands: tuple[Node, ...]) -> bool:
             return isinstance(b, Const) and int(b.value) != 0
         case ("shl" | "shr", (_, b)):
             return isinstance(b, Const)
-        case ("and", (_, b)):
-            return isinstance(b, Const) and int(b.value) >= 0 and int(b.value) & int(b.value) + 1 == 0
+        case ("and", (_, Const(value=mask))):
+            return int(mask) >= 0 and int(mask) & (int(mask) + 1) == 0
         case _:
             return op in _OPERATORS or op in ("select", "cast")
 

@@ -132,10 +132,7 @@ def remaining(domain: Set, described: Set, context: Set) -> Set | None:
     Proves that bounds and guard together describe the domain.
     """
     within = described.intersect_params(context)
-    if within.is_subset(domain):
-        guard = None
-    else:
-        guard = domain.gist(within).coalesce()
+    guard = None if within.is_subset(domain) else domain.gist(within).coalesce()
     visited = within if guard is None else within.intersect(guard)
     if not visited.is_equal(domain.intersect_params(context)):
         raise InternalError(f"the loops visit {visited} instead of {domain}")

@@ -84,9 +84,9 @@ def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
 
 
 def _check(model: Model, access: Access) -> SizeCondition | list[Scan]:
-    if isinstance(access.tensor, Func) and access.tensor.extents is None:
-        if access.tensor not in model.program.outputs:
-            return []  # its region is made of what is accessed
+    tensor = access.tensor
+    if isinstance(tensor, Func) and tensor.extents is None and tensor not in model.program.outputs:
+        return []  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
         return []

@@ -181,7 +181,7 @@ def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     Gives the parameters by name and the coordinates in order.
     """
     count = int(where.dim(isl.dim_type.param))
-    names = [where.get_dim_name(isl.dim_type.param, k) for k in range(count)]
+    names = [str(where.get_dim_name(isl.dim_type.param, k)) for k in range(count)]
     dims = dim_count(where)
     # The sum of the sizes becomes the first coordinate, the sizes follow, then the point.
     moved = where.reset_tuple_id() if where.has_tuple_id() else where
@@ -196,9 +196,7 @@ def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     if moved.is_empty():
         return None
     # A set that is unbounded below has no lexicographic minimum: any point is a witness then.
-    bounded = all(
-        moved.dim_min_val(k).is_int() for k in range(1 + count + dims)
-    )
+    bounded = all(moved.dim_min_val(k).is_int() for k in range(1 + count + dims))
     point = (moved.lexmin() if bounded else moved).sample_point()
     values = [
         int(point.get_coordinate_val(isl.dim_type.set, k).to_python())

@@ -165,9 +165,7 @@ class Model:
         frame = self._element_frame(func)
         result = frame.universe
         for size, name in zip(output_sizes(self.program, func), frame.dims, strict=True):
-            result = result.intersect(
-                frame.within(name, frame.constant(0), frame.param(size.name))
-            )
+            result = result.intersect(frame.within(name, frame.constant(0), frame.param(size.name)))
         return result
 
     # regions ----------------------------------------------------------------------------------
@@ -293,7 +291,7 @@ class Model:
         return self._statement(d, name, frame, domain, None)
 
     def _update(self, d: Definition, region: Set) -> Statement:
-        loops = (*d.vars, *d.rvars)
+        loops: tuple[Var | RVar, ...] = (*d.vars, *d.rvars)
         frame = Frame(self.params, tuple(v.name for v in loops))
         domain = frame.universe
         for v in d.vars:
@@ -401,4 +399,3 @@ def _more_specific(a: Definition, b: Definition) -> bool:
 
 def _at_sizes(sizes: dict[str, int]) -> str:
     return " at " + ", ".join(f"{k}={v}" for k, v in sizes.items()) if sizes else ""
-

@@ -6,7 +6,9 @@ callbacks would crash when their handle is dropped and swallow exceptions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from .isl import Set, UnionMap, isl
 from .looptree import Tree, time_maps
@@ -44,19 +46,19 @@ class _Runner:
         self.values = values
 
     def run(self, node: isl.AstNode) -> Iterator[Instance]:
-        kind = node.get_type()
-        if kind == isl.ast_node_type.for_:
+        kind = _node_kind(node)
+        if kind == "for":
             yield from self._for(node)
-        elif kind == isl.ast_node_type.if_:
+        elif kind == "if":
             if self.value(node.if_get_cond()):
                 yield from self.run(node.if_get_then_node())
             elif node.if_has_else_node():
                 yield from self.run(node.if_get_else_node())
-        elif kind == isl.ast_node_type.block:
+        elif kind == "block":
             children = node.block_get_children()
             for k in range(children.n_ast_node()):
                 yield from self.run(children.get_at(k))
-        elif kind == isl.ast_node_type.user:
+        elif kind == "user":
             call = node.user_get_expr()
             label = call.get_op_arg(0).get_id().get_name()
             coordinates = range(1, call.get_op_n_arg())
@@ -64,45 +66,50 @@ class _Runner:
 
     def _for(self, node: isl.AstNode) -> Iterator[Instance]:
         name = node.for_get_iterator().get_id().get_name()
-        value = self.value(node.for_get_init())
+        self.values[name] = self.value(node.for_get_init())
         if node.for_is_degenerate():
-            self.values[name] = value
             yield from self.run(node.for_get_body())
             return
         step = self.value(node.for_get_inc())
-        self.values[name] = value
         while self.value(node.for_get_cond()):
             yield from self.run(node.for_get_body())
             self.values[name] += step
 
     def value(self, expr: isl.AstExpr) -> int:
-        kind = expr.get_type()
-        if kind == isl.ast_expr_type.int:
+        kind = _name(isl.ast_expr_type, expr.get_type())
+        if kind == "int":
             return int(expr.get_val().to_python())
-        if kind == isl.ast_expr_type.id:
+        if kind == "id":
             return self.values[expr.get_id().get_name()]
         return self._operator(expr)
 
     def _operator(self, expr: isl.AstExpr) -> int:
-        op = isl.ast_expr_op_type
-        kind = expr.get_op_type()
+        kind = _name(isl.ast_expr_op_type, expr.get_op_type())
         operands = [expr.get_op_arg(k) for k in range(expr.get_op_n_arg())]
-        if kind in (op.cond, op.select):
+        if kind in ("cond", "select"):
             return self.value(operands[1] if self.value(operands[0]) else operands[2])
-        if kind in (op.and_, op.and_then):
+        if kind in ("and", "and_then"):
             return int(all(self.value(a) for a in operands))
-        if kind in (op.or_, op.or_else):
+        if kind in ("or", "or_else"):
             return int(any(self.value(a) for a in operands))
-        values = [self.value(a) for a in operands]
-        table = {
-            op.add: lambda a, b: a + b, op.sub: lambda a, b: a - b, op.mul: lambda a, b: a * b,
-            op.minus: lambda a: -a, op.div: lambda a, b: a // b, op.fdiv_q: lambda a, b: a // b,
-            op.pdiv_q: lambda a, b: a // b, op.pdiv_r: lambda a, b: a % b,
-            op.zdiv_r: lambda a, b: a % b, op.max: max, op.min: min,
-            op.eq: lambda a, b: a == b, op.le: lambda a, b: a <= b, op.lt: lambda a, b: a < b,
-            op.ge: lambda a, b: a >= b, op.gt: lambda a, b: a > b,
-        }  # fmt: skip
-        return int(table[kind](*values))
+        return int(_OPERATORS[kind](*(self.value(a) for a in operands)))
+
+
+_OPERATORS: dict[str, Callable[..., int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "minus": operator.neg,
+    "div": operator.floordiv, "fdiv_q": operator.floordiv, "pdiv_q": operator.floordiv,
+    "pdiv_r": operator.mod, "zdiv_r": operator.mod, "max": max, "min": min, "eq": operator.eq,
+    "le": operator.le, "lt": operator.lt, "ge": operator.ge, "gt": operator.gt,
+}  # fmt: skip
+
+
+def _name(kinds: Any, value: Any) -> str:
+    """The name of an isl enumerator, given as one or as a plain number."""
+    return str(kinds(int(value)).name).rstrip("_")
+
+
+def _node_kind(node: isl.AstNode) -> str:
+    return _name(isl.ast_node_type, node.get_type())
 
 
 def domain_points(where: Set) -> list[tuple[int, ...]]:
@@ -113,8 +120,7 @@ def domain_points(where: Set) -> list[tuple[int, ...]]:
     def visit(point: isl.Point) -> None:
         found.append(
             tuple(
-                int(point.get_coordinate_val(isl.dim_type.set, k).to_python())
-                for k in range(count)
+                int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k in range(count)
             )
         )
 

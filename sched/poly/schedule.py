@@ -112,9 +112,7 @@ class Schedule:
             node = names.condition(c.allowed)
             if node is not None:
                 found.append(f"{expr_text(node)}: {c.text}")
-        found += [
-            f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements
-        ]
+        found += [f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements]
         return tuple(found)
 
     def dependences(self) -> tuple[Dependence, ...]:

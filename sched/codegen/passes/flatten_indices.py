@@ -1,7 +1,7 @@
 """Multi-dimensional indices become one offset.
 
-    B[i, j]   ->   B[(i - o0) * extent1 + (j - o1)]          contiguous: elements
-    B[i, j]   ->   B[i * B.stride0 + j * B.stride1]          strided: bytes
+B[i, j]   ->   B[(i - o0) * extent1 + (j - o1)]          contiguous: elements
+B[i, j]   ->   B[i * B.stride0 + j * B.stride1]          strided: bytes
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ operators, each on four rows at a time.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,40 +21,37 @@ from polysched.lang.dtypes import ALL, DType, bool_, float64, int64
 
 LANES = 4
 
-Case = tuple[str, Callable[[Builder, Value, Value], Value], DType]
+UNARY = set(unary_cases())
+
+
+class Case(NamedTuple):
+    """An operator and the type of its result; `right` is a constant in place of the second."""
+
+    op: str
+    to: DType
+    right: int | None = None
+
+    def code(self, b: Builder, x: Value, y: Value) -> Value:
+        if self.right is not None:
+            y = constant(self.right, x.dtype, LANES)
+        one = self.op == "cast" or (self.op, x.dtype) in UNARY
+        return instructions.apply(b, self.op, (x,) if one else (x, y), self.to)
+
+    def wanted(self, a: oracle.Number, b: oracle.Number, dtype: DType) -> oracle.Number:
+        if self.op == "cast":
+            return oracle.cast(a, dtype, self.to)
+        if (self.op, dtype) in UNARY:
+            return oracle.unary(self.op, a, dtype)
+        return oracle.binary(self.op, a, b if self.right is None else self.right, dtype)
 
 
 def cases(dtype: DType) -> list[Case]:
-    """What to compute of two operands: its name, its code, its type."""
-    made: list[Case] = []
-    for name, t in binary_cases():
-        if t == dtype:
-            result = bool_ if name in instructions.COMPARISONS else dtype
-            made.append(
-                (name, lambda b, x, y, o=name: instructions.apply(b, o, (x, y), dtype), result)
-            )
-    for name, t in unary_cases():
-        if t == dtype:
-            made.append(
-                (name, lambda b, x, y, o=name: instructions.apply(b, o, (x,), dtype), dtype)
-            )
-    for to in ALL:
-        made.append(("cast", lambda b, x, y, t=to: instructions.apply(b, "cast", (x,), t), to))
-    if dtype.is_int:
-        seven = constant(7, dtype, LANES)
-        made.append(
-            ("by7", lambda b, x, y: instructions.apply(b, "floordiv", (x, seven), dtype), dtype)
-        )
-    return made
-
-
-def wanted(name: str, a: oracle.Number, b: oracle.Number, dtype: DType, to: DType) -> oracle.Number:
-    if name == "cast":
-        return oracle.cast(a, dtype, to)
-    if name == "by7":
-        return oracle.binary("floordiv", a, 7, dtype)
-    unary = (name, dtype) in unary_cases()
-    return oracle.unary(name, a, dtype) if unary else oracle.binary(name, a, b, dtype)
+    """All that can be computed of values of a type."""
+    compare = instructions.COMPARISONS
+    named = [name for name, t in [*binary_cases(), *unary_cases()] if t == dtype]
+    made = [Case(name, bool_ if name in compare else dtype) for name in named]
+    made += [Case("cast", to) for to in ALL]
+    return [*made, Case("floordiv", dtype, 7), Case("mod", dtype, 7)] if dtype.is_int else made
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
@@ -64,22 +61,23 @@ def test_every_operator_in_four_lanes(dtype: DType) -> None:
     rows += rows[: -len(rows) % LANES]
     b = Builder()
     x, y = (b.load(p, dtype, LANES) for p in ("%x", "%y"))
-    for number, (_, code, _) in enumerate(cases(dtype)):
+    for number, case in enumerate(cases(dtype)):
         slot = b.element("%outs", constant(number, int64), int64)
         pointer = b.name()
         b.emit(f"{pointer} = load ptr, ptr {slot}")
-        b.store(code(b, x, y), pointer)
+        b.store(case.code(b, x, y), pointer)
     b.emit("ret void")
     text = b.definition('void @"polysched.f"(ptr %x, ptr %y, ptr %outs)', "four lanes")
     code = compile_module(text, host())
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(code.address("f"))
     left, right = (np.array([row[at] for row in rows], dtype.numpy) for at in (0, 1))
-    outs = [np.zeros(len(rows), to.numpy) for _, _, to in cases(dtype)]
+    outs = [np.zeros(len(rows), case.to.numpy) for case in cases(dtype)]
     for at in range(0, len(rows), LANES):
         pointers = np.array([out[at:].ctypes.data for out in outs])
         call(left[at:].ctypes.data, right[at:].ctypes.data, pointers.ctypes.data)
-    for out, (name, _, to) in zip(outs, cases(dtype), strict=True):
-        assert_same(out.tolist(), [wanted(name, p, q, dtype, to) for p, q in rows], rows)
+    for out, case in zip(outs, cases(dtype), strict=True):
+        wanted = [case.wanted(*row, dtype) for row in rows]
+        assert_same(out.tolist(), wanted, [(case.op, *row) for row in rows])
 
 
 def test_constants_in_lanes() -> None:
