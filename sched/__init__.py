@@ -74,8 +74,8 @@ __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "Input",
     "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param", "PolyschedError",
     "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absolute", "bitcast",
-    "bool", "bool_", "boundary", "cast", "ceil", "clip", "exp", "float32", "float64", "floor", "fma",
-    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "maximum", "minimum", "mux",
-    "rdom", "require", "rint", "round", "rsqrt", "select", "sigmoid", "size", "sizes", "sqrt",
-    "strict", "tanh", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+    "bool", "bool_", "boundary", "cast", "ceil", "clip", "exp", "float32", "float64", "floor",
+    "fma", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "maximum", "minimum",
+    "mux", "rdom", "require", "rint", "round", "rsqrt", "select", "sigmoid", "size", "sizes",
+    "sqrt", "strict", "tanh", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

@@ -81,6 +81,7 @@ def is_contiguous(array: Array) -> bool:
 def bits(value: Any, dtype: DType) -> int:
     """A scalar as the 64-bit word that a kernel's slot holds."""
     if dtype.is_float:
-        return int(np.array(value, dtype.numpy).view(f"i{dtype.itemsize}").item())
+        word = np.array(value, dtype.numpy).view(f"i{dtype.itemsize}")
+        return int(word.item())
     value = int(value)
     return value - (1 << 64) if value >= 1 << 63 else value

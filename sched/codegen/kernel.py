@@ -70,7 +70,8 @@ class Kernel:
             shape: of an output that has no declared shape (a tuple of them for several).
 
         Returns:
-            The output, or a tuple of all outputs, also those passed by `out=`.
+            The output, or a tuple of all outputs, also those passed by `out=`. An output with a
+            tuple dtype is a tuple of arrays.
 
         Raises:
             CallError: an argument does not fit; it names the argument and the fault. Nothing
@@ -88,8 +89,13 @@ class Kernel:
         check_overlap(outputs, inputs)
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
         self._variant(not contiguous).run(values, {**inputs, **outputs}, self._pool)
-        results = tuple(outputs.values())
+        results = tuple(self._result(func, outputs) for func in program.outputs)
         return results[0] if len(results) == 1 else results
+
+    def _result(self, func: Func, outputs: dict[str, Array]) -> Any:
+        """The array of an output, or a tuple with one a component."""
+        found = tuple(outputs[self._buffer_name(func, c)] for c in range(len(func.dtypes)))
+        return found[0] if len(found) == 1 else found
 
     def _outputs(self, bound: Binding) -> dict[str, Array]:
         """The arrays to write, given or new, by the names of their buffers."""

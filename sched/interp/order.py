@@ -41,8 +41,8 @@ class VarOrder:
     def __init__(self, definition: Definition, span: Ranges) -> None:
         self.definition = definition
         self.span = span
-        self._writers: dict[Point, Vars] = {}
-        self._readers: dict[Point, list[Vars]] = {}  # up to two, which differ
+        self._writers: dict[Point, tuple[Vars, str]] = {}
+        self._readers: dict[Point, list[tuple[Vars, str]]] = {}  # up to two, which differ
 
     def visit(self, access: Access, env: Env) -> None:
         """Record an access; refuse it if one by other Vars must keep its place before or after."""
@@ -58,20 +58,23 @@ class VarOrder:
             for (lo, hi), axis in zip(where, self.span, strict=True)
         )
         for point in itertools.product(*inside):
-            self._record(point, vars, access.is_write, "may ")
+            self._record(point, vars, access.is_write, may=True)
 
-    def _record(self, point: Point, vars: Vars, is_write: bool, may: str = "") -> None:
-        writer = self._writers.get(point, vars)
-        if writer != vars:
-            self._refuse(point, (writer, "writes"), (vars, _verb(may, is_write)))
+    def _record(self, point: Point, vars: Vars, is_write: bool, may: bool = False) -> None:
+        verb = (
+            f"may {'write' if is_write else 'read'}" if may else "writes" if is_write else "reads"
+        )
+        writer = self._writers.get(point)
+        if writer is not None and writer[0] != vars:
+            self._refuse(point, writer, (vars, verb))
         readers = self._readers.setdefault(point, [])
         if is_write:
-            self._writers[point] = vars
+            self._writers[point] = (vars, verb)
             for reader in readers:
-                if reader != vars:
-                    self._refuse(point, (reader, "reads"), (vars, _verb(may, True)))
-        elif len(readers) < 2 and vars not in readers:
-            readers.append(vars)
+                if reader[0] != vars:
+                    self._refuse(point, reader, (vars, verb))
+        elif len(readers) < 2 and all(reader[0] != vars for reader in readers):
+            readers.append((vars, verb))
 
     def _refuse(self, point: Point, first: tuple[Vars, str], second: tuple[Vars, str]) -> None:
         d = self.definition
@@ -87,7 +90,3 @@ class VarOrder:
             hint=f"make {' and '.join(differing)} an RVar, which runs in order: "
             f"{differing[0]} = ps.RVar({differing[0]!r}, lo, hi)",
         )
-
-
-def _verb(may: str, is_write: bool) -> str:
-    return may + ("writes" if is_write else "reads")

@@ -96,7 +96,7 @@ def _check_rank(name: str, array: Array, tensor: Tensor) -> None:
 def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
     """What out= holds for one output: an array a component, all of one shape."""
     parts = given if isinstance(given, (tuple, list)) else (given,)
-    if len(parts) == 1 and isinstance(parts[0], (tuple, list)):
+    if len(parts) == 1 < len(func.dtypes) and isinstance(parts[0], (tuple, list)):
         parts = parts[0]
     if len(parts) != len(func.dtypes):
         raise CallTypeError(
@@ -109,7 +109,11 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
     for k, (part, dtype) in enumerate(zip(parts, func.dtypes, strict=True)):
         label = f"out= of {name}" if len(parts) == 1 else f"out= of {name}, value {k},"
         if not isinstance(part, np.ndarray):
-            _refuse_kind(label, dtype, part)
+            raise CallTypeError(
+                f"{label} is a {type(part).__name__}, not an array",
+                argument="out",
+                hint=f"np.empty(shape, np.{_numpy_name(dtype)})",
+            )
         _check_dtype(label, part, dtype)
         _check_rank(label, part, func)
         if not part.flags.writeable:

@@ -16,9 +16,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from .admission import admit_array, admit_output, admit_param, admit_shape, admit_size
+from .admission import admit_array, admit_param, admit_size
 from .errors import CallTypeError, CallValueError
 from .extents import Condition, Extent, extent_of, size_value
+from .outputs import Outputs
 from .program import Program, Requirement, shape_text
 from .sizes import Axis, Known, solve
 from .tensors import Func, Input
@@ -91,16 +92,11 @@ class Binder:
     def __init__(self, program: Program) -> None:
         self.signature = program.signature()
         self.slots = tuple(_slot(i) for i in program.inputs)
-        self.outputs = program.outputs
-        self.names = program.names
+        self.outputs = Outputs(program)
         self.params = {name: p.info for name, p in program.params.items()}
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
         self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
-        self.shaped = {
-            f: tuple(map(extent_of, f.extents)) for f in program.funcs if f.extents is not None
-        }
-        self.free = tuple(f for f in program.outputs if f.extents is None)
 
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], shape: Any = None, out: Any = None
@@ -113,12 +109,12 @@ class Binder:
             self._named_sizes(kwargs, known)
         binding = Binding(known.values, params, arrays)
         if shape is not None or out is not None:
-            self._outputs(binding, axes, shape, out)
+            axes += self.outputs.read(binding.shapes, binding.out, shape, out)
         solve(known, axes, self.defaults)
         for name in params.keys() & known.values.keys():
             del known.values[name]  # an integer Param may be part of an extent
         self._require(binding)
-        self._shapes(binding)
+        self.outputs.fill_in(binding.shapes, {**binding.sizes, **params})
         if self.ranged:
             self._check_ranges(binding)
         return binding
@@ -179,52 +175,6 @@ class Binder:
             elif name not in inputs and name not in self.params:
                 self._refuse_unknown(name)
 
-    # outputs ----------------------------------------------------------------------------------
-    def _outputs(self, binding: Binding, axes: list[Axis], shape: Any, out: Any) -> None:
-        """What shape= and out= say. As the shapes of arrays do, they take part in solving."""
-        named = {self.names[f]: f for f in self.outputs}
-        shapes = binding.shapes
-        for func, given in _by_output("shape", shape, self.free or self.outputs, named).items():
-            name = self.names[func]
-            shapes[func] = admit_shape(name, func, given)
-            axes += self._axes(f"shape= of {name}", func, shapes[func])
-        for func, given in _by_output("out", out, self.outputs, named).items():
-            name = self.names[func]
-            arrays = binding.out[func] = admit_output(name, func, given)
-            lengths = arrays[0].shape
-            if shapes.setdefault(func, lengths) != lengths:
-                raise CallValueError(
-                    f"shape= of {name} is {shapes[func]}, but its array in out= has the shape "
-                    f"{lengths}",
-                    argument="shape",
-                    hint="one of them is enough",
-                )
-            axes += self._axes(f"out= of {name}", func, lengths)
-
-    def _axes(self, label: str, func: Func, lengths: tuple[int, ...]) -> list[Axis]:
-        extents = self.shaped.get(func)
-        if extents is None:
-            return []
-        return [(label, k, extents[k], length) for k, length in enumerate(lengths)]
-
-    def _shapes(self, binding: Binding) -> None:
-        sizes: dict[str, Any] = binding.sizes
-        if binding.params:
-            sizes = {**sizes, **binding.params}
-        for func, extents in self.shaped.items():
-            lengths = tuple([e.value(sizes) for e in extents])
-            if lengths and min(lengths) < 0:
-                _refuse_negative(self.names[func], extents, lengths, sizes)
-            binding.shapes[func] = lengths
-        for func in self.free:
-            if func not in binding.shapes:
-                name = self.names[func]
-                raise CallTypeError(
-                    f"the output {name} has no declared shape, and the call gives none",
-                    argument="shape",
-                    hint=f"pass shape=(...) or out=array, or declare it: ps.Func({name!r}, (n, m))",
-                )
-
     # values -----------------------------------------------------------------------------------
     def _require(self, binding: Binding) -> None:
         for condition, requirement in self.requirements:
@@ -278,44 +228,6 @@ _binders: WeakKeyDictionary[Program, Binder] = WeakKeyDictionary()
 def _slot(i: Input) -> _Slot:
     extents = tuple(map(extent_of, i.extents or ()))
     return _Slot(i.name, i, i.dtypes[0].numpy, len(extents), extents)
-
-
-def _by_output(
-    what: str, given: Any, outputs: Sequence[Func], named: Mapping[str, Func]
-) -> dict[Func, Any]:
-    """shape= or out= taken apart by output."""
-    if given is None:
-        return {}
-    if isinstance(given, Mapping):
-        for name in given:
-            if name not in named:
-                raise CallTypeError(
-                    f"{what}= names {name!r}, which is no output",
-                    argument=what,
-                    hint="outputs are " + ", ".join(named),
-                )
-        return {named[n]: g for n, g in given.items()}
-    if len(outputs) == 1:
-        return {outputs[0]: given}
-    if not isinstance(given, (tuple, list)) or len(given) != len(outputs):
-        raise CallTypeError(
-            f"{what}= has one entry an output, {len(outputs)} in all, or is a dict by name",
-            argument=what,
-            hint="outputs are " + ", ".join(f.name for f in outputs),
-        )
-    return {f: g for f, g in zip(outputs, given, strict=True) if g is not None}
-
-
-def _refuse_negative(
-    name: str, extents: tuple[Extent, ...], lengths: tuple[int, ...], sizes: Mapping[str, Any]
-) -> NoReturn:
-    k = next(k for k, n in enumerate(lengths) if n < 0)
-    at = ", ".join(f"{n}={sizes[n]}" for n in extents[k].names)
-    raise CallValueError(
-        f"axis {k} of {name} would have {extents[k]} = {lengths[k]} elements at {at}",
-        argument=name,
-        hint="pass larger arrays",
-    )
 
 
 def _refuse_requirement(

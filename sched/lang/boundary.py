@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from .errors import LanguageError, LanguageTypeError
 from .expr import Expr, ExprLike, as_node
-from .functions import clip, select
+from .functions import clip, maximum, select
 from .nodes import Var
 from .tensors import Func, Tensor
 
@@ -85,7 +85,7 @@ def mirror(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: mirrored around the edge element. d c b | a b c d | c b a."""
 
     def rule(i: Expr, n: Expr) -> Expr:
-        r = i % (2 * n - 2)
+        r = i % maximum(2 * n - 2, 1)
         beyond = clip(select(r < n, r, 2 * n - 2 - r), 0, n - 1)
         found: Expr = select(
             (i >= 0) & (i < n), i, (i < 0) & (i > -n), -i, (i >= n) & (i < 2 * n - 1),

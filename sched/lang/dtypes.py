@@ -8,8 +8,10 @@ other's type next to a float).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -26,6 +28,12 @@ class DType:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __call__(self, *values: object) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self.name} is an element type, not a function",
+            hint=f"ps.cast(ps.{self.name}, x) or x.astype(ps.{self.name}) converts",
+        )
 
     @property
     def numpy(self) -> np.dtype[Any]:
@@ -79,7 +87,7 @@ class Weak:
         return self.name
 
 
-INDEX, WEAK_INT, WEAK_FLOAT = Weak("index"), Weak("weak int"), Weak("weak float")
+INDEX, WEAK_INT, WEAK_FLOAT = Weak("an index"), Weak("a Python int"), Weak("a Python float")
 Type = DType | Weak
 
 
@@ -87,9 +95,12 @@ def as_dtype(given: object) -> DType:
     """The element type that `given` (ours, NumPy's, a Python type or a name) stands for."""
     if isinstance(given, DType):
         return given
-    if given in _PYTHON:
+    if isinstance(given, type) and given in _PYTHON:
         return _PYTHON[given]
     try:
+        # NumPy takes None for float64, and lists and tuples for records.
+        if given is None or isinstance(given, (list, tuple, dict)):
+            raise TypeError
         dtype = np.dtype(given)  # type: ignore[call-overload]
     except TypeError:
         raise LanguageTypeError(f"{given!r} is not an element type", hint=_supported()) from None
@@ -100,7 +111,7 @@ def as_dtype(given: object) -> DType:
             hint="carry the real and the imaginary part as a tuple: dtype=(ps.float32, ps.float32)",
         )
     if name not in _BY_NAME:
-        raise LanguageTypeError(f"element type {name} is not supported", hint=_supported())
+        raise LanguageTypeError(f"the element type {name} is not supported", hint=_supported())
     return _BY_NAME[name]
 
 
@@ -117,20 +128,32 @@ def concrete(t: Type) -> DType:
 
 def promote(a: Type | None, b: Type | None) -> Type | None:
     """The common type of two operands; None (not known yet) says nothing."""
-    if a is None or b is None or a == b:
-        return b if a is None else a
-    if isinstance(a, DType) and isinstance(b, DType):
-        return _BY_NAME[np.promote_types(a.numpy, b.numpy).name]
-    if isinstance(a, DType):
-        a, b = b, a
-    assert isinstance(a, Weak)
-    if isinstance(b, Weak):
-        return WEAK_FLOAT if WEAK_FLOAT in (a, b) else INDEX
-    if a is WEAK_FLOAT:
-        return b if b.is_float else float64
-    if b.is_float:
-        return b
-    return promote(int64, b) if a is INDEX or b.is_bool else b
+    return a if a == b else join((a, b))
+
+
+def join(types: Iterable[Type | None]) -> Type | None:
+    """The least type that holds all of `types`, whatever their order; None says nothing.
+
+    As `np.result_type`: int16, uint16 and float32 give float32, though two of them alone, int16
+    and uint16, give int32, which with float32 gives float64.
+    """
+    return _join(frozenset(t for t in types if t is not None))
+
+
+@lru_cache(None)
+def _join(types: frozenset[Type]) -> Type | None:
+    strong = {t.numpy for t in types if isinstance(t, DType)}
+    weak = next((t for t in (WEAK_FLOAT, INDEX, WEAK_INT) if t in types), None)
+    if not strong:
+        return weak
+    common = np.result_type(*strong)
+    if weak is None or common.kind == "f":
+        return _BY_NAME[common.name]
+    if weak is WEAK_FLOAT:
+        return float64
+    if weak is INDEX or common.kind == "b":
+        common = np.result_type(np.int64, *strong)
+    return _BY_NAME[common.name]
 
 
 def same_kind(source: Type, target: DType) -> bool:

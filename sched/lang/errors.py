@@ -34,15 +34,16 @@ def _cell_number(file: str) -> int | None:
     return cells.get(file) if isinstance(cells, dict) else None
 
 
-_PACKAGE = __name__.split(".")[0]
+#: Whose frames are not the user's: ours, and of those who call us back on the user's behalf.
+_NOT_THE_USER = frozenset({__name__.partition(".")[0], "numpy", "copy", "inspect", "functools"})
 
 
 def user_span() -> Span:
-    """The innermost line on the call stack that is not part of this package."""
+    """The innermost line on the call stack that the user wrote."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module != _PACKAGE and not module.startswith(_PACKAGE + "."):
+        module = str(frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in _NOT_THE_USER:
             return Span(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return Span("<unknown>", 0)

@@ -16,6 +16,8 @@ from .printer import expr_text
 ExprLike = object
 """Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
 
+_POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
+
 
 class Expr:
     """A value computed at each point. Immutable; combine with operators and `ps` functions."""
@@ -85,20 +87,25 @@ class Expr:
     def __rdivmod__(self, other: ExprLike) -> tuple[Expr, Expr]:
         return binary("floordiv", other, self), binary("mod", other, self)
 
-    def __pow__(self, exponent: ExprLike) -> Expr:
+    def __pow__(self, exponent: ExprLike, modulus: object = None) -> Expr:
+        if modulus is not None:
+            raise LanguageTypeError(
+                "pow() with a modulus is not supported", hint=f"write ({self!r} ** n) % m"
+            )
         if isinstance(exponent, float) and exponent == 0.5:
             return unary("sqrt", self)
         if isinstance(exponent, (int, np.integer)) and not isinstance(exponent, bool):
             return _integer_power(self, int(exponent))
+        whole = isinstance(exponent, float) and exponent.is_integer()
         raise LanguageTypeError(
             f"{self!r} ** {exponent!r}: the exponent must be an integer literal or 0.5",
-            hint="write other powers as ps.exp(y * ps.log(x)), for x > 0",
+            hint=f"write ** {exponent:.0f}" if whole else _POWERS,
         )
 
     def __rpow__(self, base: ExprLike) -> Expr:
         raise LanguageTypeError(
             f"{base!r} ** {self!r}: the exponent must be a literal",
-            hint="write 1 << i for powers of two, ps.exp(y * ps.log(x)) for others",
+            hint=f"write 1 << i for powers of two; {_POWERS}",
         )
 
     def __neg__(self) -> Expr:
@@ -120,6 +127,17 @@ class Expr:
 
     def __ceil__(self) -> Expr:
         return unary("ceil", self)
+
+    def __trunc__(self) -> NoReturn:
+        self._no_number("an int", "ps.cast(ps.int64, x), which truncates")
+
+    def __matmul__(self, other: ExprLike) -> NoReturn:
+        raise LanguageTypeError(
+            f"@ multiplies whole arrays, and {self!r} is one value",
+            hint="a matrix product is an update over an RVar: C[i, j] += A[i, k] * B[k, j]",
+        )
+
+    __rmatmul__ = __imatmul__ = __matmul__
 
     # bits and truth values ------------------------------------------------------------------
     def __and__(self, other: ExprLike) -> Expr:
@@ -213,31 +231,39 @@ class Expr:
             return self.node.value
         raise LanguageTypeError(
             f"{self!r} has no truth value while the program is being written",
-            hint="use ps.select(condition, a, b) for if, & | ~ for and or not, "
-            "and two comparisons for a chain: (lo <= x) & (x < hi)",
+            hint="ps.select(condition, a, b) for if; & | ~ for and, or, not; (lo <= x) & (x < hi) "
+            "for a chain; ps.minimum and ps.maximum for min and max",
         )
 
     def __float__(self) -> float:
-        self._no_number("float", "ps.cast(ps.float64, x)")
+        self._no_number("a float", "ps.exp(x) and its like for math.exp(x), ps.cast(ps.float64, x)")
 
     def __int__(self) -> int:
-        self._no_number("int", "ps.cast(ps.int64, x)")
+        self._no_number("an int", "ps.cast(ps.int64, x)")
 
     def __complex__(self) -> complex:
-        self._no_number("complex", "a tuple of real and imaginary part")
+        self._no_number("a complex", "a tuple of real and imaginary part")
 
     def __index__(self) -> int:
         if isinstance(self.node, Const):
             value = self.node.value
             if isinstance(value, int):
                 return int(value)
-        self._no_number("a Python or NumPy index", "A[i] on a ps.Input or a ps.Const table")
+        self._no_number(
+            "an index or a range of Python's",
+            "T = ps.Const('T', table) for a table, read as T[i]; ps.RVar('k', 0, n) for range(n)",
+        )
 
     def _no_number(self, wanted: str, instead: str) -> NoReturn:
         raise LanguageTypeError(
             f"{self!r} has no value while the program is being written; it cannot become {wanted}",
             hint=f"use {instead}",
         )
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._no_number(f"text in the format {spec!r}", "{x} alone: the expression itself")
+        return repr(self)
 
     def __iter__(self) -> Iterator[Expr]:
         raise LanguageTypeError(
@@ -258,8 +284,15 @@ class Expr:
 
     def __getitem__(self, index: object) -> Any:
         raise LanguageTypeError(
-            f"{self!r} is one value and cannot be indexed", hint="put all indices in one bracket"
+            f"{self!r} is one value and cannot be indexed",
+            hint="put all indices in one bracket: M[i, j]",
         )
+
+    def __setitem__(self, index: object, value: object) -> NoReturn:
+        self[index]
+
+    def __delitem__(self, index: object) -> NoReturn:
+        self[index]
 
     # NumPy ----------------------------------------------------------------------------------
     _ufuncs: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -267,12 +300,34 @@ class Expr:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's ufuncs on expressions are ours; NumPy scalars keep their type."""
         function = self._ufuncs.get(ufunc.__name__)
-        if method != "__call__" or kwargs or function is None:
+        if method != "__call__":
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__}.{method} works on arrays, and an expression is one value",
+                hint="a reduction is an update over an RVar: f[()] += A[k]",
+            )
+        if function is None:
             raise LanguageTypeError(
                 f"np.{ufunc.__name__} is not available on expressions",
                 hint="available: " + ", ".join(sorted(self._ufuncs)),
             )
+        if kwargs:
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__} takes no {next(iter(kwargs))}= on expressions",
+                hint="ps.select chooses, ps.cast converts",
+            )
         return function(*inputs)
+
+    _functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """The few NumPy functions that work on elements and are no ufuncs; others are refused."""
+        ours = self._functions.get(function.__name__)
+        if ours is None:
+            raise LanguageTypeError(
+                f"np.{function.__name__} is not available on expressions: {self!r} is one value",
+                hint="a reduction is an update over an RVar: f[()] += A[k]",
+            )
+        return ours(*args, **kwargs)
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise LanguageTypeError(
@@ -293,15 +348,27 @@ def symbol_key(node: Node) -> object:
             return ("size", node.name)
         case nodes.RVar():
             where = node.domain.where
-            return (
-                "rvar",
-                node.name,
-                expr_text(node.lo),
-                expr_text(node.hi),
-                expr_text(where) if where is not None else "",
-            )
+            others = tuple(m.name for m in node.domain.members) if where is not None else ()
+            return ("rvar", node.name, *map(_by_name, (node.lo, node.hi)), others, _by_name(where))
         case _:
             return node
+
+
+def _by_name(root: Node | None) -> Node | None:
+    """`root` with integers untyped and its symbols replaced by what equal ones share."""
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Const(value=value) if not isinstance(value, bool | float):
+                return nodes.literal(int(value))
+            case nodes.Size(name=name):
+                return nodes.Size(name, None)
+            case nodes.RVar(name=name):
+                return nodes.Var(f"rvar {name}")
+            case _:
+                return node
+
+    return None if root is None else nodes.transform(root, rule)
 
 
 def as_node(value: ExprLike) -> Node:
@@ -310,25 +377,42 @@ def as_node(value: ExprLike) -> Node:
         return value.node
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
-            raise LanguageTypeError(f"the integer {value} does not fit in 64 bits")
+            raise LanguageTypeError(
+                f"the integer {value} does not fit in 64 bits",
+                hint=f"as a float it is {value:.17g}" if abs(value) < 2**1023 else None,
+            )
         return nodes.literal(value)
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return Const(value.item(), as_dtype(value.dtype))
-    raise LanguageTypeError(_not_a_value(value))
+    if isinstance(value, complex):
+        as_dtype(complex)
+    raise _not_a_value(value)
 
 
-def _not_a_value(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return (
-            f"an array of shape {value.shape} is not one value: "
-            "embed it with T = ps.Const('T', array) and read T[i]"
-        )
-    if isinstance(value, tuple):
-        return "a tuple is not one value: unpack it, or give the Func a tuple dtype"
-    name = getattr(value, "name", None)
+def _not_a_value(value: object) -> LanguageTypeError:
+    table = "embed a table, T = ps.Const('T', array), and read T[i]"
+    match value:
+        case np.ndarray():
+            return LanguageTypeError(
+                f"an array of shape {value.shape} is not one value", hint=table
+            )
+        case list():
+            return LanguageTypeError(f"a list of {len(value)} is not one value", hint=table)
+        case tuple():
+            return LanguageTypeError(
+                "a tuple is not one value", hint="unpack it, or give the Func a tuple dtype"
+            )
+        case DType():
+            return LanguageTypeError(
+                f"{value} is an element type, not a value",
+                hint=f"a dtype is passed by name: dtype=ps.{value}",
+            )
     if getattr(value, "is_tensor", False):
-        return f"{name} is a whole array, not one value: read an element, {name}[i, j]"
-    return f"{value!r} (a {type(value).__name__}) is not a value of the language"
+        return LanguageTypeError(
+            f"{value.name} is a whole array, not one value",  # type: ignore[attr-defined]
+            hint=f"read an element: {value.element}",  # type: ignore[attr-defined]
+        )
+    return LanguageTypeError(f"{value!r} (a {type(value).__name__}) is not a value of the language")
 
 
 def binary(op: str, a: ExprLike, b: ExprLike) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from . import nodes
@@ -102,8 +102,8 @@ class Program:
         self.consts = tuple(t for t in self._first_read(Const) if isinstance(t, Const))
         self.sizes: dict[str, nodes.Size] = {}
         self.params: dict[str, nodes.Param] = {}
-        for root in self._symbol_roots():
-            self._add_symbols(root)
+        for node in self._symbol_nodes():
+            self._add_symbol(node)
         self.names = _unique_names([*self.inputs, *self.consts, *self.funcs])
         self._check_call_names()
 
@@ -113,48 +113,56 @@ class Program:
     def _first_read(self, kind: type[Tensor]) -> list[Tensor]:
         """Tensors of a kind, as the program first reads them in the order written."""
         found: dict[Tensor, None] = {}
-        for d in sorted(self.definitions, key=lambda d: d.serial):
-            bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-            for node in postorder(*d.lhs, *bounds, *d.where, *d.values):
-                if isinstance(node, Read) and isinstance(node.tensor, kind):
-                    found[node.tensor] = None
+        for node in self._as_written():
+            if isinstance(node, Read) and isinstance(node.tensor, kind):
+                found[node.tensor] = None
         return list(found)
 
-    def _symbol_roots(self) -> Iterable[Node]:
-        for tensor in (*self.inputs, *self.consts, *self.funcs):
-            yield from tensor.extents or ()
-            if isinstance(tensor, Input) and tensor.range is not None:
-                yield from tensor.range
-        for d in sorted(self.definitions, key=lambda d: d.serial):
-            yield from (*d.lhs, *d.where, *d.values)
-            for r in d.rvars:
-                yield from (r.lo, r.hi)
-        for requirement in self.requirements:
-            yield requirement.condition
+    def _as_written(self) -> Iterator[Node]:
+        """Every node of every definition in the user's order: typing reorders operands."""
+        recorded = [r for f in self.funcs for r in f.history.recorded]
+        for definition in sorted(recorded, key=lambda r: r.serial):
+            pending = [(*definition.lhs, *definition.values)]
+            bounded: set[nodes.RVar] = set()
+            while pending:
+                for node in postorder(*pending.pop(0)):
+                    yield node
+                    if isinstance(node, nodes.RVar) and node not in bounded:
+                        bounded.add(node)
+                        where = () if node.domain.where is None else (node.domain.where,)
+                        pending.append((node.lo, node.hi, *where))
 
-    def _add_symbols(self, root: Node) -> None:
-        for node in postorder(root):
-            match node:
-                case nodes.Size(name=name, default=default):
-                    old = self.sizes.get(name)
-                    if old is None or old.default is None:
-                        self.sizes[name] = node
-                    elif default is not None and default is not old.default:
-                        raise LanguageError(
-                            f"the size {name} has two defaults: {expr_text(old.default)} and "
-                            f"{expr_text(default)}",
-                            hint="make it once: nz = ps.size('nz', default=...)",
-                        )
-                    if default is not None:
-                        self._add_symbols(default)
-                case nodes.Param(info=info):
-                    other = self.params.setdefault(info.name, node)
-                    if other is not node:
-                        raise LanguageError(
-                            f"two different Params are called {info.name}: a call could not tell "
-                            "them apart",
-                            hint="make the Param once and use it in both places",
-                        )
+    def _symbol_nodes(self) -> Iterator[Node]:
+        for tensor in (*self.inputs, *self.consts, *self.funcs):
+            yield from postorder(*(tensor.extents or ()))
+            if isinstance(tensor, Input) and tensor.range is not None:
+                yield from postorder(*tensor.range)
+        yield from self._as_written()
+        for requirement in self.requirements:
+            yield from postorder(requirement.condition)
+
+    def _add_symbol(self, node: Node) -> None:
+        match node:
+            case nodes.Size(name=name, default=default):
+                old = self.sizes.get(name)
+                if old is None or old.default is None:
+                    self.sizes[name] = node
+                elif default is not None and default is not old.default:
+                    raise LanguageError(
+                        f"the size {name} has two defaults: {expr_text(old.default)} and "
+                        f"{expr_text(default)}",
+                        hint="make it once: nz = ps.size('nz', default=...)",
+                    )
+                for inner in postorder(default) if default is not None else ():
+                    self._add_symbol(inner)
+            case nodes.Param(info=info):
+                other = self.params.setdefault(info.name, node)
+                if other is not node:
+                    raise LanguageError(
+                        f"two different Params are called {info.name}: a call could not tell "
+                        "them apart",
+                        hint="make the Param once and use it in both places",
+                    )
 
     def _check_call_names(self) -> None:
         taken: dict[str, str] = {}

@@ -7,11 +7,14 @@ import keyword
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from . import nodes
 from .dtypes import DType, as_dtype
 from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
+from .nodes import Node
 
 #: Keywords of a call; an argument of that name could never be passed.
 RESERVED = frozenset({"out", "shape", "region"})
@@ -19,13 +22,17 @@ RESERVED = frozenset({"out", "shape", "region"})
 
 def check_name(name: object, what: str) -> str:
     """`name`, if it can be the name of something that a call passes by keyword."""
+    article = "an" if what[0] in "AEIORaeio" else "a"
     if not isinstance(name, str):
-        raise LanguageTypeError(f"the name of a {what} must be a string, not {name!r}")
+        raise LanguageTypeError(f"the name of {article} {what} must be a string, not {name!r}")
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise LanguageError(f"{name!r} cannot name a {what}: it is not a Python identifier")
+        raise LanguageError(
+            f"{name!r} cannot name {article} {what}: it is not a Python identifier",
+            hint="a call passes arguments by name: f(A=a, n=3)",
+        )
     if name in RESERVED:
         raise LanguageError(
-            f"{name!r} cannot name a {what}: calls use it themselves",
+            f"{name!r} cannot name {article} {what}: calls use it themselves",
             hint=f"call it {name}_ or something that says what it holds",
         )
     return name
@@ -42,15 +49,27 @@ class Symbol(Expr):
 
 
 class Size(Symbol):
-    """A symbolic extent, an integer >= 0, equal to every other size of its name."""
+    """A symbolic extent, an integer >= 0, equal to every other size of its name.
+
+    `ps.sizes("n m")` makes several, `ps.size("n", default=...)` one that has a default.
+    """
 
     __slots__ = ()
+
+    def __init__(self, name: str, default: Node | None = None) -> None:
+        super().__init__(nodes.Size(check_name(name, "size"), default))
 
 
 class Var(Symbol):
-    """An index over which a definition holds at every point; equal by name."""
+    """An index over which a definition holds at every point; equal by name.
+
+    `ps.vars("i j")` makes several.
+    """
 
     __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        super().__init__(nodes.Var(check_name(name, "Var")))
 
 
 class RVar(Symbol):
@@ -91,18 +110,25 @@ class RVar(Symbol):
 def _rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> nodes.RVar:
     check_name(name, "RVar")
     for what, bound in (("lower", lo), ("upper", hi)):
-        if isinstance(bound, float):
-            raise LanguageTypeError(f"the {what} bound of RVar {name} must be an integer: {bound}")
+        if isinstance(bound, (bool, float, np.bool_, np.floating)):
+            raise LanguageTypeError(
+                f"the {what} bound of the RVar {name} must be an integer, not {bound!r}"
+            )
     return nodes.RVar(name, as_node(lo), as_node(hi), domain, nodes.next_serial())
 
 
 def _restrict(domain: nodes.RDomain, where: Callable[..., ExprLike] | None, *members: RVar) -> None:
     if where is None:
         return
+    if isinstance(where, Expr) or not callable(where):
+        raise LanguageTypeError(
+            f"where= is a function of the RVar, not {where!r}",
+            hint="where=lambda " + ", ".join(m.name for m in members) + ": ...",
+        )
     wanted = len(inspect.signature(where).parameters)
     if wanted != len(members):
         raise LanguageTypeError(
-            f"where= takes {wanted} arguments, but there are {len(members)} RVars",
+            f"where= takes {_count(wanted, 'argument')}, but there {_are(len(members), 'RVar')}",
             hint="lambda " + ", ".join(m.name for m in members) + ": ...",
         )
     domain.where = as_node(where(*members))
@@ -121,14 +147,18 @@ def rdom(
     split = _names(names, "RVar")
     if len(split) != len(bounds):
         raise LanguageError(
-            f"rdom({names!r}) names {len(split)} RVars but has {len(bounds)} pairs of bounds",
+            f"rdom({names!r}) names {_count(len(split), 'RVar')} but has "
+            f"{_count(len(bounds), 'pair')} of bounds",
             hint='one (lo, hi) a name: ps.rdom("ry rx", (0, 3), (0, 3))',
         )
     domain = nodes.RDomain()
     members = []
     for name, pair in zip(split, bounds, strict=True):
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise LanguageTypeError(f"the bounds of {name} must be a pair (lo, hi), not {pair!r}")
+            raise LanguageTypeError(
+                f"the bounds of {name} must be a pair (lo, hi), not {pair!r}",
+                hint="half-open, as range(lo, hi); an extent e is (0, e)",
+            )
         rvar = RVar.__new__(RVar)
         Expr.__init__(rvar, _rvar_node(name, pair[0], pair[1], domain))
         members.append(rvar)
@@ -137,9 +167,17 @@ def rdom(
     return tuple(members)
 
 
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _are(n: int, what: str) -> str:
+    return f"{'is' if n == 1 else 'are'} {_count(n, what)}"
+
+
 def _names(names: object, what: str) -> list[str]:
-    if not isinstance(names, str) or not names.split():
-        raise LanguageTypeError(f'the names of {what}s are one string: "n m", not {names!r}')
+    if not isinstance(names, str) or not names.replace(",", " ").split():
+        raise LanguageTypeError(f'the names of {what}s are one string, as "n m", not {names!r}')
     split = names.replace(",", " ").split()
     for name in split:
         check_name(name, what)
@@ -150,7 +188,7 @@ def _names(names: object, what: str) -> list[str]:
 
 def sizes(names: str) -> Size | tuple[Size, ...]:
     """Symbolic extents: `n, m = ps.sizes("n m")`; one name gives the object itself."""
-    made = tuple(Size(nodes.Size(n, None)) for n in _names(names, "size"))
+    made = tuple(Size(n) for n in _names(names, "size"))
     return made[0] if len(made) == 1 else made
 
 
@@ -160,14 +198,24 @@ def size(name: str, default: ExprLike | None = None) -> Size:
     Args:
         default: an integer expression over other sizes, as `n // 4`.
     """
-    check_name(name, "size")
-    derived = None if default is None else typed_size(as_node(default), user_span())
-    return Size(nodes.Size(name, derived))
+    if default is None:
+        return Size(name)
+    root = as_node(default)
+    for node in nodes.postorder(root):
+        if not isinstance(node, (nodes.Const, nodes.Size, nodes.Param, nodes.Op)):
+            raise LanguageError(
+                f"the default of the size {name} is made of integers, sizes and Params, and cannot "
+                f"contain {Expr(node)!r}",
+                hint=f"ps.size({name!r}, default=n // 2)",
+            )
+    if isinstance(root, nodes.Const) and root.value < 0:
+        raise LanguageError(f"the size {name} cannot be {root.value} by default")
+    return Size(name, typed_size(root, user_span()))
 
 
 def vars(names: str) -> Var | tuple[Var, ...]:
     """Index variables: `i, j = ps.vars("i j")`; one name gives the object itself."""
-    made = tuple(Var(nodes.Var(n)) for n in _names(names, "Var"))
+    made = tuple(Var(n) for n in _names(names, "Var"))
     return made[0] if len(made) == 1 else made
 
 
@@ -180,6 +228,9 @@ class ParamInfo:
     default: bool | int | float | None
     min: bool | int | float | None
     max: bool | int | float | None
+
+    def __deepcopy__(self, memo: object) -> ParamInfo:
+        return self
 
 
 class Param(Symbol):
@@ -203,14 +254,35 @@ class Param(Symbol):
         max: bool | int | float | None = None,
     ) -> None:
         check_name(name, "Param")
+        t = as_dtype(dtype)
+        default, min, max = (
+            None if value is None else _limit(name, t, what, value)
+            for what, value in (("default", default), ("min", min), ("max", max))
+        )
         if min is not None and max is not None and min > max:
             raise LanguageError(f"Param {name}: min={min} is above max={max}")
         if default is not None and (
             (min is not None and default < min) or (max is not None and default > max)
         ):
-            raise LanguageError(f"Param {name}: default={default} is outside min={min}, max={max}")
-        super().__init__(nodes.Param(ParamInfo(name, as_dtype(dtype), default, min, max)))
+            limits = [f"{k}={v}" for k, v in (("min", min), ("max", max)) if v is not None]
+            raise LanguageError(
+                f"Param {name}: default={default} is outside {' and '.join(limits)}"
+            )
+        super().__init__(nodes.Param(ParamInfo(name, t, default, min, max)))
 
     @property
     def dtype(self) -> DType:
         return self.node.info.dtype  # type: ignore[attr-defined,no-any-return]
+
+
+def _limit(name: str, t: DType, what: str, value: object) -> bool | int | float:
+    """The default or a bound of a Param, as a Python number; refused where `t` cannot hold it."""
+    number = value.item() if isinstance(value, np.generic) else value
+    wanted = bool if t.is_bool else (int, float) if t.is_float else int
+    if not isinstance(number, wanted) or (isinstance(number, bool) and not t.is_bool):
+        raise LanguageTypeError(f"Param {name}: {what}={value!r} is not of its dtype, {t}")
+    if what == "default" and t.is_int and not t.min <= number <= t.max:
+        raise LanguageError(
+            f"Param {name}: {what}={value} does not fit in {t}, which holds {t.min} to {t.max}"
+        )
+    return number

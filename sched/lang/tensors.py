@@ -23,11 +23,15 @@ class ExprTuple(tuple[Expr, ...]):
 
     __slots__ = ()
 
-    def __add__(self, other: object) -> NoReturn:
+
+def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
+    def refuse(self: ExprTuple, *others: object) -> NoReturn:
         raise LanguageTypeError(
-            "a tuple of values cannot be added to",
-            hint="unpack it, zr, zi = z[i], and write the update as z[i] = (zr + a, zi + b)",
+            f"{symbol!r} of a tuple of {len(self)} values: operators work on one value",
+            hint="unpack it, zr, zi = z[i], and assign a tuple: z[i] = (zr + a, zi + b)",
         )
+
+    return refuse
 
 
 class Tensor:
@@ -47,12 +51,14 @@ class Tensor:
     def _extents(self, shape: ShapeLike) -> tuple[Node, ...]:
         given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
         for extent in given:
+            if isinstance(extent, (bool, float, str, np.bool_, np.floating, DType)):
+                raise LanguageTypeError(
+                    f"{self.kind} {self.name}: an extent must be an integer or a size, "
+                    f"not {extent!r}",
+                    hint="a shape is a tuple of them: (n, m)",
+                )
             if isinstance(extent, (int, np.integer)) and extent < 0:
                 raise LanguageError(f"{self.kind} {self.name}: an extent cannot be {extent}")
-            if isinstance(extent, (float, np.floating)):
-                raise LanguageTypeError(
-                    f"{self.kind} {self.name}: an extent must be an integer, not {extent!r}"
-                )
         extents = tuple(as_node(e) for e in given)
         for node in nodes.postorder(*extents):
             if not isinstance(node, (nodes.Const, nodes.Size, nodes.Param, nodes.Op)):
@@ -76,12 +82,26 @@ class Tensor:
     @property
     def ndim(self) -> int:
         if self.extents is None:
-            raise LanguageError(f"the rank of {self.kind} {self.name} is not known yet")
+            raise LanguageError(
+                f"the rank of {self.kind} {self.name} is not known yet",
+                hint="define it first, or give it a shape",
+            )
         return len(self.extents)
 
     @property
     def dtype(self) -> DType | tuple[DType, ...]:
         return self.dtypes[0] if len(self.dtypes) == 1 else self.dtypes
+
+    @property
+    def vars(self) -> tuple[Expr, ...]:
+        """The Vars of its axes: those of its definition, else those that `...` stands for."""
+        return implicit_vars(self.ndim)
+
+    @property
+    def element(self) -> str:
+        """How an element of it may be written, for hints: `A[i, j]`."""
+        rank = self._rank()
+        return f"{self.name}[{_letters(2 if rank is None else rank)}]"
 
     def __getitem__(self, index: object) -> Any:
         nodes_ = self._index(index)
@@ -98,44 +118,82 @@ class Tensor:
     def _index(self, index: object, implicit: int | None = None) -> tuple[Node, ...]:
         """The index expressions of `self[index]`; `...` becomes implicit Vars, aligned right."""
         items = index if isinstance(index, tuple) else (index,)
+        if any(x is Ellipsis for x in items):
+            items = self._without_ellipsis(items, implicit)
+        rank = self._rank()
+        if rank is not None and len(items) != rank:
+            axes = "1 axis" if rank == 1 else f"{rank} axes"
+            raise LanguageError(
+                f"{self.name} has {axes} but is indexed with {len(items)}",
+                hint=f"all indices go into one bracket: {self.element}"
+                + (f"; {self.name}[...] stands for the leading axes" if rank > 1 else ""),
+            )
+        return tuple(self._one_index(axis, x) for axis, x in enumerate(items))
+
+    def _without_ellipsis(
+        self, items: tuple[object, ...], implicit: int | None
+    ) -> tuple[object, ...]:
         rank = self._rank()
         if sum(x is Ellipsis for x in items) > 1:
             raise LanguageError(f"{self.name}[...]: only one ... is possible in an index")
-        if any(x is Ellipsis for x in items):
-            at = next(k for k, x in enumerate(items) if x is Ellipsis)
-            missing = implicit if rank is None else rank - (len(items) - 1)
-            if missing is None:
-                raise LanguageError(f"{self.name}[...]: the rank of {self.name} is not known yet")
-            items = (*items[:at], *implicit_vars(missing), *items[at + 1 :])
-        result = tuple(self._one_index(x) for x in items)
-        if rank is not None and len(result) != rank:
+        at = next(k for k, x in enumerate(items) if x is Ellipsis)
+        missing = implicit if rank is None else rank - (len(items) - 1)
+        if missing is None:
             raise LanguageError(
-                f"{self.name} has {rank} axes but is indexed with {len(result)}",
-                hint=f"{self.name}[...] stands for the leading axes" if rank else "write [()]",
+                f"{self.name}[...]: the rank of {self.name} is not known yet",
+                hint="define it first, or give it a shape",
             )
-        return result
+        if missing < 0:
+            raise LanguageError(
+                f"{self.name} has {rank} axes but is indexed with {len(items) - 1} beside the ..."
+            )
+        return (*items[:at], *implicit_vars(missing), *items[at + 1 :])
 
-    def _one_index(self, item: object) -> Node:
+    def _one_index(self, axis: int, item: object) -> Node:
         if isinstance(item, slice):
             raise LanguageTypeError(
-                f"{self.name}[...:...] slices are not part of the language",
+                f"{_slice_text(item)} in an index of {self.name}: slices are not part of the "
+                "language",
                 hint=f"an equation holds at each point: f[i] = {self.name}[i + 1], i a ps.Var",
             )
-        if item is None or isinstance(item, (bool, np.bool_, list, str)):
-            raise LanguageTypeError(f"{item!r} cannot be an index of {self.name}")
         if getattr(item, "is_tensor", False):
             raise LanguageTypeError(
                 f"{item.name} is a whole array and cannot be an index of {self.name}",  # type: ignore[attr-defined]
-                hint=f"read an element: {self.name}[{item.name}[i]]",  # type: ignore[attr-defined]
+                hint=f"read an element: {item.element}",  # type: ignore[attr-defined]
             )
-        if isinstance(item, (float, np.floating)):
-            raise LanguageTypeError(f"the index {item!r} of {self.name} is not an integer")
+        if item is None or isinstance(item, (bool, np.bool_, list, str, float, np.floating)):
+            raise LanguageTypeError(
+                f"{item!r} cannot be an index of {self.name}",
+                hint=f"an index is an integer or an expression: {self.element}",
+            )
         if isinstance(item, (int, np.integer)) and item < 0 and self.extents is not None:
+            extent = Expr(self.extents[axis])
             raise LanguageError(
                 f"{self.name}[{item}]: indices do not count from the end",
-                hint=f"write the extent: {self.name}[n - {-item}]",
+                hint=f"write the extent: {extent + int(item)!r}".replace("+ -", "- "),
             )
         return as_node(item)
+
+    def __setitem__(self, index: object, value: object) -> None:
+        raise LanguageTypeError(
+            f"{self.kind} {self.name} cannot be assigned to: a program computes Funcs",
+            hint=f"f = ps.Func('f', {self.name}.shape); f[...] = {self.name}[...] starts from it",
+        )
+
+    def __delitem__(self, index: object) -> NoReturn:
+        raise LanguageTypeError(f"an element of {self.name} cannot be deleted")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise LanguageTypeError(
+            f"{self.kind} {self.name} cannot be called",
+            hint=f"to read an element write {self.name}[{', '.join(map(repr, args)) or '()'}]",
+        )
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tensor:
+        return self
 
     def __repr__(self) -> str:
         dtype = self.dtypes[0] if len(self.dtypes) == 1 else self.dtypes
@@ -160,7 +218,10 @@ class Tensor:
         raise LanguageTypeError(f"{self.name} is an array and has no truth value")
 
     def __contains__(self, item: object) -> bool:
-        raise LanguageTypeError(f"'in' means nothing for {self.name}", hint="use ps.any(...)")
+        raise LanguageTypeError(
+            f"'in' means nothing for {self.name}: it holds no numbers yet",
+            hint="compare elements in an update over an RVar: found[()] |= A[k] == x",
+        )
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise LanguageTypeError(
@@ -168,15 +229,36 @@ class Tensor:
             hint="call the Func that you want computed",
         )
 
-    __array_ufunc__ = None
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> NoReturn:
+        raise self._whole(f"np.{ufunc.__name__}", f"np.{ufunc.__name__}({self.element})")
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
+        raise self._whole(f"np.{function.__name__}", self.element)
 
-def _whole_array(symbol: str) -> Callable[..., NoReturn]:
-    def refuse(self: Tensor, *others: object) -> NoReturn:
-        raise LanguageTypeError(
-            f"{symbol!r} of {self.name}: operators work on elements, not on whole arrays",
-            hint=f"write it at a point: f[i, j] = {self.name}[i, j] {symbol} ...",
+    def __float__(self) -> float:
+        raise self._whole("float", self.element)
+
+    def _whole(self, what: str, at_a_point: str) -> LanguageTypeError:
+        left = self.element.replace(self.name, "f", 1)
+        return LanguageTypeError(
+            f"{what} of {self.name}: operators work on elements, not on whole arrays",
+            hint=f"write it at a point: {left} = {at_a_point}",
         )
+
+
+def _letters(rank: int) -> str:
+    return ", ".join("ijkl"[:rank] if rank <= 4 else (f"i{k}" for k in range(rank))) or "()"
+
+
+def _slice_text(item: slice) -> str:
+    ends = ["" if x is None else repr(x) for x in (item.start, item.stop)]
+    return ":".join(ends if item.step is None else [*ends, repr(item.step)])
+
+
+def _whole_array(symbol: str, unary: bool = False) -> Callable[..., NoReturn]:
+    def refuse(self: Tensor, *others: object) -> NoReturn:
+        there = f"{symbol}({self.element})" if unary else f"{self.element} {symbol} ..."
+        raise self._whole(repr(symbol), there)
 
     return refuse
 
@@ -187,16 +269,17 @@ for _name, _symbol in {
 }.items():  # fmt: skip
     for _prefix in ("", "r", "i"):
         setattr(Tensor, f"__{_prefix}{_name}__", _whole_array(_symbol))
+        setattr(ExprTuple, f"__{_prefix}{_name}__", _whole_tuple(_symbol))
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     setattr(Tensor, f"__{_name}__", _whole_array(_symbol))
+    setattr(ExprTuple, f"__{_name}__", _whole_tuple(_symbol))
 for _name, _symbol in {"neg": "-", "pos": "+", "invert": "~", "abs": "abs"}.items():
-    setattr(Tensor, f"__{_name}__", _whole_array(_symbol))
+    setattr(Tensor, f"__{_name}__", _whole_array(_symbol, unary=True))
+    setattr(ExprTuple, f"__{_name}__", _whole_tuple(_symbol))
 
 
 def implicit_vars(count: int) -> tuple[Expr, ...]:
     """The Vars that `...` stands for. Counted from the right, so that they align as in NumPy."""
-    if count < 0:
-        raise LanguageError("too many indices beside the ...")
     return tuple(Expr(nodes.Var(f"_{k}")) for k in range(count, 0, -1))
 
 
@@ -220,15 +303,41 @@ class Input(Tensor):
         shape: ShapeLike,
         range: tuple[ExprLike, ExprLike] | None = None,
     ) -> None:
+        if shape is None:
+            raise LanguageError(
+                f"the Input {name} needs a shape", hint='n, m = ps.sizes("n m"), then (n, m)'
+            )
         super().__init__(name, (as_dtype(dtype),), shape)
         self.range: tuple[Node, Node] | None = None
         if range is not None:
             if not isinstance(range, tuple) or len(range) != 2:
-                raise LanguageTypeError(f"Input {name}: range= is a pair (lo, hi), not {range!r}")
-            lo, hi = (as_node(bound) for bound in range)
-            if self.dtypes[0].is_int:
-                lo, hi = (typed_size(bound, self.span) for bound in (lo, hi))
+                raise LanguageTypeError(
+                    f"Input {name}: range= is a pair (lo, hi), not {range!r}",
+                    hint="half-open: lo <= value < hi",
+                )
+            lo, hi = (self._limit(bound) for bound in range)
+            if isinstance(lo, nodes.Const) and isinstance(hi, nodes.Const) and lo.value >= hi.value:
+                raise LanguageError(
+                    f"Input {name}: no value lies in range=({lo.value}, {hi.value})",
+                    hint="half-open: lo <= value < hi",
+                )
             self.range = (lo, hi)
+
+    def _limit(self, bound: ExprLike) -> Node:
+        """An end of the range: a number, or an integer expression over sizes and Params."""
+        root = as_node(bound)
+        for node in nodes.postorder(root):
+            if not isinstance(node, (nodes.Const, nodes.Size, nodes.Param, nodes.Op)):
+                raise LanguageError(
+                    f"Input {self.name}: range= is made of numbers, sizes and Params, and cannot "
+                    f"contain {Expr(node)!r}"
+                )
+        t = self.dtypes[0]
+        if t.is_bool:
+            raise LanguageTypeError(f"Input {self.name}: bools have no range")
+        if t.is_float and isinstance(root, nodes.Const):
+            return root
+        return typed_size(root, self.span)
 
 
 class Const(Tensor):
@@ -242,8 +351,14 @@ class Const(Tensor):
     kind = "Const"
 
     def __init__(self, name: str, array: object) -> None:
-        data = np.array(array, order="C")
+        try:
+            data = np.array(array, order="C")
+        except LanguageError:
+            raise
+        except ValueError as error:
+            raise LanguageTypeError(f"Const {name}: NumPy makes no array of this: {error}") from None
         super().__init__(name, (as_dtype(data.dtype),), data.shape)
+        data = data.astype(data.dtype.newbyteorder("="), copy=False)
         data.flags.writeable = False
         self.data = data
 
@@ -270,7 +385,10 @@ class Func(Tensor):
     ) -> None:
         from .define import History  # definitions are made of tensors: the import goes one way
 
-        given = () if dtype is None else dtype if isinstance(dtype, tuple) else (dtype,)
+        several = isinstance(dtype, (tuple, list))
+        given = () if dtype is None else tuple(dtype) if several else (dtype,)  # type: ignore[arg-type]
+        if several and not given:
+            raise LanguageTypeError(f"Func {name}: a tuple of dtypes holds at least one")
         super().__init__(name, tuple(as_dtype(t) for t in given), shape)
         self.declared_dtypes = self.dtypes or None
         self.history = History(self)
@@ -293,7 +411,8 @@ class Func(Tensor):
 
     @property
     def vars(self) -> tuple[Expr, ...]:
-        """The Vars of its pure definition."""
+        if not self.history.recorded:
+            return super().vars
         return tuple(Expr(v) for v in self.history.pure_vars())
 
     @property
@@ -305,7 +424,7 @@ class Func(Tensor):
         """From now on no definition may be added: it is used at `by`."""
         self.history.complete(by)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if any(isinstance(a, Expr) for a in args):
             raise LanguageTypeError(
                 f"{self.name}(...) calls the compiled program on arrays",

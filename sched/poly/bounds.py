@@ -144,15 +144,24 @@ def split_guard(guard: Set) -> list[tuple[int, Set]]:
     pieces = guard.get_basic_sets()
     if len(pieces) != 1:
         return [(_depth(guard), guard)]
-    only = pieces[0]
-    if int(only.dim(isl.dim_type.div)):
-        return [(_depth(guard), guard)]
     by_depth: dict[int, Set] = {}
-    for c in only.get_constraints():
-        part = Set.from_basic_set(BasicSet.from_constraint(c))
-        depth = _depth(part)
-        by_depth[depth] = by_depth[depth].intersect(part) if depth in by_depth else part
+    plain = Set.universe(guard.get_space())
+    tied = False
+    for c in pieces[0].get_constraints():
+        if c.involves_dims(isl.dim_type.div, 0, int(c.dim(isl.dim_type.div))):
+            tied = True  # existentials tie constraints together: they stay one condition
+            continue
+        part = Set.from_basic_set(BasicSet.from_constraint(c).remove_divs())
+        plain = plain.intersect(part)
+        _put(by_depth, _depth(part), part)
+    if tied:
+        rest = guard.gist(plain)
+        _put(by_depth, _depth(rest), rest)
     return sorted(by_depth.items(), key=lambda item: item[0])
+
+
+def _put(by_depth: dict[int, Set], depth: int, part: Set) -> None:
+    by_depth[depth] = by_depth[depth].intersect(part) if depth in by_depth else part
 
 
 def _depth(condition: Set) -> int:

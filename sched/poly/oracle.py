@@ -105,7 +105,7 @@ _OPERATORS: dict[str, Callable[..., int]] = {
 
 def _name(kinds: Any, value: Any) -> str:
     """The name of an isl enumerator, given as one or as a plain number."""
-    return str(kinds(int(value)).name).rstrip("_")
+    return str((value if isinstance(value, kinds) else kinds(value)).name).rstrip("_")
 
 
 def _node_kind(node: isl.AstNode) -> str:

@@ -1,11 +1,11 @@
 """The code of the documentation: every Python block is run, and what it shows is compared.
 
-    python tests/docs/pages.py --update    # rewrite what the pages show by what is so
+    python -P tests/docs/pages.py --update    # makes what the pages show true again
 
-A ```python block runs unless it is marked `no-run`. A ```text block right behind it is its output:
-what it prints and, if its last line raises, `SomeError: message`. Line numbers in messages count
-from the top of the block. README.md and the pages with `SHARED` names run as one program each; in
-docs/language.md each numbered rule runs by itself, after the blocks at the head of the page.
+A ```text block right behind a ```python block is its output: what it prints and, if its last line
+raises, `SomeError: message`. Line numbers in messages count from the top of the block. A page runs
+as one program; where sections are numbered, each of them is one, after the blocks at the head of
+the page. `<!-- no-run -->` before a block leaves it alone.
 """
 
 from __future__ import annotations
@@ -16,33 +16,46 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/index.md", "docs/language.md", "docs/architecture.md")
-BY_RULE = frozenset({"docs/language.md"})
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/index.md",
+    "docs/language.md",
+    "docs/architecture.md",
+)
 FILE_NAME = "example.py"
+NO_RUN = "<!-- no-run -->"
 
-_FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$", re.M | re.S)
-_RULE = re.compile(r"^#{2,3} (?P<number>\d+\.\d+)?.*$", re.M)
+_FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.M | re.S)
+_HEAD = re.compile(r"^#{2,3} (?:(?P<number>\d+(?:\.\d+)?) )?.*$", re.M)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A Python block. `shown` is the output that the page gives, or None; `span` is its place."""
+    """A Python block.
+
+    Attributes:
+        line: where it begins in the page.
+        shown: the output that the page gives, or None.
+        span: where that output stands in the page's text.
+    """
 
     code: str
     line: int
-    shown: str | None
-    span: tuple[int, int]
+    shown: str | None = None
+    span: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks that run as one program, after those of `before`. `name` is a rule or a page."""
+    """Blocks that run as one program, behind those of `head`. `name` is its number or the page."""
 
     name: str
-    before: tuple[Block, ...]
+    head: tuple[Block, ...]
     blocks: tuple[Block, ...]
 
 
@@ -58,46 +71,49 @@ def read(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-def blocks(text: str) -> Iterator[Block]:
-    """The Python blocks that run, in order."""
-    fences = list(_FENCE.finditer(text))
-    for k, fence in enumerate(fences):
-        language, *marks = fence["info"].split() or [""]
-        if language != "python" or "no-run" in marks:
-            continue
-        line = text.count("\n", 0, fence.start()) + 1
-        end = fence.end()
-        output = fences[k + 1] if k + 1 < len(fences) else None
-        if output is not None and output["info"].strip() == "text":
-            if not text[end : output.start()].strip():
-                yield Block(fence["body"], line, output["body"], output.span("body"))
-                continue
-        yield Block(fence["body"], line, None, (end, end))
-
-
 def sections(page: str) -> list[Section]:
     """What of a page runs together."""
     text = read(page)
-    every = tuple(blocks(text))
-    if page not in BY_RULE:
+    every = tuple(_blocks(text))
+    heads = [h for h in _HEAD.finditer(text) if h["number"]]
+    if not heads:
         return [Section(page, (), every)]
-    heads = list(_RULE.finditer(text))
-    starts = [text.count("\n", 0, h.start()) + 1 for h in heads] + [sys.maxsize]
+    starts = [_line(text, h.start()) for h in heads] + [sys.maxsize]
     head = tuple(b for b in every if b.line < starts[0])
     return [
-        Section(h["number"], head, tuple(b for b in every if starts[k] < b.line < starts[k + 1]))
-        for k, h in enumerate(heads)
-        if h["number"]
+        Section(h["number"], head, tuple(b for b in every if first < b.line < last))
+        for h, first, last in zip(heads, starts, starts[1:], strict=False)
     ]
 
 
-def run(section: Section) -> list[Difference]:
-    """Runs a section and gives the blocks that show something else.
+def _blocks(text: str) -> Iterator[Block]:
+    for fence, behind in pairwise([*_FENCE.finditer(text), None]):
+        assert fence is not None
+        left_alone = text[: fence.start()].rstrip().endswith(NO_RUN)
+        if fence["language"] != "python" or left_alone:
+            continue
+        code, line = fence["body"], _line(text, fence.start())
+        if (
+            behind is not None
+            and behind["language"] == "text"
+            and not text[fence.end() : behind.start()].strip()
+        ):
+            yield Block(code, line, behind["body"], behind.span("body"))
+        else:
+            yield Block(code, line)
 
-    Raises: what a block raises that shows no output.
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def run(section: Section) -> list[Difference]:
+    """Runs a section and gives the blocks that show something else than the page says.
+
+    Raises: what a block raises whose output the page does not show.
     """
     names: dict[str, object] = {"__name__": "__main__"}
-    for block in section.before:
+    for block in section.head:
         _output(block, names)
     found = [(block, _output(block, names)) for block in section.blocks]
     return [Difference(b, f) for b, f in found if b.shown is not None and f != _stripped(b.shown)]
@@ -111,7 +127,7 @@ def _output(block: Block, names: dict[str, object]) -> str:
             exec(compile(block.code, FILE_NAME, "exec"), names)
         except Exception as error:
             if block.shown is None:
-                error.add_note(f"in the Python block at line {block.line}")
+                error.add_note(f"in the Python block at line {block.line} of the page")
                 raise
             print(f"{type(error).__name__}: {error}")
     return _stripped(stream.getvalue())
@@ -130,10 +146,10 @@ def explain(page: str, differences: list[Difference]) -> str:
 
 
 def update(page: str) -> int:
-    """Rewrites what a page shows; gives the number of blocks that were wrong."""
+    """Rewrites what a page shows; gives the number of outputs that were wrong."""
     text = read(page)
     wrong = [d for section in sections(page) for d in run(section)]
-    for d in sorted(wrong, key=lambda d: -d.block.span[0]):
+    for d in sorted(wrong, key=lambda d: d.block.span, reverse=True):
         start, end = d.block.span
         text = f"{text[:start]}{d.found}\n{text[end:]}"
     if wrong:

@@ -54,7 +54,7 @@ def _constant_text(name: str, buffer: ir.Buffer) -> str:
     data: Any = buffer.data
     if not isinstance(data, bytes):
         data = np.ascontiguousarray(data, buffer.dtype.numpy).tobytes()
-    text = "".join(f"\\{byte:02X}" for byte in data)
+    text = "\\" + data.hex("\\") if data else ""
     return f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{text}", align 64'
 
 

@@ -1,0 +1,52 @@
+"""The documentation says what is so: its examples run, its outputs, paths and links are true."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .pages import PAGES, ROOT, Section, explain, read, run, sections
+
+SECTIONS = [
+    pytest.param(page, section, id=f"{page}-{section.name}")
+    for page in PAGES
+    if page != "README.md"  # see test_readme.py
+    for section in sections(page)
+    if section.blocks
+]
+RULES = [f"{part}.{k}" for part, count in ((1, 7), (2, 6), (3, 11)) for k in range(1, count + 1)]
+
+
+@pytest.mark.parametrize(("page", "section"), SECTIONS)
+def test_examples_show_what_is_so(page: str, section: Section) -> None:
+    differences = run(section)
+    assert not differences, explain(page, differences)
+
+
+def test_every_rule_of_the_language_has_its_number() -> None:
+    found = re.findall(r"^### (\d+\.\d+) ", read("docs/language.md"), re.M)
+    assert found == RULES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    folder = (ROOT / page).parent
+    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", read(page))
+    missing = [t for t in targets if "://" not in t and not (folder / t).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_exist(page: str) -> None:
+    """What is written as a path in code: `sched/lang/ops.py`, `tests/docs/`, `passes/*.py`."""
+    paths = re.findall(r"`((?:sched|tests|docs|notebooks|benchmarks)/[\w./*-]*)`", read(page))
+    missing = [p for p in paths if not list(ROOT.glob(p.rstrip("/")))]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_make_targets_exist(page: str) -> None:
+    known = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.M))
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", read(page), re.M))
+    assert named <= known

@@ -1,0 +1,124 @@
+"""Loop bounds against isl's own code generator: the same instances, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from polysched.lang.program import Program
+from polysched.poly.looptree import Loop, Seq, as_written
+from polysched.poly.model import Model
+from polysched.poly.oracle import domain_points, instances
+from polysched.poly.scan import text
+
+import polysched as ps
+
+from . import programs
+from .trees import executed, fused_tree, nest, random_tree, split, stages
+
+SIZES = (0, 1, 2, 3, 5)
+Builder = Callable[[], ps.Func]
+
+
+def model_of(build: Builder, exact: bool = True) -> Model:
+    return Model(Program((build(),)), None, exact)
+
+
+def sizes_of(model: Model, n: int) -> dict[str, int]:
+    return {name: n + k for k, name in enumerate(model.params)}
+
+
+@pytest.mark.parametrize("build", programs.ALL, ids=lambda b: b.__name__)
+@pytest.mark.parametrize("exact", [True, False])
+def test_as_written(build: Builder, exact: bool) -> None:
+    model = model_of(build, exact)
+    tree = as_written(model)
+    for n in SIZES:
+        sizes = sizes_of(model, n)
+        assert executed(model, tree, sizes) == instances(model, tree, sizes)
+
+
+@pytest.mark.parametrize("build", programs.ALL, ids=lambda b: b.__name__)
+@pytest.mark.parametrize("seed", range(6))
+def test_random_trees(build: Builder, seed: int) -> None:
+    model = model_of(build)
+    tree = random_tree(model, seed)
+    for n in (0, 1, 4, 5):
+        sizes = sizes_of(model, n)
+        assert executed(model, tree, sizes) == instances(model, tree, sizes)
+
+
+@pytest.mark.parametrize(
+    "build", [programs.rectangle, programs.triangle, programs.pipeline], ids=lambda b: b.__name__
+)
+def test_stages_that_share_a_loop(build: Builder) -> None:
+    model = model_of(build)
+    tree = fused_tree(model)
+    for n in SIZES:
+        sizes = sizes_of(model, n)
+        assert executed(model, tree, sizes) == instances(model, tree, sizes)
+
+
+@pytest.mark.parametrize("build", programs.ALL, ids=lambda b: b.__name__)
+def test_every_instance_once(build: Builder) -> None:
+    """The same from the domains, without isl's code generator."""
+    model = model_of(build)
+    found = executed(model, as_written(model), sizes_of(model, 4))
+    wanted = []
+    for statement in model.statements:
+        fixed = statement.domain.intersect_params(_fixed(model, 4))
+        projected = fixed.project_out(_PARAM, 0, len(model.params))
+        wanted += [(statement.name, p) for p in domain_points(projected)]
+    assert found == wanted
+
+
+def test_a_strided_domain_becomes_a_step() -> None:
+    model = model_of(programs.strided)
+    listing = "\n".join(text(t) for t in _scanned(model))
+    assert "by 3" in listing or "by 6" in listing
+    assert "if" not in listing
+
+
+def test_a_rectangle_has_no_guard_even_when_split() -> None:
+    """A tail is two bounds (min), never a test in the loop."""
+    model = model_of(programs.rectangle)
+    stage = stages(model)[0]
+    io, ii = split(stage.coordinates[0], 4)
+    tree = Seq((nest(type(stage)(stage.statement, (io, stage.coordinates[1], ii)), ["io", "j", "ii"]),))
+    listing = "\n".join(text(t) for t in _scanned(model, tree))
+    assert "if" not in listing
+    assert "min(" in listing
+
+
+def test_a_condition_on_sizes_leaves_all_loops() -> None:
+    found = _scanned(model_of(programs.pipeline))
+    for listing in map(text, found):
+        assert not any("n >= 1" in line for line in listing.splitlines()[1:])
+    assert text(found[0]).startswith("if n >= 1:")
+
+
+def test_loops_keep_the_names_given() -> None:
+    model = model_of(programs.rectangle)
+    stage = stages(model)[0]
+    tree = Seq((Loop("rows", (Loop("columns", (stage,)),)),))
+    assert "for rows in [0, n)" in text(_scanned(model, tree)[0])
+
+
+from polysched.lang.nodes import Size  # noqa: E402
+from polysched.poly.isl import isl  # noqa: E402
+from polysched.poly.scan import Scan, scan  # noqa: E402
+
+_PARAM = isl.dim_type.param
+
+
+def _scanned(model: Model, tree: Seq | None = None) -> tuple[Scan, ...]:
+    parameters = {n: Size(n, None) for n in model.params}
+    return scan(tree or as_written(model), dict(parameters), model.context)
+
+
+def _fixed(model: Model, n: int) -> isl.Set:
+    frame = model.parameters
+    result = model.context
+    for name, value in sizes_of(model, n).items():
+        result = result.intersect(frame.param(name).eq_set(frame.constant(value)).params())
+    return result
