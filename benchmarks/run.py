@@ -83,8 +83,9 @@ def _usable_cores() -> int:
 
 def compile_once(name: str) -> dict[str, float]:
     """Seconds of each step in this process, from the definition to machine code."""
-    import polysched as ps
     from programs import COMPILED
+
+    import polysched as ps
 
     start = time.perf_counter()
     func = COMPILED[name]()

@@ -53,12 +53,12 @@ class Measured:
     numpys: float = math.inf
 
 
-def run(folder: Path, stream: TextIO = sys.stdout) -> bool:
+def run(folder: Path, stream: TextIO | None = None) -> bool:
     """Runs the demo.
 
     Args:
         folder: where the pictures go; made if it is not there.
-        stream: where the text goes.
+        stream: where the text goes; standard output by default.
 
     Returns:
         Whether every result agrees with NumPy's.
@@ -67,6 +67,7 @@ def run(folder: Path, stream: TextIO = sys.stdout) -> bool:
         MissingExtra: matplotlib or scikit-image is not installed.
     """
     need("the demo", "viz", "matplotlib", "skimage")
+    stream = stream or sys.stdout
     progress = _Progress(stream)
     print(_HEAD, file=stream)
     pictures, good = [], True
@@ -126,7 +127,7 @@ def _error(found: Array, wanted: Array) -> float:
 _HEAD = f"""\
 Photographs and a matrix through compiled programs. No schedule yet: serial, scalar code.
 
-{"program":<18}{"size":<18}{"compiling":>10}{"polysched":>12}{"NumPy":>10}  {"":<12}{"max error"}"""
+{"program":<18}{"size":<18}{"compiling":>10}{"polysched":>12}{"NumPy":>11}  {"":<14}{"max error"}"""
 
 
 def _row(exhibit: Exhibit, arguments: Arguments, m: Measured) -> str:
@@ -136,13 +137,13 @@ def _row(exhibit: Exhibit, arguments: Arguments, m: Measured) -> str:
     wrong = "" if m.error <= exhibit.tolerance else f"  WRONG: more than {exhibit.tolerance:.0e}"
     return (
         f"{exhibit.title:<18}{' x '.join(map(str, shape)):<18}{m.compiling:>8.2f} s"
-        f"{m.ours * 1e3:>9.2f} ms{m.numpys * 1e3:>7.1f} ms  {verdict:<12}{m.error:>9.1e}{wrong}"
+        f"{m.ours * 1e3:>9.2f} ms{m.numpys * 1e3:>8.2f} ms  {verdict:<14}{m.error:>9.1e}{wrong}"
     )
 
 
 def _tail(folder: Path, pictures: list[Path], good: bool) -> str:
     verdict = "agrees with NumPy" if good else "DIFFERS FROM NUMPY in the rows marked WRONG"
-    names = "  ".join(picture.name for picture in pictures)
+    names = "  ".join(picture.name for picture in pictures) or "none"
     return f"""
 Every result {verdict}; errors are relative to the largest value.
 NumPy's matrix product is OpenBLAS: SIMD code written by hand, on all cores.

@@ -8,7 +8,7 @@ first, each over the region that is needed after it. Every access is checked on 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from math import prod
 from typing import Any
@@ -135,12 +135,12 @@ class Regions:
     def update(self, d: Definition) -> Iterator[Visit]:
         """The instances of an update that may happen, as `pure` does it."""
         s = Statement(d, self.symbols)
-        order = VarOrder(d, self.spans[d]) if needs_check(d) else None
+        if needs_check(d):
+            _exhaust(self._visits(s, VarOrder(d, self.spans[d]).visit))
+        yield from self._visits(s, partial(self._add, d))
 
-        def visit(access: Access, env: Env) -> None:
-            self._add(d, access, env)
-            if order is not None:
-                order.visit(access, env)
+    def _visits(self, s: Statement, visit: Callable[[Access, Env], None]) -> Iterator[Visit]:
+        d = s.definition
 
         def visit_bounds(rvar: RVar, env: Env) -> None:
             for access in s.footprint.bound_reads(rvar, env):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import nodes
-from .dtypes import DType, Type, concrete, int64
-from .elaborate import elaborate, infer_types
+from .dtypes import DType, Type, concrete, int64, join
+from .elaborate import elaborate, infer_types, lower_bounds
 from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, as_node, symbol_key
 from .nodes import Node, Op, Read, RVar, Var, postorder
@@ -108,6 +108,8 @@ class History:
         self.completed_by: Span | None = None
         self._typed: tuple[Definition, ...] | None = None
         self._types: tuple[Type | None, ...] = ()
+        self._bounds: tuple[frozenset[Type | None], ...] = ()
+        self._seen: tuple[tuple[DType, ...], Span] | None = None
 
     # what is known so far --------------------------------------------------------------------
     @property
@@ -195,20 +197,64 @@ class History:
         recorded = Recorded(lhs, values, op, span, nodes.next_serial())
         is_piece = self._classify(recorded)
         complete_producers(func, recorded)
-        types = func.declared_dtypes or self._infer(recorded)
+        bounds: tuple[frozenset[Type | None], ...] = ()
+        types: tuple[Type | None, ...] = func.declared_dtypes or ()
+        if not types:
+            bounds, types = self._infer(recorded)
         number = None if is_piece else len(self.recorded) - self.pieces
         self._definition(recorded, number, _concrete(types))  # refuses at the user's line
-        self._types = types
+        self._check_seen(recorded, _concrete(types))
+        self._bounds, self._types = bounds, types
         self.recorded.append(recorded)
         if is_piece:
             self.pieces += 1
             self.closed = all(isinstance(x, Var) for x in lhs)
 
-    def _infer(self, new: Recorded) -> tuple[Type | None, ...]:
-        """The types with one more definition; the others are visited again only if they change."""
-        known = self._types or (None,) * len(new.values)
-        types = infer_types(self.func, [new], known)
-        return types if types == known else infer_types(self.func, [*self.recorded, new], types)
+    def _infer(
+        self, new: Recorded
+    ) -> tuple[tuple[frozenset[Type | None], ...], tuple[Type | None, ...]]:
+        """The types with one more definition, and what bounds them from below.
+
+        The other definitions are visited again only if that changes something.
+        """
+        func = self.func
+        known = self._bounds or (frozenset(),) * len(new.values)
+        bounds = tuple(a | b for a, b in zip(known, lower_bounds(func, new), strict=True))
+        start = tuple(map(join, bounds))
+        try:
+            if self.recorded and start == tuple(map(join, known)):
+                types = infer_types(func, [new], self._types)
+                if types == self._types:
+                    return bounds, types
+            return bounds, infer_types(func, [*self.recorded, new], start)
+        except LanguageTypeError as error:
+            if error.where == new.span:
+                raise
+            raise LanguageTypeError(
+                f"this definition changes the dtype of {func.name}, and then the one at "
+                f"{error.where} is wrong: {error.what}",
+                where=new.span,
+                hint=error.hint,
+            ) from None
+
+    def _check_seen(self, new: Recorded, dtypes: tuple[DType, ...]) -> None:
+        """Refuses to change the dtype after another definition was typed with it."""
+        if self._seen is None or self._seen[0] == dtypes:
+            return
+        old, now = (", ".join(t.name for t in types) for types in (self._seen[0], dtypes))
+        raise LanguageError(
+            f"{self.func.name} was read as {old} at {self._seen[1]}, and this definition makes it "
+            f"{now}",
+            where=new.span,
+            hint=f"say so from the start: ps.Func({self.func.name!r}, dtype=...)",
+        )
+
+    def read_by(self, by: Span) -> None:
+        """Another Func reads this one at `by`: it is complete, unless pieces may still come."""
+        if self.closed or len(self.recorded) > self.pieces:
+            self.complete(by)
+        elif self.recorded and self._seen is None:
+            self._seen = self.dtypes(), by
 
     def _values(self, value: object) -> tuple[tuple[Node, ...], tuple[str, Node, Node] | None]:
         func = self.func
@@ -327,6 +373,14 @@ class History:
                     hint=f"make it an RVar, which has bounds: "
                     f"{node.name} = ps.RVar({node.name!r}, lo, hi)",
                 )
+        names = {r.name for r in rvars}
+        both = next((v.name for v in on_left if v.name in names), None)
+        if both is not None:
+            raise LanguageError(
+                f"a Var and an RVar are both called {both} in this definition of {self.func.name}",
+                where=recorded.span,
+                hint="give one of them another name",
+            )
         return Definition(
             self.func, number, lhs, values, recorded.op, on_left, rvars, where,
             recorded.span, recorded.serial,
@@ -343,11 +397,11 @@ def _concrete(types: tuple[Type | None, ...]) -> tuple[DType, ...]:
 
 def complete_producers(func: Func, new: Recorded) -> None:
     """A Func is complete at its first use by a definition of another one."""
-    for node in postorder(*new.lhs, *new.values):
+    for node in nodes.reachable(*new.lhs, *new.values):
         if isinstance(node, Read) and node.tensor is not func:
             history: History | None = getattr(node.tensor, "history", None)
-            if history is not None and (history.closed or len(history.recorded) > history.pieces):
-                history.complete(new.span)
+            if history is not None:
+                history.read_by(new.span)
 
 
 def _is_pattern(lhs: tuple[Node, ...]) -> bool:

@@ -17,6 +17,7 @@ from . import nodes
 from .dtypes import (
     INDEX,
     WEAK_FLOAT,
+    WEAK_INT,
     DType,
     Type,
     bool_,
@@ -24,6 +25,7 @@ from .dtypes import (
     float64,
     for_float_function,
     int64,
+    join,
     promote,
     same_kind,
     uint64,
@@ -43,19 +45,20 @@ Typed = tuple[tuple[Node, ...], tuple[Node, ...], tuple[RVar, ...], tuple[Node, 
 def infer_types(
     func: Func, recorded: Sequence[Recorded], known: Sequence[Type | None]
 ) -> tuple[Type | None, ...]:
-    """The least types that hold every definition; weak literals and self-reads say nothing.
-
-    `known` is a lower bound, as found for fewer definitions.
-    """
+    """The least types above `known` that hold every definition, when it reads itself as such."""
     types = tuple(known)
     while True:
-        found = types
-        for definition in recorded:
-            new = _Typer(func, found, definition.span).infer(definition.values)
-            found = tuple(promote(a, b) for a, b in zip(found, new, strict=True))
-        if found == types:
+        found = [_Typer(func, types, d.span).infer(d.values) for d in recorded]
+        joined = tuple(join(column) for column in zip(types, *found, strict=True))
+        if joined == types:
             return types
-        types = found
+        types = joined
+
+
+def lower_bounds(func: Func, recorded: Recorded) -> tuple[frozenset[Type | None], ...]:
+    """For each value, types that its own must hold, whatever the type of the Func itself is."""
+    typer = _Typer(func, (), recorded.span)
+    return tuple(typer.lower_bound(value) for value in recorded.values)
 
 
 def elaborate(func: Func, recorded: Recorded, dtypes: tuple[DType, ...]) -> Typed:
@@ -89,7 +92,7 @@ def infer_condition(root: Node, span: Span) -> Node:
 def typed_size(root: Node, span: Span) -> Node:
     """A typed extent or bound over sizes; a literal among them adapts as a size does."""
     node = _Typer(None, (), span).typed(root)
-    if isinstance(node, Const) and isinstance(node.value, int):
+    if isinstance(node, Const) and isinstance(node.value, int) and not node.type == bool_:
         return Const(int(node.value), INDEX)
     if node.type is None or not concrete(node.type).is_int:
         raise LanguageTypeError(f"{expr_text(root)} is {node.type!r}, not an integer", where=span)
@@ -104,16 +107,9 @@ def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
     from .expr import symbol_key
 
     found: dict[object, list[RVar]] = {}
-    pending = [*recorded.lhs, *recorded.values]
-    seen: set[Node] = set()
-    while pending:
-        for node in postorder(pending.pop()):
-            if isinstance(node, RVar) and node not in seen:
-                seen.add(node)
-                found.setdefault(symbol_key(node), []).append(node)
-                pending += [node.lo, node.hi]
-                if node.domain.where is not None:
-                    pending.append(node.domain.where)
+    for node in nodes.reachable(*recorded.lhs, *recorded.values):
+        if isinstance(node, RVar):
+            found.setdefault(symbol_key(node), []).append(node)
     result = {}
     names: dict[str, RVar] = {}
     for equals in found.values():
@@ -135,11 +131,39 @@ def convert(node: Node, to: DType, where: Span | None = None) -> Node:
     """`node` with the type `to`; literals are converted now, and must fit."""
     if node.type == to:
         return node
-    if not isinstance(node, Const) and node.type is not None and concrete(node.type) == to:
-        return node
-    if isinstance(node, Const) and not isinstance(node.type, DType):
+    weak = not isinstance(node.type, DType)
+    if isinstance(node, Const) and weak:
         return Const(literal_value(node.value, to, where), to)
+    if weak and node.type is not None and concrete(node.type) == to:
+        return node
+    if _is_weak_select(node):
+        return _convert_arms(node, to, where)
     return Op("cast", (node,), to)
+
+
+def _is_weak_select(node: Node) -> bool:
+    return isinstance(node, Op) and node.op == "select" and not isinstance(node.type, DType)
+
+
+def _convert_arms(root: Node, to: DType, where: Span | None) -> Node:
+    """A select between literals and indices in the type `to`: its literals adapt, as others do."""
+    done: dict[Node, Node] = {}
+    stack = [root]
+    while stack:
+        condition, *arms = stack[-1].args
+        waiting = [a for a in arms if _is_weak_select(a) and a not in done]
+        if waiting:
+            stack += waiting
+            continue
+        found = [done[a] if a in done else _convert_arm(a, to, where) for a in arms]
+        done[stack.pop()] = Op("select", (condition, *found), to)
+    return done[root]
+
+
+def _convert_arm(arm: Node, to: DType, where: Span | None) -> Node:
+    if isinstance(arm, Const):
+        return Const(literal_value(arm.value, to, where), to)
+    return convert(arm, to, where)
 
 
 def literal_value(value: bool | int | float, to: DType, where: Span | None) -> bool | int | float:
@@ -158,6 +182,10 @@ def literal_value(value: bool | int | float, to: DType, where: Span | None) -> b
     return value
 
 
+#: Rules by which an operator's result has the common type of its operands.
+_COMMON = frozenset({"arith", "lattice", "bits", "select"})
+
+
 class _Typer:
     """Types the expressions of one definition of one Func."""
 
@@ -172,6 +200,28 @@ class _Typer:
         for node in postorder(*roots):
             types[node] = self._type(node, [types[a] for a in node.args])
         return [types[r] for r in roots]
+
+    def lower_bound(self, root: Node) -> frozenset[Type | None]:
+        """The types of the operands that do not read the Func itself, below operators whose
+        result has the common type of their operands."""
+        types: dict[Node, Type | None] = {}
+        for node in postorder(root):
+            if not self._reads_itself(node) and all(a in types for a in node.args):
+                types[node] = self._type(node, [types[a] for a in node.args])
+        found = set()
+        stack, seen = [root], {root}
+        while stack:
+            node = stack.pop()
+            if node in types:
+                found.add(types[node])
+            elif isinstance(node, Op) and OPS[node.op].rule in _COMMON:
+                operands = node.operands[1:] if node.op == "select" else node.operands
+                stack += [a for a in operands if a not in seen]
+                seen.update(operands)
+        return frozenset(found)
+
+    def _reads_itself(self, node: Node) -> bool:
+        return isinstance(node, Read) and node.tensor is self.func
 
     def typed(self, root: Node) -> Node:
         """`root` with every node typed. What is made of indices and literals alone keeps a weak
@@ -217,6 +267,8 @@ class _Typer:
         t = node.type
         assert t is not None
         assert self.func is not None
+        if isinstance(node, Const) and t is WEAK_INT and to.is_int:
+            self._check_literal(node.value, to)
         if not same_kind(t, to):
             what = "update" if update else "definition"
             raise LanguageTypeError(
@@ -226,6 +278,17 @@ class _Typer:
                 hint=f"say so explicitly: ps.cast(ps.{to}, ...)",
             )
         return convert(node, to, self.span)
+
+    def _check_literal(self, value: bool | int | float, to: DType) -> None:
+        assert self.func is not None
+        if not to.min <= value <= to.max:
+            name = self.func.name
+            raise self._error(
+                f"the literal {value} does not fit in {to}, the dtype of {name}",
+                f"ps.Func({name!r}, dtype=ps.uint64) holds it"
+                if value > to.max
+                else f"ps.cast(ps.{to}, ps.cast(ps.int64, {value})) wraps",
+            )
 
     # one node ---------------------------------------------------------------------------------
     def _type(self, node: Node, args: list[Type | None]) -> Type | None:
@@ -249,6 +312,14 @@ class _Typer:
             return bool_
         if rule == "strict":
             return args[0]
+        if rule == "ldexp":
+            if args[1] is not None and not concrete(args[1]).is_int:
+                raise self._error(
+                    f"the exponent of ldexp is {args[1]!r}, not an integer: "
+                    f"{expr_text(node.operands[1])}",
+                    "ps.cast(ps.int32, x) truncates",
+                )
+            args = args[:1]
         return self._operand_type(node, args)
 
     def _operand_type(self, node: Op, args: list[Type | None]) -> Type | None:
@@ -270,6 +341,11 @@ class _Typer:
         if rule in ("arith", "divide", "round") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not") and c.is_float:
+            if not any(a is not None and concrete(a).is_float for a in args):
+                raise self._error(
+                    f"no integer type holds {args[0]!r} and {args[1]!r}: {expr_text(node)}",
+                    "cast one of them: ps.cast(ps.uint64, x)",
+                )
             raise self._error(
                 f"{OPS[node.op].symbol} works on integers and bools, not on {t!r}: "
                 f"{expr_text(node)}",
@@ -279,7 +355,7 @@ class _Typer:
             return int64 if t is bool_ else t
         if rule == "divide":
             return t if c.is_float else WEAK_FLOAT if not isinstance(t, DType) else float64
-        if rule == "float":
+        if rule in ("float", "ldexp"):
             result = for_float_function(t)
             if result is None:
                 raise self._error(
@@ -328,22 +404,25 @@ class _Typer:
         types = [a.type for a in args]
         if rule == "cast":
             return self._build_cast(node, args[0])
-        weak = self._operand_type(node, types)
+        if rule == "compare":
+            common = self._operand_type(node, types)
+            assert common is not None
+            return self._build_compare(node, args, concrete(common))
+        weak = self._rule(node, types)
         assert weak is not None
         t = concrete(weak)
         if rule == "select":
-            return Op("select", (args[0], *(self._to(a, t) for a in args[1:])), t)
-        if rule == "compare":
-            return self._build_compare(node, args, t)
+            return Op("select", (args[0], *(self._to(a, t) for a in args[1:])), weak)
+        if rule == "ldexp":
+            args = (args[0], _saturated(args[1], self.span))
         if rule == "round" and t.is_int:
-            return self._to(args[0], t)
+            return args[0]
         operands = tuple(self._to(a, t) for a in args)
         if t.is_bool and rule == "arith":
             return Op("or" if node.op == "add" else "and", operands, bool_)
         if node.op == "abs" and t.kind in "bu":
             return operands[0]
-        kept = weak if isinstance(weak, DType) else WEAK_FLOAT if t.is_float else INDEX
-        built = Op(node.op, operands, kept)
+        built = Op(node.op, operands, weak)
         return contract(built) if t.is_float and not strict else built
 
     def _to(self, node: Node, t: DType) -> Node:
@@ -368,22 +447,48 @@ class _Typer:
 
     def _build_compare(self, node: Op, args: tuple[Node, ...], t: DType) -> Node:
         a, b = args
-        types = {concrete(x.type or int64) for x in (a, b)}
-        if types == {int64, uint64}:
+        if _is_weak_integer(a) and not _is_weak_integer(b):
+            return self._compare_literal(_flipped(node.op), b, a, t)
+        if _is_weak_integer(b) and not _is_weak_integer(a):
+            return self._compare_literal(node.op, a, b, t)
+        if {concrete(x.type or int64) for x in args} == {int64, uint64}:
             return _compare_signs(node.op, a, b)
-        for literal, other in ((a, b), (b, a)):
-            if isinstance(literal, Const) and not isinstance(literal.type, DType) and t.is_int:
-                fits = t.min <= literal.value <= t.max
-                if not fits and other.type != uint64 and not isinstance(literal.value, float):
-                    t = int64
-        return Op(node.op, (convert(a, t, self.span), convert(b, t, self.span)), bool_)
+        return Op(node.op, (self._to(a, t), self._to(b, t)), bool_)
+
+    def _compare_literal(self, op: str, a: Node, literal: Node, t: DType) -> Node:
+        """A comparison with an integer literal, exact also where `a` has no such value."""
+        assert isinstance(literal, Const)
+        if t.is_float or t.is_bool or t.min <= literal.value <= t.max:
+            return Op(op, (self._to(a, t), self._to(literal, t)), bool_)
+        above = literal.value > t.max
+        holds = op == "ne" or op in (("lt", "le") if above else ("gt", "ge"))
+        # The outcome is known, but `a` is still an operand: what it reads is read.
+        return Op("le" if holds else "gt", (self._to(a, t), Const(t.max, t)), bool_)
+
+
+def _is_weak_integer(node: Node) -> bool:
+    return isinstance(node, Const) and node.type is WEAK_INT
+
+
+def _saturated(exponent: Node, span: Span) -> Node:
+    """The exponent of ldexp within what a float can scale by: beyond 2**(+-2200) all is 0 or inf."""
+    e = convert(exponent, concrete(exponent.type or int64), span)
+    t = concrete(e.type or int64)
+    for op, limit in (("min", 2200), ("max", -2200)):
+        if t.min <= limit <= t.max:
+            e = Op(op, (e, Const(limit, t)), t)
+    return e
+
+
+def _flipped(op: str) -> str:
+    """The comparison with its operands exchanged."""
+    return {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
 
 
 def _compare_signs(op: str, a: Node, b: Node) -> Node:
     """int64 against uint64, exactly: no type holds both."""
     if concrete(a.type or int64) == uint64:
-        flipped = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
-        return _compare_signs(flipped, b, a)
+        return _compare_signs(_flipped(op), b, a)
     a = convert(a, int64)
     negative = Op("lt", (a, Const(0, int64)), bool_)
     compared = Op(op, (Op("cast", (a,), uint64), convert(b, uint64)), bool_)
@@ -408,12 +513,12 @@ def contract(node: Op) -> Op:
 
 def _product(node: Node) -> tuple[Node, Node, bool] | None:
     """The factors of a product and whether it is negated."""
+    negative = False
+    while isinstance(node, Op) and node.op == "neg":
+        (node,), negative = node.operands, not negative
     match node:
         case Op(op="mul", operands=(a, b)):
-            return a, b, False
-        case Op(op="neg", operands=(inner,)):
-            found = _product(inner)
-            return None if found is None else (found[0], found[1], not found[2])
+            return a, b, negative
         case _:
             return None
 

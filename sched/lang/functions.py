@@ -76,19 +76,7 @@ def fma(a: ExprLike, b: ExprLike, c: ExprLike) -> Expr:
 
 def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
     """`value * 2**exponent` with one rounding; the exponent is an integer of any type."""
-    e = as_node(exponent)
-    if isinstance(e.type, DType | Weak) and not concrete(e.type).is_int:
-        raise LanguageTypeError(
-            f"the exponent of ldexp is {e.type!r}, not an integer: {exponent!r}",
-            hint="ps.cast(ps.int32, x) truncates",
-        )
-    # The operator takes it as a float next to `value`: an int16 fits in each, and beyond
-    # 2**(+-2200) everything is 0 or inf.
-    high = Op("gt", (e, literal(2200)), None)
-    wide = Op("select", (high, literal(2200), Op("cast", (e,), int64)), None)
-    low = Op("lt", (wide, literal(-2200)), None)
-    saturated = Op("cast", (Op("select", (low, literal(-2200), wide), None),), int16)
-    return Expr(Op("ldexp", (as_node(value), saturated), None))
+    return Expr(Op("ldexp", (as_node(value), as_node(exponent)), None))
 
 
 def minimum(a: ExprLike, b: ExprLike) -> Expr:

@@ -204,6 +204,20 @@ def postorder(*roots: Node) -> Iterator[Node]:
             stack.extend((a, False) for a in reversed(node.args) if a not in seen)
 
 
+def reachable(*roots: Node) -> Iterator[Node]:
+    """Every distinct node below `roots`, and below the bounds and conditions of RVars there."""
+    seen: set[Node] = set()
+    pending = list(roots)
+    for root in pending:
+        for node in postorder(root):
+            if node not in seen:
+                seen.add(node)
+                yield node
+                if isinstance(node, RVar):
+                    where = node.domain.where
+                    pending += [node.lo, node.hi, *([] if where is None else [where])]
+
+
 def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
     """`root` with `rule` applied to every node, operands first."""
     return transform_all((root,), rule)[0]

@@ -22,7 +22,8 @@ class OpInfo:
       not      one integer or bool
       compare  operands are promoted, the result is bool
       select   bool, then two values that are promoted
-      float    operands are promoted, integers become floats as in NumPy; the result is a float
+      float    an integer becomes a float as in NumPy; the result is a float
+      ldexp    as float; the second operand is an integer, given to the operator as that float
       round    float to float; integers pass through unchanged
       cast     to the type that the node carries
       fma      three floats of one type
@@ -73,7 +74,7 @@ OPS: dict[str, OpInfo] = {
     "log": OpInfo(1, "float"),
     "tanh": OpInfo(1, "float"),
     "sigmoid": OpInfo(1, "float"),
-    "ldexp": OpInfo(2, "float"),
+    "ldexp": OpInfo(2, "ldexp"),
 }
 
 FUNCTIONS = frozenset({"rsqrt", "exp", "log", "tanh", "sigmoid", "ldexp"})

@@ -332,7 +332,8 @@ def test_conditions_on_data_restrict_rvars():
     f = ps.Func("f", ())
     f[()] = 0
     f[()] += A[k]
-    result = interpret(f, np.array([True, False, True, True]), np.array([1, 10, -100, 1000]))
+    a = np.array([1, 10, -100, 1000])
+    result = interpret(f, A=a, mask=np.array([True, False, True, True]))
     assert result.shape == ()
     assert result == 1001
 

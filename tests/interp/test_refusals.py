@@ -264,6 +264,15 @@ def test_an_update_that_depends_on_the_order_of_its_vars():
     assert "make i an RVar" in text
 
 
+def test_the_order_of_vars_is_judged_before_bounds():
+    """The example of the contract, whose first instance is out of bounds as well."""
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] = f[i - 1] + 1
+    assert "i=0 writes f[0], and i=1 reads it" in refusal(ps.LanguageError, f, n=3)
+    assert "f[-1] is out of bounds" in refusal(ps.CallValueError, f, n=1)
+
+
 def test_a_read_before_a_write_by_other_vars():
     f = ps.Func("f", (n,))
     f[i] = i

@@ -1,0 +1,147 @@
+"""Bounds: proven, turned into the weakest condition on the sizes, scanned, or refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polysched.lang.program import Program
+from polysched.poly.conditions import conditions
+from polysched.poly.isl import Set
+from polysched.poly.model import Model
+
+import polysched as ps
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+
+
+def holds(allowed: Set, model: Model, sizes: dict[str, int]) -> bool:
+    frame = model.parameters
+    point = model.context.intersect(allowed)
+    for name in model.params:
+        value = frame.constant(sizes[name])
+        point = point.intersect(frame.param(name).eq_set(value).params())
+    return not point.is_empty()
+
+
+@given(
+    scale=st.integers(-2, 3), shift=st.integers(-3, 3), extra=st.integers(-1, 3),
+    lower=st.integers(-1, 3),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_the_condition_is_the_weakest(scale: int, shift: int, extra: int, lower: int) -> None:
+    """A[scale*i + shift] with A of extent m + extra, read where i >= lower."""
+    a = ps.Input("a", ps.int32, (m + extra,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(i >= lower, a[scale * i + shift], 0)
+    model = Model(Program((f,)))
+
+    def in_bounds(rows: int, extent: int) -> bool:
+        return all(0 <= scale * at + shift < extent + extra for at in range(max(lower, 0), rows))
+
+    try:
+        found = conditions(model)
+    except ps.LanguageError:
+        assert not any(in_bounds(rows, k) for rows in range(1, 9) for k in range(40))
+        return
+    for rows in range(7):
+        for k in range(9):
+            sizes = {"n": rows, "m": k}
+            allowed = all(holds(c.allowed, model, sizes) for c in found.sizes)
+            assert allowed == in_bounds(rows, k)
+
+
+def test_a_proven_access_asks_nothing() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[ps.clip(i - 1, 0, n - 1)] + a[n - 1 - i]
+    found = conditions(Model(Program((f,))))
+    assert found.sizes == ()
+    assert found.scans == ()
+
+
+def test_a_read_in_an_arm_is_judged_where_the_arm_is_chosen() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(i + 1 < n, a[i + 1], 0)
+    found = conditions(Model(Program((f,))))
+    assert found.sizes == ()
+    assert not found.safe  # the guard must stay
+
+
+def test_a_condition_on_data_does_not_make_an_index_safe() -> None:
+    a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select((x[i] + 1 >= 0) & (x[i] + 1 < m), a[x[i] + 1], 0)
+    with pytest.raises(ps.LanguageError, match="nothing but its type bounds"):
+        conditions(Model(Program((f,))))
+
+
+def test_an_index_read_from_an_input_is_scanned() -> None:
+    a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[x[i]]
+    found = conditions(Model(Program((f,))))
+    assert [(s.source, s.tensor, s.axis) for s in found.scans] == [(x, a, 0)]
+    assert found.sizes == ()
+
+
+def test_a_declared_range_needs_no_scan() -> None:
+    a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,), range=(0, m))
+    f = ps.Func("f", (n,))
+    f[i] = a[x[i]]
+    found = conditions(Model(Program((f,))))
+    assert (found.sizes, found.scans) == ((), ())
+
+
+def test_a_clamp_by_constants_is_a_condition_on_the_size() -> None:
+    a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[ps.clip(x[i], 0, 9)]
+    model = Model(Program((f,)))
+    (found,) = conditions(model).sizes
+    assert holds(found.allowed, model, {"n": 3, "m": 10})
+    assert not holds(found.allowed, model, {"n": 3, "m": 9})
+    assert holds(found.allowed, model, {"n": 0, "m": 0})
+
+
+def test_out_of_bounds_for_every_size_is_refused_with_the_smallest_witness() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[i + 1]
+    with pytest.raises(ps.LanguageError, match=r"f\[i=0\] touches a\[1\], at n=1"):
+        conditions(Model(Program((f,))))
+
+
+def test_requirements_are_used_in_proofs() -> None:
+    a = ps.Input("a", ps.int32, (m,))
+    f = ps.Func("f", (n,))
+    ps.require(m >= n, "a is at least as long as f", f)
+    f[i] = a[i]
+    assert conditions(Model(Program((f,)))).sizes == ()
+
+
+def test_bounds_of_params_are_used_in_proofs() -> None:
+    a = ps.Input("a", ps.int32, (n + 5,))
+    p = ps.Param("p", ps.int32, min=0, max=5)
+    f = ps.Func("f", (n,))
+    f[i] = a[i + p]
+    assert conditions(Model(Program((f,)))).sizes == ()
+
+
+def test_a_region_is_filled_only_where_that_asks_nothing() -> None:
+    """g is needed on two diagonals; computing the square between them would read out of a."""
+    a = ps.Input("a", ps.int32, (n,))
+    g, f = ps.Func("g"), ps.Func("f", (n,))
+    g[i, j] = a[i] + a[i - j]
+    f[i] = g[i, i] + g[i, 0]
+    schedule = ps.Schedule.default(f)
+    assert schedule.conditions == ()
+    assert (schedule.compile()(a=_ramp(5)) == [0, 2, 4, 6, 8] + _ramp(5)).all()
+
+
+def _ramp(count: int) -> object:
+    import numpy as np
+
+    return np.arange(count, dtype=np.int32)

@@ -1,0 +1,154 @@
+"""Dependences against their definition: every pair of instances, in the order they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from polysched.lang.program import Program
+from polysched.poly.dependences import Dependence, dependences, violated, witness
+from polysched.poly.isl import Map, isl
+from polysched.poly.looptree import Loop, Seq, Stage, as_written, time_maps
+from polysched.poly.model import Model
+
+import polysched as ps
+
+from . import programs
+from .trees import executed, stages
+
+Instance = tuple[str, tuple[int, ...]]
+Pair = tuple[str, Instance, Instance]
+
+
+def model_of(func: ps.Func) -> Model:
+    return Model(Program((func,)))
+
+
+def points(relation: Map, sizes: dict[str, int]) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The pairs of a map at concrete sizes."""
+    for k in range(int(relation.dim(isl.dim_type.param))):
+        name = relation.get_dim_name(isl.dim_type.param, k)
+        relation = relation.fix_val(isl.dim_type.param, k, isl.Val(sizes[name]))
+    split = int(relation.dim(isl.dim_type.in_))
+    wrapped = relation.wrap().project_out(
+        isl.dim_type.param, 0, int(relation.dim(isl.dim_type.param))
+    )
+    found = set()
+
+    def visit(point: isl.Point) -> None:
+        total = int(wrapped.dim(isl.dim_type.set))
+        at = [
+            int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k in range(total)
+        ]
+        found.add((tuple(at[:split]), tuple(at[split:])))
+
+    wrapped.foreach_point(visit)
+    return found
+
+
+def brute_force(model: Model, sizes: dict[str, int]) -> set[Pair]:
+    """Flow from the last writer, anti and output between every ordered pair."""
+    order = executed(model, as_written(model), sizes)
+    touched: dict[Instance, list[tuple[bool, object, tuple[int, ...]]]] = {}
+    for statement in model.statements:
+        for access in statement.accesses:
+            for at, element in points(access.map, sizes):
+                touched.setdefault((statement.name, at), []).append(
+                    (access.is_write, access.tensor, element)
+                )
+    found: set[Pair] = set()
+    for later, sink in enumerate(order):
+        for is_write, tensor, element in touched.get(sink, []):
+            writer_seen = False
+            for source in reversed(order[:later]):
+                for other_write, other, where in touched.get(source, []):
+                    if other is not tensor or where != element:
+                        continue
+                    if is_write:
+                        found.add(("output" if other_write else "anti", source, sink))
+                    elif other_write and not writer_seen:
+                        found.add(("flow", source, sink))
+                writer_seen = writer_seen or any(
+                    w and t is tensor and e == element for w, t, e in touched.get(source, [])
+                )
+    return found
+
+
+def computed(found: tuple[Dependence, ...], sizes: dict[str, int]) -> set[Pair]:
+    return {
+        (d.kind, (d.source.name, a), (d.sink.name, b))
+        for d in found
+        for a, b in points(d.map, sizes)
+    }
+
+
+def prefix_sum() -> ps.Func:
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    r = ps.RVar("r", 1, n)
+    f = ps.Func("f", (n,))
+    f[i] = i
+    f[r] += f[r - 1]
+    return f
+
+
+def two_stages() -> ps.Func:
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    g, f = ps.Func("g"), ps.Func("f", (n,))
+    g[i] = i * i
+    g[i] += 1
+    f[i] = g[i] + g[i + 1]
+    return f
+
+
+@pytest.mark.parametrize(
+    "build",
+    [programs.triangle, programs.strided, programs.union, programs.pipeline, prefix_sum, two_stages],
+    ids=lambda b: b.__name__,
+)
+def test_all_dependences(build: Callable[[], ps.Func]) -> None:
+    model = model_of(build())
+    found = dependences(model, as_written(model))
+    for n in (0, 1, 2, 4):
+        sizes = {name: n + k for k, name in enumerate(model.params)}
+        assert computed(found, sizes) == brute_force(model, sizes)
+    assert all(d.exact for d in found)
+
+
+def test_a_scatter_keeps_every_earlier_write_as_a_possible_source() -> None:
+    n = ps.sizes("n")
+    x = ps.vars("x")
+    a = ps.Input("a", ps.uint8, (n,))
+    r = ps.RVar("r", 0, n)
+    h = ps.Func("h", (256,))
+    h[x] = 0
+    h[a[r]] += 1
+    model = model_of(h)
+    found = dependences(model, as_written(model))
+    flow = [d for d in found if d.kind == "flow"]
+    assert flow
+    assert not any(d.exact for d in flow)
+    own = next(d for d in flow if d.source is d.sink)
+    assert {b[0] - a[0] for a, b in points(own.map, {"n": 4})} == {1, 2, 3}
+
+
+def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
+    model = model_of(prefix_sum())
+    (own,) = [
+        d for d in dependences(model, as_written(model)) if d.kind == "flow" and d.source is d.sink
+    ]
+    init, update = stages(model)
+    assert isinstance(update, Stage)
+    backwards = Stage(update.statement, (_negated(update.coordinates[0]),))
+    tree = Seq((Loop("i", (init,)), Loop("r", (backwards,))))
+    pairs = violated(own, time_maps(tree))
+    assert witness(pairs) == ({"n": 3}, [1], [2])
+    assert violated(own, time_maps(as_written(model))).is_empty()
+
+
+def _negated(node: object) -> object:
+    from polysched.lang.dtypes import int64
+    from polysched.lang.nodes import Op
+
+    return Op("neg", (node,), int64)

@@ -1,0 +1,184 @@
+"""The commands `python -m polysched` and `benchmarks/run.py`."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched import demo
+from polysched.__main__ import main
+
+PNG = b"\x89PNG\r\n\x1a\n"
+BENCHMARK = Path(__file__).resolve().parent.parent / "benchmarks" / "run.py"
+
+
+def _command(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def _exits(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as exited:
+        main(arguments)
+    assert isinstance(exited.value.code, int)
+    return exited.value.code
+
+
+# the parser -------------------------------------------------------------------------------------
+
+
+def test_help_names_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _exits("--help") == 0
+    text = capsys.readouterr().out
+    assert text.startswith("usage: python -m polysched")
+    for word in ("demo", "info", "--version"):
+        assert word in text
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _exits("--version") == 0
+    assert capsys.readouterr().out.startswith("polysched ")
+
+
+@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("demo", "--nonsense")])
+def test_wrong_arguments_exit_with_2(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _exits(*arguments) == 2
+    assert "usage: " in capsys.readouterr().err
+
+
+def test_runs_as_a_module(tmp_path: Path) -> None:
+    done = _command("-m", "polysched", "info", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("polysched ")
+    assert not list(tmp_path.iterdir())
+
+
+# info -------------------------------------------------------------------------------------------
+
+
+def test_info_says_what_matters(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYSCHED_LOG", "1")
+    assert main(["info"]) == 0
+    text = capsys.readouterr().out
+    for name in ("Python", "numpy", "islpy", "llvmlite", "target", "features", "cores"):
+        assert re.search(rf"^{name} +\S", text, re.MULTILINE), name
+    assert re.search(r"LLVM \d+\.\d+", text)
+    assert f"numpy        {np.__version__}" in text
+    assert "POLYSCHED_LOG=1" in text
+
+
+# demo -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "skimage"])
+def test_demo_without_its_extra_says_so_in_one_line(
+    package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(["demo"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (f"polysched: the demo needs {package}: pip install 'polysched[viz]'\n")
+
+
+def _doubled() -> ps.Func:
+    n, i = ps.sizes("n"), ps.vars("i")
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = 2 * x[i]
+    return f
+
+
+def _exhibit(factor: float) -> demo.Exhibit:
+    def reference(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.float32(factor) * x
+
+    return demo.Exhibit(
+        "doubling", _doubled, reference, lambda: {"x": np.ones(5, np.float32)}, 1e-6
+    )
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "_SECONDS", 0.01)
+    monkeypatch.setattr(demo, "_TURN", 0.001)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.usefixtures("quick")
+def test_demo_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "EXHIBITS", (_exhibit(2.0),))
+    out = io.StringIO()
+    assert demo.run(tmp_path, out)
+    assert "Every result agrees with NumPy" in out.getvalue()
+    assert "\r" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("quick")
+def test_demo_fails_on_a_wrong_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "EXHIBITS", (_exhibit(2.5),))
+    assert main(["demo", "--out", str(tmp_path)]) == 1
+    assert "WRONG" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("quick")
+def test_progress_is_shown_on_a_terminal_and_wiped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "EXHIBITS", (_exhibit(2.0),))
+    out = _Terminal()
+    demo.run(tmp_path, out)
+    assert "\r\x1b[K[1/1] doubling: compiling" in out.getvalue()
+    assert "\r\x1b[Kdoubling " in out.getvalue().replace("\r\x1b[K\r", "\r")
+
+
+@pytest.mark.slow
+def test_demo(tmp_path: Path) -> None:
+    done = _command("-m", "polysched", "demo", "--out", tmp_path / "made", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for exhibit in demo.EXHIBITS:
+        assert re.search(rf"^{exhibit.title} .*(faster|slower)", done.stdout, re.MULTILINE)
+    assert str(tmp_path / "made") in done.stdout
+    made = sorted((tmp_path / "made").iterdir())
+    assert [path.name for path in made] == ["corners.png", "local-contrast.png", "sharpened.png"]
+    for path in made:
+        content = path.read_bytes()
+        assert content.startswith(PNG)
+        assert len(content) > 100_000  # a photograph, not an empty canvas
+
+
+# benchmarks -------------------------------------------------------------------------------------
+
+
+def test_benchmark_names_its_cases(tmp_path: Path) -> None:
+    done = _command(BENCHMARK, "--case", "nonsense", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "blur" in done.stderr
+
+
+def test_benchmark_accounts_for_the_stages_of_the_compiler(tmp_path: Path) -> None:
+    done = _command(BENCHMARK, "--compile-one", "blur", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    seconds = json.loads(done.stdout)
+    total = seconds.pop("total")
+    assert {"define", "model", "conditions", "bounds", "build", "emit", "llvm"} <= set(seconds)
+    assert 0.5 * total < sum(seconds.values()) <= total

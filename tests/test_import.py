@@ -1,0 +1,48 @@
+"""What `import polysched` costs, and what it leaves alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LIMIT = 0.25  # seconds
+TRIES = 7  # the fastest one counts: others share the machine
+
+_TIMED = """
+import time
+start = time.perf_counter()
+import polysched
+print(time.perf_counter() - start)
+"""
+_LOADED = "import sys, polysched; print(*sys.modules)"
+
+
+def _run(program: str, **variables: str) -> str:
+    command = [sys.executable, "-P", "-c", program]
+    environment = {**os.environ, **variables}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return done.stdout
+
+
+def test_import_is_fast(tmp_path: Path) -> None:
+    # With bytecode, as after an installation, also where this process may write none.
+    variables = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    _run("import polysched", **variables)
+    fastest = float("inf")
+    for _ in range(TRIES):
+        fastest = min(fastest, float(_run(_TIMED, **variables)))
+        if fastest < LIMIT:
+            break
+    assert fastest < LIMIT
+
+
+def test_import_leaves_optional_packages_alone() -> None:
+    optional = {"hypothesis", "matplotlib", "skimage", "scipy", "IPython", "torch", "numba"}
+    assert not optional & set(_run(_LOADED).split())
+
+
+def test_import_loads_neither_demo_nor_pictures() -> None:
+    outer = ("polysched.demo", "polysched.show", "polysched.testing")
+    assert [name for name in _run(_LOADED).split() if name.startswith(outer)] == []
