@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .tensors import Func
 
 
+Bounds = tuple[frozenset[Type | None], ...]
+"""For each value of a Func, types that its own must hold."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Recorded:
     """A definition as written, untyped. `op` is "=" or the operator of an in-place update."""
@@ -108,7 +112,7 @@ class History:
         self.completed_by: Span | None = None
         self._typed: tuple[Definition, ...] | None = None
         self._types: tuple[Type | None, ...] = ()
-        self._bounds: tuple[frozenset[Type | None], ...] = ()
+        self._bounds: Bounds = ()
         self._seen: tuple[tuple[DType, ...], Span] | None = None
 
     # what is known so far --------------------------------------------------------------------
@@ -197,7 +201,7 @@ class History:
         recorded = Recorded(lhs, values, op, span, nodes.next_serial())
         is_piece = self._classify(recorded)
         complete_producers(func, recorded)
-        bounds: tuple[frozenset[Type | None], ...] = ()
+        bounds: Bounds = ()
         types: tuple[Type | None, ...] = func.declared_dtypes or ()
         if not types:
             bounds, types = self._infer(recorded)
@@ -210,9 +214,7 @@ class History:
             self.pieces += 1
             self.closed = all(isinstance(x, Var) for x in lhs)
 
-    def _infer(
-        self, new: Recorded
-    ) -> tuple[tuple[frozenset[Type | None], ...], tuple[Type | None, ...]]:
+    def _infer(self, new: Recorded) -> tuple[Bounds, tuple[Type | None, ...]]:
         """The types with one more definition, and what bounds them from below.
 
         The other definitions are visited again only if that changes something.

@@ -23,12 +23,20 @@ class Requirement:
     condition: Node
     message: str
     span: Span
+    is_addressed: bool
+    """Whether it names the Funcs to which it belongs."""
+
+    @property
+    def names(self) -> set[str]:
+        """The sizes and Params that it is about."""
+        symbols = (n for n in postorder(self.condition) if isinstance(n, nodes.Size | nodes.Param))
+        return {n.name for n in symbols}
 
 
 class _Recent(threading.local):
     """Where a requirement written without Funcs belongs: see `require`."""
 
-    pending: list[Requirement]
+    pending: list[tuple[Requirement, Func | None]]
     last: Func | None
 
     def __init__(self) -> None:
@@ -40,8 +48,11 @@ _recent = _Recent()
 
 
 def adopt(func: Func) -> None:
-    """Called by each new Func: requirements written just before it are its own."""
-    func.requirements = list(_recent.pending)
+    """Called by each new Func: requirements written just before it are its own, unless the Func
+    made before them was used in between: they were about that one."""
+    func.requirements = [
+        r for r, last in _recent.pending if last is None or last.history.completed_by is None
+    ]
     _recent.pending = []
     _recent.last = func
 
@@ -54,7 +65,8 @@ def require(condition: ExprLike, message: str, *funcs: Func) -> None:
         message: what a call that fails it says, as a `CallError`.
         funcs: to which it belongs; every program that contains one of them checks it. Without
             any, it belongs to the Func made last, unless that was used already, and to the one
-            made next.
+            made next, unless that one was used before; a program without its sizes and Params
+            has nothing to check.
     """
     node = infer_condition(as_node(condition), user_span())
     if not isinstance(message, str):
@@ -65,14 +77,20 @@ def require(condition: ExprLike, message: str, *funcs: Func) -> None:
                 f"a requirement is about sizes and Params, and cannot contain {expr_text(n)}",
                 hint="ps.select makes a value depend on data",
             )
-    requirement = Requirement(node, message, user_span())
+    requirement = Requirement(node, message, user_span(), bool(funcs))
+    for func in funcs:
+        if not isinstance(func, Func):
+            raise LanguageTypeError(f"a requirement belongs to Funcs, not to {func!r}")
     if funcs:
         for func in funcs:
             func.requirements.append(requirement)
         return
-    if _recent.last is not None and _recent.last.history.completed_by is None:
-        _recent.last.requirements.append(requirement)
-    _recent.pending.append(requirement)
+    last = _recent.last
+    if last is not None and last.history.completed_by is not None:
+        last = None
+    if last is not None:
+        last.requirements.append(requirement)
+    _recent.pending.append((requirement, last))
 
 
 class Program:
@@ -93,6 +111,13 @@ class Program:
             if not isinstance(output, Func):
                 raise LanguageTypeError(f"a program computes Funcs, not {output!r}")
         self.outputs = tuple(outputs)
+        if not outputs:
+            raise LanguageError("a program computes at least one Func")
+        if len(set(outputs)) < len(outputs):
+            raise LanguageError(
+                "an output is listed twice: " + ", ".join(f.name for f in outputs),
+                hint="each result is returned once",
+            )
         self.funcs = _producers_first(self.outputs, span)
         self.definitions: tuple[Definition, ...] = tuple(
             d for f in self.funcs for d in f.history.typed()
@@ -104,8 +129,19 @@ class Program:
         self.params: dict[str, nodes.Param] = {}
         for node in self._symbol_nodes():
             self._add_symbol(node)
+        self._drop_requirements()
         self.names = _unique_names([*self.inputs, *self.consts, *self.funcs])
         self._check_call_names()
+
+    def _drop_requirements(self) -> None:
+        """Those without Funcs of their own that are about another program's sizes."""
+        known = {*self.sizes, *self.params}
+        self.requirements = tuple(
+            r for r in self.requirements if r.is_addressed or r.names <= known
+        )
+        for r in self.requirements:
+            for node in postorder(r.condition):
+                self._add_symbol(node)
 
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()
@@ -138,8 +174,6 @@ class Program:
             if isinstance(tensor, Input) and tensor.range is not None:
                 yield from postorder(*tensor.range)
         yield from self._as_written()
-        for requirement in self.requirements:
-            yield from postorder(requirement.condition)
 
     def _add_symbol(self, node: Node) -> None:
         match node:
@@ -244,6 +278,9 @@ def _order(args: Sequence[Input] | None, found: list[Tensor], span: Span) -> tup
     for a in args:
         if not isinstance(a, Input):
             raise LanguageTypeError(f"args= lists Inputs, not {a!r}", where=span)
+    twice = [a.name for k, a in enumerate(args) if a in args[:k]]
+    if twice:
+        raise LanguageError(f"args= lists {', '.join(twice)} twice", where=span)
     missing = [i.name for i in inputs if i not in args]
     if missing:
         raise LanguageError(

@@ -1,0 +1,59 @@
+"""POLYSCHED_LOG: the steps of the compiler, on stderr."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import polysched as ps
+
+STEPS = ("program", "model", "conditions", "bounds", "build", "expand_math", "emit", "llvm")
+
+
+def _compile(function: object = None) -> ps.Kernel:
+    n, i = ps.sizes("n"), ps.vars("i")
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.exp(x[i]) if function is ps.exp else 2 * x[i]
+    kernel: ps.Kernel = ps.Schedule(f).compile()
+    return kernel
+
+
+def _steps(text: str) -> list[str]:
+    return re.findall(r"^-- (\w+): \d+\.\d+ ms$", text, re.MULTILINE)
+
+
+def test_silent_by_default(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("POLYSCHED_LOG", raising=False)
+    _compile()
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
+
+
+def test_times(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("POLYSCHED_LOG", "1")
+    kernel = _compile()
+    said = capsys.readouterr()
+    assert said.out == ""
+    found = _steps(said.err)
+    assert len(found) == len(said.err.splitlines())
+    assert [step for step in found if step in STEPS] == list(STEPS)
+    assert set(found) == set(kernel.seconds)
+
+
+def test_ir_is_shown_after_each_pass_that_changed_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POLYSCHED_LOG", "ir")
+    _compile()
+    plain = capsys.readouterr().err
+    assert plain.count("kernel f") == 2  # built, and with flat indices; nothing to expand
+    _compile(ps.exp)
+    expanded = capsys.readouterr().err
+    assert expanded.count("kernel f") == 3
+    built, after = expanded.split("-- expand_math")
+    assert "exp(x[i])" in built
+    assert "exp(x[i])" not in after

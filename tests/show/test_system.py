@@ -1,0 +1,68 @@
+"""The report of `python -m polysched info`."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+import pytest
+
+from polysched.show import system
+
+REQUIREMENTS = [
+    "numpy>=2.0",
+    'matplotlib>=3.9; extra == "viz"',
+    'no-such-distribution>=1; extra == "test"',
+    "polysched[viz]; extra == 'test'",
+    'pytest>=8; extra == "test"',
+    'mypy==2.4.*; extra == "lint"',
+]
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """polysched's metadata and what is installed, made up."""
+    versions = {"polysched": "1.2.3", "matplotlib": "3.9", "pytest": "8.2"}
+
+    def version(name: str) -> str:
+        if name in versions:
+            return versions[name]
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", lambda name: REQUIREMENTS)
+    monkeypatch.setattr(metadata, "version", version)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("extra", "line"),
+    [
+        ("viz", "yes"),
+        ("test", "no: without no-such-distribution (pip install 'polysched[test]')"),
+        ("lint", "no: without mypy (pip install 'polysched[lint]')"),
+        ("docs", "unknown"),
+    ],
+)
+def test_extras_follow_the_metadata(extra: str, line: str) -> None:
+    lines = system.report().splitlines()
+    assert f"{extra:<13}{line}" in lines
+    assert lines[0] == "polysched    1.2.3"
+
+
+def test_a_source_tree_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    monkeypatch.setattr(metadata, "requires", missing)
+    assert system.version() == "(a source tree, not installed)"
+    assert "viz          unknown" in system.report()
+
+
+def test_an_unset_variable_is_said_to_be_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("POLYSCHED_LOG", raising=False)
+    assert "POLYSCHED_LOG is not set" in system.report()
+
+
+def test_features_that_are_missing_are_not_listed() -> None:
+    target = system.Target("x86_64-unknown-linux-gnu", "made-up", "+fma,-avx512f,+avx2,+mmx")
+    assert system._features(target) == ["fma", "avx2"]
