@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched import demo
+from polysched import demo, demo_numpy, demo_programs
 from polysched.__main__ import main
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -164,6 +165,46 @@ def test_demo(tmp_path: Path) -> None:
         content = path.read_bytes()
         assert content.startswith(PNG)
         assert len(content) > 100_000  # a photograph, not an empty canvas
+
+
+def test_photographs_are_never_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*address: object) -> None:
+        raise AssertionError(f"connects to {address}")
+
+    monkeypatch.setitem(sys.modules, "pooch", None)  # what scikit-image downloads with
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    for exhibit in demo.EXHIBITS:
+        arguments = exhibit.load()
+        assert all(a.dtype == np.float32 for a in arguments.values() if isinstance(a, np.ndarray))
+
+
+IMAGES = (
+    (demo_programs.unsharp_mask, demo_numpy.unsharp_mask, (3,)),
+    (demo_programs.local_contrast, demo_numpy.local_contrast, (3,)),
+    (demo_programs.harris, demo_numpy.harris, ()),
+)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 7), (9, 4)], ids=str)
+@pytest.mark.parametrize(
+    ("build", "reference", "channels"), IMAGES, ids=["unsharp", "contrast", "harris"]
+)
+def test_demo_programs_mean_what_they_should(
+    build: Any, reference: Any, channels: tuple[int, ...], size: tuple[int, int]
+) -> None:
+    image = np.random.default_rng(0).random((*size, *channels), np.float32)
+    program = build()
+    found = program(image=image)
+    assert np.array_equal(found.view(np.uint32), ps.interpret(program, image).view(np.uint32))
+    np.testing.assert_allclose(found, reference(image), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("build", [build for build, _, _ in IMAGES])
+def test_demo_programs_take_empty_images(build: Any) -> None:
+    program = build()
+    channels = (3,) if program.ndim == 3 else ()
+    for shape in (0, 0), (0, 5), (5, 0):
+        assert program(image=np.empty((*shape, *channels), np.float32)).size == 0
 
 
 # benchmarks -------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 import threading
 from collections.abc import Sequence
 from html import escape
@@ -56,7 +55,7 @@ class Kernel:
         self._conditions = _SizeChecks(schedule)
         self._variant(False)
         self.signature = schedule.program.signature()
-        self.__signature__ = _python_signature(schedule)
+        self.__signature__ = schedule.program.call_signature()
 
     # calling ----------------------------------------------------------------------------------
     def __call__(
@@ -158,18 +157,6 @@ class Kernel:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
-
-
-def _python_signature(schedule: Schedule) -> inspect.Signature:
-    """For `inspect.signature` and tab completion."""
-    kinds = inspect.Parameter
-    program = schedule.program
-    parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in program.inputs]
-    for name, param in program.params.items():
-        default = kinds.empty if param.info.default is None else param.info.default
-        parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
-    parameters += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in ("out", "shape")]
-    return inspect.Signature(parameters)
 
 
 class _SizeChecks:

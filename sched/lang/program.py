@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import inspect
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,11 +28,15 @@ class Requirement:
     is_addressed: bool
     """Whether it names the Funcs to which it belongs."""
 
-    @property
-    def names(self) -> set[str]:
-        """The sizes and Params that it is about."""
-        symbols = (n for n in postorder(self.condition) if isinstance(n, nodes.Size | nodes.Param))
-        return {n.name for n in symbols}
+    def concerns(self, program: Program) -> bool:
+        """Whether it is about sizes and Params of the program alone."""
+        return all(
+            n.name in program.sizes
+            if isinstance(n, nodes.Size)
+            else n is program.params.get(n.name)
+            for n in postorder(self.condition)
+            if isinstance(n, (nodes.Size, nodes.Param))
+        )
 
 
 class _Recent(threading.local):
@@ -105,7 +111,14 @@ class Program:
         names: a unique name for each tensor.
     """
 
-    def __init__(self, outputs: Sequence[Func], args: Sequence[Input] | None = None) -> None:
+    def __init__(
+        self,
+        outputs: Sequence[Func],
+        args: Sequence[Input] | None = None,
+        *,
+        complete: bool = True,
+    ) -> None:
+        """A program. With `complete=False` more may be defined later: a look at what it is so far."""
         span = user_span()
         for output in outputs:
             if not isinstance(output, Func):
@@ -118,10 +131,11 @@ class Program:
                 "an output is listed twice: " + ", ".join(f.name for f in outputs),
                 hint="each result is returned once",
             )
-        self.funcs = _producers_first(self.outputs, span)
+        self.funcs = _producers_first(self.outputs, span if complete else None)
         self.definitions: tuple[Definition, ...] = tuple(
             d for f in self.funcs for d in f.history.typed()
         )
+        self._check_ranks()
         self.requirements = tuple(dict.fromkeys(r for f in self.funcs for r in f.requirements))
         self.inputs = _order(args, self._first_read(Input), span)
         self.consts = tuple(t for t in self._first_read(Const) if isinstance(t, Const))
@@ -135,13 +149,23 @@ class Program:
 
     def _drop_requirements(self) -> None:
         """Those without Funcs of their own that are about another program's sizes."""
-        known = {*self.sizes, *self.params}
         self.requirements = tuple(
-            r for r in self.requirements if r.is_addressed or r.names <= known
+            r for r in self.requirements if r.is_addressed or r.concerns(self)
         )
         for r in self.requirements:
             for node in postorder(r.condition):
                 self._add_symbol(node)
+
+    def _check_ranks(self) -> None:
+        """A Func may be read before it is defined; then its rank was not known."""
+        for d in self.definitions:
+            for node in postorder(*d.lhs, *d.values):
+                if isinstance(node, Read) and len(node.index) != node.tensor.ndim:
+                    raise LanguageError(
+                        f"{node.tensor.name} has {node.tensor.ndim} axes but is indexed with "
+                        f"{len(node.index)}: {expr_text(node)}",
+                        where=d.span,
+                    )
 
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()
@@ -158,15 +182,7 @@ class Program:
         """Every node of every definition in the user's order: typing reorders operands."""
         recorded = [r for f in self.funcs for r in f.history.recorded]
         for definition in sorted(recorded, key=lambda r: r.serial):
-            pending = [(*definition.lhs, *definition.values)]
-            bounded: set[nodes.RVar] = set()
-            while pending:
-                for node in postorder(*pending.pop(0)):
-                    yield node
-                    if isinstance(node, nodes.RVar) and node not in bounded:
-                        bounded.add(node)
-                        where = () if node.domain.where is None else (node.domain.where,)
-                        pending.append((node.lo, node.hi, *where))
+            yield from nodes.reachable(*definition.lhs, *definition.values)
 
     def _symbol_nodes(self) -> Iterator[Node]:
         for tensor in (*self.inputs, *self.consts, *self.funcs):
@@ -214,15 +230,54 @@ class Program:
                 )
             taken[name] = what
 
+    def call_signature(self) -> inspect.Signature:
+        """The keywords of a call, for `inspect.signature` and tab completion."""
+        kinds = inspect.Parameter
+        parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
+        for name, param in self.params.items():
+            default = kinds.empty if param.info.default is None else param.info.default
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
+        for name in self.free_sizes():
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
+        parameters += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in ("out", "shape")]
+        return inspect.Signature(parameters)
+
+    def free_sizes(self) -> tuple[str, ...]:
+        """The sizes that no Input's shape fixes: a call passes them by name."""
+        extents = [e for i in self.inputs for e in i.extents or ()]
+        fixed = {n.name for n in postorder(*extents) if isinstance(n, nodes.Size)}
+        return tuple(name for name in self.sizes if name not in fixed)
+
+    @property
+    def free_sizes(self) -> dict[str, nodes.Size]:
+        """The sizes that no Input's shape tells, by name: a call gives them, or `out=` does."""
+        shapes = [e for i in self.inputs for e in i.extents or ()]
+        told = {n.name for n in postorder(*shapes) if isinstance(n, nodes.Size)}
+        return {name: node for name, node in self.sizes.items() if name not in told}
+
     def signature(self) -> str:
         """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
         args = [f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" for i in self.inputs]
         for name, param in self.params.items():
             default = "" if param.info.default is None else f" = {param.info.default}"
             args.append(f"{name}: {param.info.dtype}{default}")
+        for name, node in self.free_sizes.items():
+            default = "" if node.default is None else f" = {expr_text(node.default)}"
+            args.append(f"{name}: size{default}")
         results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.dtypes]
         head = ", ".join(f.name for f in self.outputs)
         return f"{head}({', '.join(args)}) -> {', '.join(results)}"
+
+    def python_signature(self) -> inspect.Signature:
+        """The same for `inspect.signature` and tab completion."""
+        kinds = inspect.Parameter
+        found = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
+        for name, param in self.params.items():
+            default = kinds.empty if param.info.default is None else param.info.default
+            found.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
+        found += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in self.free_sizes]
+        found += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in ("out", "shape")]
+        return inspect.Signature(found)
 
 
 def shape_text(tensor: Tensor) -> str:
@@ -232,8 +287,8 @@ def shape_text(tensor: Tensor) -> str:
     return ", ".join(map(expr_text, tensor.extents))
 
 
-def _producers_first(outputs: tuple[Func, ...], span: Span) -> tuple[Func, ...]:
-    """All Funcs below the outputs, in topological order; completes each."""
+def _producers_first(outputs: tuple[Func, ...], span: Span | None) -> tuple[Func, ...]:
+    """All Funcs below the outputs, in topological order; completes each, as used at `span`."""
     done: dict[Func, None] = {}
     path: dict[Func, None] = {}
     stack: list[tuple[Func, bool]] = [(f, False) for f in reversed(outputs)]
@@ -252,7 +307,8 @@ def _producers_first(outputs: tuple[Func, ...], span: Span) -> tuple[Func, ...]:
                 + "; recurrences are not supported yet",
                 where=func.history.recorded[0].span,
             )
-        func.complete(span)
+        if span is not None:
+            func.complete(span)
         path[func] = None
         stack.append((func, True))
         stack += [(p, False) for p in reversed(producers(func)) if p not in done]
@@ -305,10 +361,17 @@ def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
 
 def _signature(func: Func) -> str:
     """The signature of the program that computes `func`, without completing anything."""
-    if func.history.completed_by is None:
+    try:
+        return f"Func {Program((func,), complete=False).signature()}"
+    except LanguageError:
         return f"Func {func.name}[{shape_text(func)}] {func.dtype}"
-    return f"Func {Program((func,)).signature()}"
+
+
+def _python_signature(func: Func) -> inspect.Signature:
+    return Program((func,), complete=False).python_signature()
 
 
 Func._made = staticmethod(adopt)
 Func._signature = staticmethod(_signature)
+Func._python_signature = staticmethod(_python_signature)
+Func._call_signature = staticmethod(lambda func: Program((func,)).call_signature())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
@@ -356,7 +358,9 @@ class Const(Tensor):
         except LanguageError:
             raise
         except ValueError as error:
-            raise LanguageTypeError(f"Const {name}: NumPy makes no array of this: {error}") from None
+            raise LanguageTypeError(
+                f"Const {name}: NumPy makes no array of this: {error}"
+            ) from None
         super().__init__(name, (as_dtype(data.dtype),), data.shape)
         data = data.astype(data.dtype.newbyteorder("="), copy=False)
         data.flags.writeable = False
@@ -377,6 +381,8 @@ class Func(Tensor):
     #: Set by the package: what a call and a schedule need from the rooms above this one.
     _call: ClassVar[Callable[..., Any]]
     _signature: ClassVar[Callable[[Func], str]]
+    _python_signature: ClassVar[Callable[[Func], inspect.Signature]]
+    _call_signature: ClassVar[Callable[[Func], inspect.Signature]]
     _made: ClassVar[Callable[[Func], None]]
     requirements: list[Any]
 
@@ -420,6 +426,11 @@ class Func(Tensor):
         types = self.history.dtypes()
         return types[0] if len(types) == 1 else types
 
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """How a call passes its arguments, for `inspect.signature` and tab completion."""
+        return Func._python_signature(self)
+
     def complete(self, by: Span) -> None:
         """From now on no definition may be added: it is used at `by`."""
         self.history.complete(by)
@@ -431,6 +442,11 @@ class Func(Tensor):
                 hint=f"to read an element write {self.name}[{', '.join(map(repr, args))}]",
             )
         return Func._call(self, *args, **kwargs)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What a call takes. Asking completes the Func, as a call does."""
+        return Func._call_signature(self)
 
     def __repr__(self) -> str:
         if not self.history.recorded:
