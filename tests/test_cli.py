@@ -183,6 +183,7 @@ IMAGES = (
     (demo_programs.local_contrast, demo_numpy.local_contrast, (3,)),
     (demo_programs.harris, demo_numpy.harris, ()),
 )
+NAMES = [build.__name__ for build, *_ in IMAGES]
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 7), (9, 4)], ids=str)
@@ -199,7 +200,7 @@ def test_demo_programs_mean_what_they_should(
     np.testing.assert_allclose(found, reference(image), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("build", [build for build, _, _ in IMAGES])
+@pytest.mark.parametrize("build", [build for build, *_ in IMAGES], ids=NAMES)
 def test_demo_programs_take_empty_images(build: Any) -> None:
     program = build()
     channels = (3,) if program.ndim == 3 else ()

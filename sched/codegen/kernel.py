@@ -59,7 +59,7 @@ class Kernel:
 
     # calling ----------------------------------------------------------------------------------
     def __call__(
-        self, *args: Any, out: Any = None, shape: Sequence[int] | None = None, **kwargs: Any
+        self, /, *args: Any, out: Any = None, shape: Sequence[int] | None = None, **kwargs: Any
     ) -> Any:
         """Runs the kernel.
 
@@ -283,7 +283,7 @@ def compile_schedule(schedule: Schedule, *, checks: bool = False) -> Kernel:
     return Kernel(schedule, checks=checks)
 
 
-def call(func: Func, *args: Any, **kwargs: Any) -> Any:
+def call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
     """A bare call: the default schedule, compiled once a Func."""
     return default_kernel(func)(*args, **kwargs)
 

@@ -92,7 +92,7 @@ def infer_condition(root: Node, span: Span) -> Node:
 def typed_size(root: Node, span: Span) -> Node:
     """A typed extent or bound over sizes; a literal among them adapts as a size does."""
     node = _Typer(None, (), span).typed(root)
-    if isinstance(node, Const) and isinstance(node.value, int) and not node.type == bool_:
+    if isinstance(node, Const) and isinstance(node.value, int) and node.type != bool_:
         return Const(int(node.value), INDEX)
     if node.type is None or not concrete(node.type).is_int:
         raise LanguageTypeError(f"{expr_text(root)} is {node.type!r}, not an integer", where=span)
@@ -335,22 +335,15 @@ class _Typer:
         t: Type | None = None
         for a in args:
             t = promote(t, a)
-        if t is None:
-            return None
-        c = concrete(t)
+        return None if t is None else self._working_type(node, t, args)
+
+    def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
+        """The type in which an operator works on operands with the common type `t`."""
+        rule, c = OPS[node.op].rule, concrete(t)
         if rule in ("arith", "divide", "round") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not") and c.is_float:
-            if not any(a is not None and concrete(a).is_float for a in args):
-                raise self._error(
-                    f"no integer type holds {args[0]!r} and {args[1]!r}: {expr_text(node)}",
-                    "cast one of them: ps.cast(ps.uint64, x)",
-                )
-            raise self._error(
-                f"{OPS[node.op].symbol} works on integers and bools, not on {t!r}: "
-                f"{expr_text(node)}",
-                "compare first, or ps.bitcast(ps.uint32, x) to work on the bits",
-            )
+            raise self._no_bits(node, t, args)
         if rule == "bits" and node.op in ("shl", "shr") and c.is_bool:
             return int64 if t is bool_ else t
         if rule == "divide":
@@ -366,6 +359,17 @@ class _Typer:
         if rule == "fma" and not c.is_float:
             raise self._error(f"fma works on floats, not on {t!r}", "write a * b + c")
         return t
+
+    def _no_bits(self, node: Op, t: Type, args: list[Type | None]) -> LanguageTypeError:
+        if not any(a is not None and concrete(a).is_float for a in args):
+            return self._error(
+                f"no integer type holds {args[0]!r} and {args[1]!r}: {expr_text(node)}",
+                "cast one of them: ps.cast(ps.uint64, x)",
+            )
+        return self._error(
+            f"{OPS[node.op].symbol} works on integers and bools, not on {t!r}: {expr_text(node)}",
+            "compare first, or ps.bitcast(ps.uint32, x) to work on the bits",
+        )
 
     def _bool_arithmetic(self, node: Op) -> Type:
         if node.op in ("add", "mul"):
@@ -471,7 +475,7 @@ def _is_weak_integer(node: Node) -> bool:
 
 
 def _saturated(exponent: Node, span: Span) -> Node:
-    """The exponent of ldexp within what a float can scale by: beyond 2**(+-2200) all is 0 or inf."""
+    """The exponent of ldexp, limited: beyond 2**(+-2200) every result is 0 or inf."""
     e = convert(exponent, concrete(exponent.type or int64), span)
     t = concrete(e.type or int64)
     for op, limit in (("min", 2200), ("max", -2200)):

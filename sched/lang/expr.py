@@ -288,10 +288,10 @@ class Expr:
             hint="put all indices in one bracket: M[i, j]",
         )
 
-    def __setitem__(self, index: object, value: object) -> NoReturn:
+    def __setitem__(self, index: object, value: object) -> None:
         self[index]
 
-    def __delitem__(self, index: object) -> NoReturn:
+    def __delitem__(self, index: object) -> None:
         self[index]
 
     # NumPy ----------------------------------------------------------------------------------

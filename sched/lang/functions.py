@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import DType, Weak, as_dtype, concrete, int16, int64
+from .dtypes import as_dtype
 from .errors import LanguageError, LanguageTypeError
 from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
 from .nodes import Op, literal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import inspect
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,13 +29,10 @@ class Requirement:
 
     def concerns(self, program: Program) -> bool:
         """Whether it is about sizes and Params of the program alone."""
-        return all(
-            n.name in program.sizes
-            if isinstance(n, nodes.Size)
-            else n is program.params.get(n.name)
-            for n in postorder(self.condition)
-            if isinstance(n, (nodes.Size, nodes.Param))
-        )
+        found = list(postorder(self.condition))
+        sizes = {n.name for n in found if isinstance(n, nodes.Size)}
+        params = {n for n in found if isinstance(n, nodes.Param)}
+        return sizes <= program.sizes.keys() and params <= set(program.params.values())
 
 
 class _Recent(threading.local):
@@ -118,7 +114,7 @@ class Program:
         *,
         complete: bool = True,
     ) -> None:
-        """A program. With `complete=False` more may be defined later: a look at what it is so far."""
+        """With `complete=False`, the program so far: its Funcs may get more definitions."""
         span = user_span()
         for output in outputs:
             if not isinstance(output, Func):
@@ -230,54 +226,19 @@ class Program:
                 )
             taken[name] = what
 
-    def call_signature(self) -> inspect.Signature:
-        """The keywords of a call, for `inspect.signature` and tab completion."""
-        kinds = inspect.Parameter
-        parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
-        for name, param in self.params.items():
-            default = kinds.empty if param.info.default is None else param.info.default
-            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
-        for name in self.free_sizes():
-            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
-        parameters += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in ("out", "shape")]
-        return inspect.Signature(parameters)
-
-    def free_sizes(self) -> tuple[str, ...]:
-        """The sizes that no Input's shape fixes: a call passes them by name."""
-        extents = [e for i in self.inputs for e in i.extents or ()]
-        fixed = {n.name for n in postorder(*extents) if isinstance(n, nodes.Size)}
-        return tuple(name for name in self.sizes if name not in fixed)
-
-    @property
-    def free_sizes(self) -> dict[str, nodes.Size]:
-        """The sizes that no Input's shape tells, by name: a call gives them, or `out=` does."""
-        shapes = [e for i in self.inputs for e in i.extents or ()]
-        told = {n.name for n in postorder(*shapes) if isinstance(n, nodes.Size)}
-        return {name: node for name, node in self.sizes.items() if name not in told}
-
     def signature(self) -> str:
         """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
         args = [f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" for i in self.inputs]
         for name, param in self.params.items():
             default = "" if param.info.default is None else f" = {param.info.default}"
             args.append(f"{name}: {param.info.dtype}{default}")
-        for name, node in self.free_sizes.items():
-            default = "" if node.default is None else f" = {expr_text(node.default)}"
+        for name in self.free_sizes():
+            derived = self.sizes[name].default
+            default = "" if derived is None else f" = {expr_text(derived)}"
             args.append(f"{name}: size{default}")
         results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.dtypes]
         head = ", ".join(f.name for f in self.outputs)
         return f"{head}({', '.join(args)}) -> {', '.join(results)}"
-
-    def python_signature(self) -> inspect.Signature:
-        """The same for `inspect.signature` and tab completion."""
-        kinds = inspect.Parameter
-        found = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
-        for name, param in self.params.items():
-            default = kinds.empty if param.info.default is None else param.info.default
-            found.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
-        found += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in self.free_sizes]
-        found += [kinds(n, kinds.KEYWORD_ONLY, default=None) for n in ("out", "shape")]
-        return inspect.Signature(found)
 
 
 def shape_text(tensor: Tensor) -> str:
@@ -367,11 +328,10 @@ def _signature(func: Func) -> str:
         return f"Func {func.name}[{shape_text(func)}] {func.dtype}"
 
 
-def _python_signature(func: Func) -> inspect.Signature:
-    return Program((func,), complete=False).python_signature()
+def _call_signature(func: Func) -> inspect.Signature:
+    return Program((func,), complete=False).call_signature()
 
 
 Func._made = staticmethod(adopt)
 Func._signature = staticmethod(_signature)
-Func._python_signature = staticmethod(_python_signature)
-Func._call_signature = staticmethod(lambda func: Program((func,)).call_signature())
+Func._call_signature = staticmethod(_call_signature)

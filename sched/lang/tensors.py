@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
@@ -381,7 +380,6 @@ class Func(Tensor):
     #: Set by the package: what a call and a schedule need from the rooms above this one.
     _call: ClassVar[Callable[..., Any]]
     _signature: ClassVar[Callable[[Func], str]]
-    _python_signature: ClassVar[Callable[[Func], inspect.Signature]]
     _call_signature: ClassVar[Callable[[Func], inspect.Signature]]
     _made: ClassVar[Callable[[Func], None]]
     requirements: list[Any]
@@ -426,11 +424,6 @@ class Func(Tensor):
         types = self.history.dtypes()
         return types[0] if len(types) == 1 else types
 
-    @property
-    def __signature__(self) -> inspect.Signature:
-        """How a call passes its arguments, for `inspect.signature` and tab completion."""
-        return Func._python_signature(self)
-
     def complete(self, by: Span) -> None:
         """From now on no definition may be added: it is used at `by`."""
         self.history.complete(by)
@@ -445,7 +438,7 @@ class Func(Tensor):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """What a call takes. Asking completes the Func, as a call does."""
+        """What a call takes, as far as the Func is defined."""
         return Func._call_signature(self)
 
     def __repr__(self) -> str:
