@@ -9,6 +9,7 @@ The names are those of `scipy.ndimage`: `reflect` repeats the edge (d c b a | a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .errors import LanguageError, LanguageTypeError
 from .expr import Expr, ExprLike, as_node
@@ -41,6 +42,10 @@ def _axes(name: str, tensor: object, axes: Sequence[int] | None) -> set[int]:
     rank = tensor.ndim
     if axes is None:
         return set(range(rank))
+    if not isinstance(axes, (tuple, list)) or not all(isinstance(a, int) for a in axes):
+        raise LanguageTypeError(
+            f"boundary.{name}: axes= is a tuple of integers, not {axes!r}", hint="axes=(0, 1)"
+        )
     for axis in axes:
         if not -rank <= axis < rank:
             raise LanguageError(f"boundary.{name}: {tensor.name} has no axis {axis}, only {rank}")
@@ -61,8 +66,11 @@ def constant(tensor: Tensor, value: ExprLike, axes: Sequence[int] | None = None)
         here = (at[k] >= 0) & (at[k] < tensor.shape[k])
         inside = here if inside is None else inside & here
     func = Func(f"{tensor.name}_constant")
-    outside = Expr(as_node(value))
-    func[at] = tensor[at] if inside is None else select(inside, tensor[at], outside)
+    inner = tensor[at]
+    outside: Any = Expr(as_node(value))
+    if isinstance(inner, tuple):
+        outside = (outside,) * len(inner)
+    func[at] = inner if inside is None else select(inside, inner, outside)
     return func
 
 

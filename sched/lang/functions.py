@@ -10,7 +10,7 @@ import numpy as np
 from .dtypes import as_dtype
 from .errors import LanguageError, LanguageTypeError
 from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
-from .nodes import Op, literal
+from .nodes import Op
 from .tensors import ExprTuple
 
 Value = Expr | ExprTuple
@@ -46,8 +46,8 @@ def _tuple_select(args: tuple[Any, ...]) -> ExprTuple:
 
 def mux(index: ExprLike, values: Sequence[Any]) -> Any:
     """`values[index]`, the last one where the index is none of 0, 1, 2, ..."""
-    if not values:
-        raise LanguageError("mux needs at least one value")
+    if len(values) == 0:
+        raise LanguageError("mux needs at least one value", hint="ps.mux(i, [a, b, c])")
     if len(values) == 1:
         return values[0]
     chain = [x for k, v in enumerate(values[:-1]) for x in (binary("eq", index, k), v)]
@@ -56,6 +56,11 @@ def mux(index: ExprLike, values: Sequence[Any]) -> Any:
 
 def cast(dtype: object, value: ExprLike) -> Expr:
     """`value` converted: integers wrap, floats truncate and saturate, NaN becomes 0."""
+    if isinstance(dtype, Expr):
+        raise LanguageTypeError(
+            f"{dtype!r} is not an element type: the dtype comes first",
+            hint="ps.cast(ps.float32, x), or x.astype(ps.float32)",
+        )
     return _cast(as_dtype(dtype), value)
 
 
@@ -119,13 +124,22 @@ floor = _unary("floor", "Rounded down; integers pass unchanged.")
 ceil = _unary("ceil", "Rounded up; integers pass unchanged.")
 rint = _unary("round", "Rounded to nearest, ties to even, as NumPy; integers pass unchanged.")
 
+
+def _truth(x: ExprLike) -> Expr:
+    return binary("ne", x, 0)
+
+
 Expr._ufuncs.update(
     {
-        **{f.__name__: f for f in (exp, log, tanh, sqrt, floor, ceil)},
+        **{f.__name__: f for f in (exp, log, tanh, sqrt, floor, ceil, ldexp)},
         "absolute": absolute, "fabs": absolute, "rint": rint, "minimum": minimum,
         "maximum": maximum, "negative": lambda a: unary("neg", a),
         "positive": lambda a: Expr(as_node(a)), "square": lambda a: binary("mul", a, a),
-        "logical_not": lambda a: unary("not", binary("ne", a, 0)),
+        "logical_not": lambda a: unary("not", _truth(a)),
+        "logical_and": lambda a, b: _truth(a) & _truth(b),
+        "logical_or": lambda a, b: _truth(a) | _truth(b),
+        "logical_xor": lambda a, b: _truth(a) ^ _truth(b),
+        "isnan": lambda a: binary("ne", a, a),
         "invert": lambda a: unary("not", a), "power": lambda a, b: Expr(as_node(a)) ** b,
         "divmod": lambda a, b: divmod(Expr(as_node(a)), b), "clip": clip,
     }
@@ -142,6 +156,9 @@ Expr._ufuncs.update(
         }.items()
     }
 )  # fmt: skip
+Expr._functions.update(
+    {"where": where, "clip": clip, "round": lambda a, decimals=0: round(Expr(as_node(a)), decimals)}
+)
 assert all(hasattr(np, name) for name in Expr._ufuncs)
 __all__ = [
     "absolute", "bitcast", "cast", "ceil", "clip", "exp", "floor", "fma", "ldexp", "log",

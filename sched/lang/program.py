@@ -226,6 +226,23 @@ class Program:
                 )
             taken[name] = what
 
+    def call_signature(self) -> inspect.Signature:
+        """The keywords of a call, for `inspect.signature` and tab completion."""
+        kinds = inspect.Parameter
+        parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
+        for name, param in self.params.items():
+            default = kinds.empty if param.info.default is None else param.info.default
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
+        for name in (*self.free_sizes(), "out", "shape"):
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
+        return inspect.Signature(parameters)
+
+    def free_sizes(self) -> tuple[str, ...]:
+        """The sizes that no Input's shape fixes: a call passes them by name."""
+        extents = [e for i in self.inputs for e in i.extents or ()]
+        fixed = {n.name for n in postorder(*extents) if isinstance(n, nodes.Size)}
+        return tuple(name for name in self.sizes if name not in fixed)
+
     def signature(self) -> str:
         """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
         args = [f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" for i in self.inputs]
