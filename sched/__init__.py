@@ -5,8 +5,8 @@ from __future__ import annotations
 if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
-from .codegen.kernel import Kernel, call, compile_schedule
-from .interp import interpret
+from typing import TYPE_CHECKING, Any
+
 from .lang import boundary
 from .lang.dtypes import (
     DType,
@@ -66,9 +66,43 @@ abs = absolute
 round = rint
 bool = bool_
 
+if TYPE_CHECKING:
+    from .codegen.kernel import Kernel
+    from .interp import interpret
+
+
+def __getattr__(name: str) -> Any:
+    """Code generation and the interpreter are loaded when first used: importing stays quick."""
+    if name == "Kernel":
+        from .codegen.kernel import Kernel
+
+        return Kernel
+    if name == "interpret":
+        from .interp import interpret
+
+        return interpret
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 # The rooms below know nothing of those above them: here they are told whom to call.
-Func._call = call
-Schedule._compile = staticmethod(compile_schedule)
+def _call(func: Func, *args: Any, **kwargs: Any) -> Any:
+    from .codegen.kernel import call
+
+    return call(func, *args, **kwargs)
+
+
+def _compile(schedule: Schedule, **options: Any) -> Any:
+    from .codegen.kernel import compile_schedule
+
+    return compile_schedule(schedule, **options)
+
+
+Func._call = _call
+Schedule._compile = staticmethod(_compile)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "Input",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ..lang.dtypes import Array
 from ..lang.nodes import postorder
 from .ir import Buffer, Load, Module, Stmt, Stores, expressions, walk
 
@@ -81,9 +81,9 @@ class Pool:
     """Blocks of memory that concurrent calls take and give back."""
 
     def __init__(self) -> None:
-        self._free: list[npt.NDArray[np.uint8]] = []
+        self._free: list[Array] = []
 
-    def take(self, size: int) -> npt.NDArray[np.uint8]:
+    def take(self, size: int) -> Array:
         """A block of at least `size` bytes, from the pool if its newest one is large enough."""
         try:
             block = self._free.pop()
@@ -93,11 +93,11 @@ class Pool:
             block = np.empty(size + ALIGNMENT, np.uint8)
         return block
 
-    def give_back(self, block: npt.NDArray[np.uint8]) -> None:
+    def give_back(self, block: Array) -> None:
         self._free.append(block)
         del self._free[:-4]
 
 
-def address(block: npt.NDArray[np.uint8]) -> int:
+def address(block: Array) -> int:
     """The first aligned address of a block."""
     return _aligned(block.ctypes.data)

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..lang.dtypes import DType
+from ..lang.dtypes import Array, DType
 from ..lang.errors import CallValueError
-
-Array = npt.NDArray[Any]
 
 #: How hard to look for a shared element before two arrays count as overlapping.
 _OVERLAP_WORK = 10_000
@@ -81,7 +78,7 @@ def is_contiguous(array: Array) -> bool:
 def bits(value: Any, dtype: DType) -> int:
     """A scalar as the 64-bit word that a kernel's slot holds."""
     if dtype.is_float:
-        word = np.array(value, dtype.numpy).view(f"i{dtype.itemsize}")
+        word: Array = np.array(value, dtype.numpy).view(f"i{dtype.itemsize}")
         return int(word.item())
     value = int(value)
     return value - (1 << 64) if value >= 1 << 63 else value

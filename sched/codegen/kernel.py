@@ -5,23 +5,23 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from ..lang import index as ix
 from ..lang.binding import Binder, Binding
+from ..lang.dtypes import Array
 from ..lang.errors import CallValueError, InternalError
 from ..lang.nodes import Node, integer
-from ..lang.printer import expr_text
+from ..lang.printer import expr_text, html_text
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.conditions import Scan
 from ..poly.expressions import Translator
 from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
 from . import arena
-from .arguments import Array, bits, check_aligned, check_distinct, check_overlap, is_contiguous
+from .arguments import bits, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
@@ -156,7 +156,7 @@ class Kernel:
         return f"{self!r}\n{self.loops}"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return html_text(str(self))
 
 
 class _SizeChecks:

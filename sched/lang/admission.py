@@ -6,14 +6,12 @@ import math
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .dtypes import DType
+from .dtypes import Array, DType
 from .errors import CallTypeError, CallValueError
 from .symbols import ParamInfo
 from .tensors import Func, Input, Tensor
 
-Array = NDArray[Any]
 #: No size is as large; index arithmetic is proved not to wrap on that ground.
 SIZE_LIMIT = 1 << 40
 

@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .admission import admit_array, admit_param, admit_size
+from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Condition, Extent, extent_of, size_value
 from .outputs import Outputs
@@ -24,7 +24,6 @@ from .program import Program, Requirement, shape_text
 from .sizes import Axis, Known, solve
 from .tensors import Func, Input
 
-Array = NDArray[Any]
 Scalar = bool | int | float
 
 

@@ -17,6 +17,9 @@ import numpy as np
 
 from .errors import LanguageTypeError
 
+#: Any array. Not numpy.typing's, which takes longer to import than the rest of this package.
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class DType:

@@ -462,6 +462,8 @@ class _Typer:
     def _compare_literal(self, op: str, a: Node, literal: Node, t: DType) -> Node:
         """A comparison with an integer literal, exact also where `a` has no such value."""
         assert isinstance(literal, Const)
+        if a.type == bool_ and literal.value == 0 and op in ("eq", "ne"):
+            return a if op == "ne" else Op("not", (a,), bool_)
         if t.is_float or t.is_bool or t.min <= literal.value <= t.max:
             return Op(op, (self._to(a, t), self._to(literal, t)), bool_)
         above = literal.value > t.max

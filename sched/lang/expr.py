@@ -11,7 +11,7 @@ from . import nodes
 from .dtypes import DType, as_dtype
 from .errors import LanguageTypeError
 from .nodes import Const, Node, Op, Read
-from .printer import expr_text
+from .printer import expr_text, html_text
 
 ExprLike = object
 """Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
@@ -37,9 +37,7 @@ class Expr:
         return expr_text(self.node)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<code>{escape(repr(self))}</code>"
+        return html_text(repr(self), "code")
 
     def __hash__(self) -> int:
         return hash(symbol_key(self.node))

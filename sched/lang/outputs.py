@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from numpy.typing import NDArray
-
 from .admission import admit_output, admit_shape
+from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Extent, extent_of
 from .program import Program
 from .sizes import Axis
 from .tensors import Func
-
-Array = NDArray[Any]
 
 
 class Outputs:

@@ -116,3 +116,10 @@ def _one(node: Node, text: Texts, names: Names) -> tuple[str, int]:
             return f"{arg(operands[0], left)} {info.symbol} {arg(operands[1], p + 1)}", p
         case _:
             raise TypeError(type(node).__name__)
+
+
+def html_text(text: str, tag: str = "pre") -> str:
+    """Text as HTML, for notebooks."""
+    from html import escape  # loads a table of entities: only where it is shown
+
+    return f"<{tag}>{escape(text)}</{tag}>"

@@ -253,7 +253,7 @@ class Program:
             derived = self.sizes[name].default
             default = "" if derived is None else f" = {expr_text(derived)}"
             args.append(f"{name}: size{default}")
-        results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.dtypes]
+        results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.history.dtypes()]
         head = ", ".join(f.name for f in self.outputs)
         return f"{head}({', '.join(args)}) -> {', '.join(results)}"
 

@@ -14,6 +14,7 @@ from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node
 from .nodes import Node, Read
+from .printer import html_text
 from .symbols import check_name
 
 ShapeLike = tuple[ExprLike, ...] | list[ExprLike] | ExprLike
@@ -202,9 +203,7 @@ class Tensor:
         return f"{type(self).__name__} {self.name}[{shape}] {dtype}"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
+        return html_text(str(self))
 
     def __iter__(self) -> NoReturn:
         raise LanguageTypeError(

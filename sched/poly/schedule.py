@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from html import escape
 from typing import Any, ClassVar, NoReturn
 
 from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Param, Size
-from ..lang.printer import expr_text
+from ..lang.printer import expr_text, html_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Input
 from ..log import Log
@@ -137,7 +136,7 @@ class Schedule:
         return f"Schedule of {self.program.signature()}"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return html_text(str(self))
 
     def __hash__(self) -> NoReturn:
         raise TypeError("a Schedule can change and has no hash")

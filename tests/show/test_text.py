@@ -37,8 +37,8 @@ SIGNATURE = "C(A: float32[n, l], B: float32[l, m]) -> float32[n, m]"
 
 def test_func() -> None:
     C = _matmul()
-    assert repr(C) == "Func C[n, m] float32"
-    assert str(C) == _lines("Func C[n, m] float32", *MATMUL)
+    assert repr(C) == f"Func {SIGNATURE}"
+    assert str(C) == _lines(f"Func {SIGNATURE}", *MATMUL)
 
 
 def test_func_without_definition() -> None:
