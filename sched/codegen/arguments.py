@@ -80,5 +80,5 @@ def bits(value: Any, dtype: DType) -> int:
     if dtype.is_float:
         word: Array = np.array(value, dtype.numpy).view(f"i{dtype.itemsize}")
         return int(word.item())
-    value = int(value)
-    return value - (1 << 64) if value >= 1 << 63 else value
+    number = int(value)
+    return number - (1 << 64) if number >= 1 << 63 else number

@@ -1,0 +1,91 @@
+"""What a definition may be made of: typed pieces of program text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from polysched.lang.dtypes import DType, Type, concrete
+
+Kind = Literal["bool", "int", "float"]
+KINDS: tuple[Kind, ...] = ("int", "float", "bool")
+
+
+def kind_of(t: Type) -> Kind:
+    """Bool, integer or float."""
+    c = concrete(t)
+    return "bool" if c.is_bool else "int" if c.is_int else "float"
+
+
+@dataclass(frozen=True)
+class Value:
+    """An expression. A `literal` is a plain Python number or NumPy scalar, not an `Expr`."""
+
+    text: str
+    type: Type
+    literal: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        return kind_of(self.type)
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A Var or RVar. It is known to be in [0, e) for every extent e of `within`, and to leave
+    room for one more step upwards for those of `below`, downwards if it is `positive`."""
+
+    name: str
+    within: frozenset[str] = frozenset()
+    below: frozenset[str] = frozenset()
+    positive: bool = False
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Something that is read. Without `extents` any index is legal."""
+
+    name: str
+    types: tuple[DType, ...]
+    rank: int
+    extents: tuple[str, ...] | None
+    is_func: bool = False
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """An Input and its data: any values of its type, or those in [lo, hi)."""
+
+    name: str
+    dtype: str
+    extents: tuple[str, ...]
+    lo: str | None = None
+    hi: str | None = None
+
+
+@dataclass(frozen=True)
+class ParamSpec:
+    """A Param and the values that it may be given."""
+
+    name: str
+    dtype: str
+    lo: int | None = None
+    hi: int | None = None
+
+
+@dataclass
+class Scope:
+    """What is in reach of the definition that is being written.
+
+    Attributes:
+        symbols: its Vars and RVars.
+        shared: named expressions that may be used anywhere in it.
+        lines: the assignments of those names.
+        recurrent: the Func that it updates and the indices of its left side; an index that is
+            None may be chosen freely where the Func is read.
+    """
+
+    symbols: list[Symbol] = field(default_factory=list)
+    shared: list[Value] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    recurrent: tuple[Tensor, tuple[str | None, ...]] | None = None
