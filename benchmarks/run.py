@@ -149,7 +149,7 @@ def race_table(races: Iterable[Race], threads: int) -> Iterable[bool]:
         wrong = "" if error <= race.tolerance else f"  WRONG: more than {race.tolerance:.0e}"
         print(
             f"{race.name:<16}{race.size:<22}{ours * 1e3:>10.2f}{numpys * 1e3:>10.2f}"
-            f"{numpys / ours:>7.2f}x  {error:>9.1e}{wrong}",
+            f"{numpys / ours:>7.2g}x  {error:>9.1e}{wrong}",
             flush=True,
         )
         yield error <= race.tolerance

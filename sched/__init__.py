@@ -89,7 +89,7 @@ def __dir__() -> list[str]:
 
 
 # The rooms below know nothing of those above them: here they are told whom to call.
-def _call(func: Func, *args: Any, **kwargs: Any) -> Any:
+def _call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
     from .codegen.kernel import call
 
     return call(func, *args, **kwargs)

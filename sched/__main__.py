@@ -17,14 +17,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: those of the process by default.
 
     Returns:
-        The exit status: 0, or 1 after an error, which is printed in one line.
+        The exit status: 0; 1 after an error, which is printed in one line; 130 after Ctrl-C.
     """
     chosen = _parser().parse_args(arguments)
     try:
         return int(chosen.run(chosen))
-    except PolyschedError as error:
+    except (PolyschedError, OSError) as error:
         print(f"polysched: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -141,6 +141,17 @@ def test_demo_fails_on_a_wrong_result(
     assert "WRONG" in capsys.readouterr().out
 
 
+def test_demo_that_cannot_write_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(demo, "run", refuse)
+    assert main(["demo", "--out", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == (f"polysched: [Errno 13] Permission denied: '{tmp_path}'\n")
+
+
 @pytest.mark.usefixtures("quick")
 def test_progress_is_shown_on_a_terminal_and_wiped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,8 +9,9 @@ from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.nodes import Const, Node, Op, Read, postorder, transform_all
 from ..poly.conditions import Conditions
-from ..poly.model import Model, Statement
+from ..poly.model import Model
 from ..poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from ..poly.statements import Statement
 from .ir import Count, For, Function, If, Load, Module, Seq, Stmt, Store, Stores, dtype_of
 from .storage import Storage, place, scalars, strides
 

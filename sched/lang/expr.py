@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NoReturn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -345,11 +346,24 @@ def symbol_key(node: Node) -> object:
         case nodes.Size():
             return ("size", node.name)
         case nodes.RVar():
-            where = node.domain.where
-            others = tuple(m.name for m in node.domain.members) if where is not None else ()
-            return ("rvar", node.name, *map(_by_name, (node.lo, node.hi)), others, _by_name(where))
+            key = _rvar_keys.get(node)
+            if key is None:
+                key = _rvar_key(node)
+                if node.domain.members:  # empty while its condition is being written
+                    _rvar_keys[node] = key
+            return key
         case _:
             return node
+
+
+#: Nodes are equal by identity while they live: a key keeps those that it is made of.
+_rvar_keys: WeakKeyDictionary[Node, object] = WeakKeyDictionary()
+
+
+def _rvar_key(node: nodes.RVar) -> object:
+    where = node.domain.where
+    others = tuple(m.name for m in node.domain.members) if where is not None else ()
+    return ("rvar", node.name, *map(_by_name, (node.lo, node.hi, where)), others)
 
 
 def _by_name(root: Node | None) -> Node | None:

@@ -95,8 +95,8 @@ class RVar(Symbol):
     ) -> None:
         domain = nodes.RDomain()
         super().__init__(_rvar_node(name, lo, hi, domain))
-        domain.members = (self.node,)  # type: ignore[assignment]
         _restrict(domain, where, self)
+        domain.members = (self.node,)  # type: ignore[assignment]
 
     @property
     def lo(self) -> Expr:
@@ -162,8 +162,8 @@ def rdom(
         rvar = RVar.__new__(RVar)
         Expr.__init__(rvar, _rvar_node(name, pair[0], pair[1], domain))
         members.append(rvar)
-    domain.members = tuple(m.node for m in members)  # type: ignore[misc]
     _restrict(domain, where, *members)
+    domain.members = tuple(m.node for m in members)  # type: ignore[misc]
     return tuple(members)
 
 

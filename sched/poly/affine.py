@@ -25,6 +25,10 @@ _COMPARE: dict[str, Callable[[PwAff, PwAff], Set]] = {
 }  # fmt: skip
 
 
+_WIDE = 32
+"""From this width on, an index that only its type bounds counts as unbounded."""
+
+
 @dataclass(frozen=True)
 class Relation:
     """An access relation. `may`: the element depends on data, the map gives all candidates.
@@ -157,7 +161,9 @@ class _Builder:
             t = concrete(node.type or INDEX)
             lo, hi = self.intervals[node]
             x = self.frame.dim(self.names[node])
-            if typed or t.is_bool or (lo, hi) != (t.min, t.max):
+            said = t.is_bool or (lo, hi) != (t.min, t.max)
+            # No array has an element for each value of a wide type: as a bound it is none.
+            if said or (typed and t.bits < _WIDE):
                 # A bound that no array reaches would only clutter every set made from it.
                 if lo > -SIZE_LIMIT:
                     result = result.intersect(x.ge_set(self.frame.constant(lo)))

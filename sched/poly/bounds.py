@@ -37,6 +37,8 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
         known: what holds already of the same dimensions (the outer loops' bounds, the context).
         translate: names for sizes and loops.
     """
+    if iterations.is_empty():  # an extent that is 0 for all sizes
+        return Bounds(ix.ZERO, ix.ZERO, 1, iterations)
     last = int(iterations.dim(_SET)) - 1
     hull = _hull(iterations)
     step, offset = _stride(iterations, last)

@@ -15,7 +15,8 @@ from ..lang.nodes import Node, Op, Read
 from ..lang.printer import expr_text
 from ..lang.tensors import Func, Input, Tensor
 from .isl import Map, Set, isl, smallest_point
-from .model import Access, Model, Statement
+from .model import Model
+from .statements import Access, Statement
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,7 @@ def conditions(model: Model) -> Conditions:
                 sizes.append(found)
         else:
             scans += found
+    sizes = _without_implied(model, sizes)
     _check_not_empty(model, sizes)
     allowed = model.context
     for c in sizes:
@@ -75,6 +77,19 @@ def conditions(model: Model) -> Conditions:
         if a.node is not None and _is_safe(model, a, allowed, scans)
     )
     return Conditions(tuple(sizes), tuple(scans), safe)
+
+
+def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
+    """The conditions that do not follow from the others."""
+    kept = list(sizes)
+    for c in sizes:
+        rest = model.context
+        for other in kept:
+            if other is not c:
+                rest = rest.intersect(other.allowed)
+        if rest.is_subset(c.allowed):
+            kept.remove(c)
+    return kept
 
 
 def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
@@ -156,8 +171,8 @@ def _unprovable(access: Access, span: Span) -> LanguageError:
         f"{access.tensor.name}[{index}] is {verb} at an index that depends on data and that "
         "nothing but its type bounds",
         where=span,
-        hint="clamp it, ps.clip(x, 0, n - 1), or declare the values of the Input it comes from: "
-        "ps.Input(..., range=(0, n))",
+        hint="clamp it, ps.clip(x, 0, n - 1), or declare the values it is made from: "
+        "ps.Input(..., range=(0, n)), ps.Param(..., min=, max=)",
     )
 
 

@@ -14,7 +14,8 @@ from typing import Literal
 from ..lang.tensors import Tensor
 from .isl import Map, UnionMap, isl, smallest_point
 from .looptree import Tree, time_maps
-from .model import Access, Model, Statement
+from .model import Model
+from .statements import Access, Statement
 
 Kind = Literal["flow", "anti", "output"]
 

@@ -6,6 +6,7 @@ it are affine. Sizes are taken to be below SIZE_LIMIT, as the call checks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from ..lang.admission import SIZE_LIMIT
@@ -36,16 +37,29 @@ def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
             return (0, SIZE_LIMIT), True
         case Var() | RVar():
             return _INDEX, True
-        case Param(info=info):
-            lo = full[0] if info.min is None else int(info.min)
-            hi = full[1] if info.max is None else int(info.max)
-            return (max(lo, full[0]), min(hi, full[1])), True
+        case Param():
+            return declared_range(node), True
         case Read(tensor=tensor):
             return _declared(tensor, full), True
         case Op(op=op, operands=operands):
             return _operator(op, operands, known, t, full)
         case _:
             return full, False
+
+
+def declared_range(param: Param) -> Interval:
+    """The values of an integer Param: from its type and its declared bounds."""
+    t, info = param.info.dtype, param.info
+    return _least(t, info.min), _most(t, info.max)
+
+
+def _least(t: DType, declared: bool | int | float | None) -> int:
+    """The smallest value of a bool or integer type, or the declared one."""
+    return t.min if declared is None else max(t.min, math.ceil(declared))
+
+
+def _most(t: DType, declared: bool | int | float | None) -> int:
+    return t.max if declared is None else min(t.max, math.floor(declared))
 
 
 def _declared(tensor: object, full: Interval) -> Interval:

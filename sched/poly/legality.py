@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from ..lang.errors import LanguageError
 from .isl import Map, Set, isl, smallest_point
-from .model import Model, Statement
+from .model import Model
+from .statements import Statement
 
 
 def check_updates(model: Model) -> None:

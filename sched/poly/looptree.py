@@ -16,7 +16,8 @@ from ..lang.nodes import Node
 from ..lang.tensors import Func
 from .affine import affine_value
 from .isl import Map, PwAff, Set, relation
-from .model import Model, Statement
+from .model import Model
+from .statements import Statement
 
 
 @dataclass(frozen=True, slots=True)

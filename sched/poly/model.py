@@ -8,7 +8,6 @@ back to the inputs: a Func without a declared shape is computed exactly where it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ..lang.define import Definition
 from ..lang.errors import LanguageError
@@ -17,64 +16,11 @@ from ..lang.nodes import Node, Read, RVar, Size, Var, postorder
 from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
-from .affine import Relation, access_relation, affine_value, condition
-from .isl import Frame, PwAff, Set, filled, isl, smallest_point, union_sets
-
-
-@dataclass(frozen=True, eq=False)
-class Access:
-    """One read or write of a statement.
-
-    `relation` maps instances to elements; `domain` is where it may happen, `must` whether it
-    happens everywhere there and at one known element.
-    """
-
-    statement: Statement
-    tensor: Tensor
-    index: tuple[Node, ...]
-    relation: Relation
-    domain: Set
-    must: bool
-    node: Read | None
-
-    @property
-    def is_write(self) -> bool:
-        return self.node is None
-
-    @property
-    def map(self) -> isl.Map:
-        """{ instance -> element }, over the instances at which it may happen."""
-        return self.relation.map.intersect_domain(self.domain)
-
-
-@dataclass(eq=False)
-class Statement:
-    """A definition over its exact domain. `guard` is what remains to be tested at each instance."""
-
-    definition: Definition
-    name: str
-    frame: Frame
-    domain: Set
-    guard: Node | None
-    accesses: list[Access] = field(default_factory=list)
-
-    @property
-    def func(self) -> Func:
-        return self.definition.func
-
-    @property
-    def loops(self) -> tuple[Var | RVar, ...]:
-        """Its dimensions as symbols, outermost first in the order written."""
-        d = self.definition
-        return (*d.vars, *d.rvars)
-
-    @property
-    def reads(self) -> list[Access]:
-        return [a for a in self.accesses if not a.is_write]
-
-    @property
-    def write(self) -> Access:
-        return next(a for a in self.accesses if a.is_write)
+from .affine import access_relation, affine_value, condition
+from .intervals import declared_range
+from .isl import Frame, PwAff, Set, filled, isl, union_sets
+from .pieces import share
+from .statements import Access, Statement
 
 
 class Model:
@@ -119,11 +65,10 @@ class Model:
         result = frame.universe
         for name in self.params:
             x, param = frame.param(name), self.program.params.get(name)
-            lo, hi = (0, None) if param is None else (param.info.min, param.info.max)
-            if lo is not None:
-                result = result.intersect(x.ge_set(frame.constant(int(lo))))
+            lo, hi = (0, None) if param is None else declared_range(param)
+            result = result.intersect(x.ge_set(frame.constant(lo)))
             if hi is not None:
-                result = result.intersect(x.le_set(frame.constant(int(hi))))
+                result = result.intersect(x.le_set(frame.constant(hi)))
         for requirement in self.program.requirements:
             result = result.intersect(condition(frame, requirement.condition).set)
         return result.params().coalesce()
@@ -226,58 +171,12 @@ class Model:
 
     def _pieces(self, func: Func, pieces: list[Definition], region: Set) -> list[Statement]:
         """The pieces of the pure definition; a more specific one takes its points from others."""
-        frame = self._element_frame(func)
-        claims = [self._claim(d, frame).intersect(region) for d in pieces]
-        result: list[Statement] = []
-        covered = region.empty(region.get_space())
-        for k, d in enumerate(pieces):
-            own = claims[k]
-            for other, claim in zip(pieces, claims, strict=True):
-                if other is not d and _more_specific(other, d):
-                    own = own.subtract(claim)
-            self._check_once(func, own, covered, d)
-            covered = covered.union(own).coalesce()
-            result.append(self._piece(d, k if len(pieces) > 1 else None, own.coalesce()))
-        self._check_covered(func, region, covered)
-        return result
-
-    def _claim(self, d: Definition, frame: Frame) -> Set:
-        """The points whose coordinates equal the constants on the left."""
-        result = frame.universe
-        for name, x in zip(frame.dims, d.lhs, strict=True):
-            if not isinstance(x, Var):
-                value = affine_value(frame, x)
-                if value is None:
-                    raise LanguageError(
-                        f"{expr_text(x)} on the left of {d.func.name} is not affine in sizes",
-                        where=d.span,
-                    )
-                result = result.intersect(frame.dim(name).eq_set(value))
-        return result
-
-    def _check_once(self, func: Func, own: Set, covered: Set, d: Definition) -> None:
-        twice = own.intersect(covered).intersect_params(self.context)
-        point = smallest_point(twice)
-        if point is not None:
-            sizes, at = point
-            raise LanguageError(
-                f"{func.name}{at} is defined twice{_at_sizes(sizes)}: by two pieces neither of "
-                "which is the more specific",
-                where=d.span,
-                hint="add a piece for the points that both claim",
-            )
-
-    def _check_covered(self, func: Func, region: Set, covered: Set) -> None:
-        missing = region.subtract(covered).intersect_params(self.context)
-        point = smallest_point(missing)
-        if point is not None:
-            sizes, at = point
-            raise LanguageError(
-                f"{func.name}{at} is not defined{_at_sizes(sizes)}: no piece of its definition "
-                "holds there",
-                where=func.history.recorded[0].span,
-                hint=f"add a piece with a Var for each axis: {func.name}[i, j] = ...",
-            )
+        shares = share(func, pieces, self._element_frame(func), region, self.context)
+        several = len(pieces) > 1
+        return [
+            self._piece(d, k if several else None, own)
+            for k, (d, own) in enumerate(zip(pieces, shares, strict=True))
+        ]
 
     # statements -------------------------------------------------------------------------------
     def _piece(self, d: Definition, number: int | None, own: Set) -> Statement:
@@ -389,13 +288,3 @@ def _ends(region: Set, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
     """The smallest and the largest coordinate along an axis, over a frame."""
     lo, hi = region.dim_min(axis), region.dim_max(axis)
     return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
-
-
-def _more_specific(a: Definition, b: Definition) -> bool:
-    """Whether piece `a` has constants wherever `b` has, the same ones, and more."""
-    same = all(isinstance(y, Var) or x is y for x, y in zip(a.lhs, b.lhs, strict=True))
-    return same and len(a.vars) < len(b.vars)
-
-
-def _at_sizes(sizes: dict[str, int]) -> str:
-    return " at " + ", ".join(f"{k}={v}" for k, v in sizes.items()) if sizes else ""

@@ -1,0 +1,80 @@
+"""The pieces of a pure definition: which points each one computes, each point exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lang.define import Definition
+from ..lang.errors import LanguageError
+from ..lang.nodes import Var
+from ..lang.printer import expr_text
+from ..lang.tensors import Func
+from .affine import affine_value
+from .isl import Frame, Set, smallest_point
+
+
+def share(
+    func: Func, pieces: Sequence[Definition], frame: Frame, region: Set, context: Set
+) -> list[Set]:
+    """The points of a region that each piece computes.
+
+    A piece claims the points whose coordinates equal its constants; where a more specific piece
+    claims a point, that one has it.
+
+    Raises:
+        LanguageError: a point is claimed by two pieces neither of which is the more specific, or
+            by none.
+    """
+    claims = [_claim(d, frame).intersect(region) for d in pieces]
+    covered = frame.empty
+    result: list[Set] = []
+    for d, claim in zip(pieces, claims, strict=True):
+        own = claim
+        for other, taken in zip(pieces, claims, strict=True):
+            if _more_specific(other, d):
+                own = own.subtract(taken)
+        _refuse_any(
+            own.intersect(covered).intersect_params(context), func, d,
+            "is defined twice", "by two pieces neither of which is the more specific",
+            "add a piece for the points that both claim, or exclude the sizes at which they "
+            "meet: ps.require(n >= 2, ...)",
+        )  # fmt: skip
+        covered = covered.union(own).coalesce()
+        result.append(own.coalesce())
+    whole = ", ".join(f"i{k}" for k in range(func.ndim))
+    _refuse_any(
+        region.subtract(covered).intersect_params(context), func, pieces[0],
+        "is not defined", "no piece of its definition holds there",
+        f"add a piece with a Var for each axis: {func.name}[{whole}] = ...",
+    )  # fmt: skip
+    return result
+
+
+def _claim(d: Definition, frame: Frame) -> Set:
+    """The points whose coordinates equal the constants on the left."""
+    result = frame.universe
+    for name, x in zip(frame.dims, d.lhs, strict=True):
+        if not isinstance(x, Var):
+            value = affine_value(frame, x)
+            if value is None:
+                raise LanguageError(
+                    f"{expr_text(x)} on the left of {d.func.name} is not affine in sizes",
+                    where=d.span,
+                )
+            result = result.intersect(frame.dim(name).eq_set(value))
+    return result
+
+
+def _refuse_any(where: Set, func: Func, d: Definition, what: str, why: str, hint: str) -> None:
+    """Refuses the smallest of the points, if there are any."""
+    point = smallest_point(where)
+    if point is not None:
+        sizes, at = point
+        given = " at " + ", ".join(f"{k}={v}" for k, v in sizes.items()) if sizes else ""
+        raise LanguageError(f"{func.name}{at} {what}{given}: {why}", where=d.span, hint=hint)
+
+
+def _more_specific(a: Definition, b: Definition) -> bool:
+    """Whether piece `a` has constants wherever `b` has, the same ones, and more."""
+    same = all(isinstance(y, Var) or x is y for x, y in zip(a.lhs, b.lhs, strict=True))
+    return same and len(a.vars) < len(b.vars)

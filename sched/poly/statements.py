@@ -1,0 +1,67 @@
+"""Statements and what they access: one definition over its exact domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..lang.define import Definition
+from ..lang.nodes import Node, Read, RVar, Var
+from ..lang.tensors import Func, Tensor
+from .affine import Relation
+from .isl import Frame, Set, isl
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One read or write of a statement.
+
+    `relation` maps instances to elements; `domain` is where it may happen, `must` whether it
+    happens everywhere there and at one known element.
+    """
+
+    statement: Statement
+    tensor: Tensor
+    index: tuple[Node, ...]
+    relation: Relation
+    domain: Set
+    must: bool
+    node: Read | None
+
+    @property
+    def is_write(self) -> bool:
+        return self.node is None
+
+    @property
+    def map(self) -> isl.Map:
+        """{ instance -> element }, over the instances at which it may happen."""
+        return self.relation.map.intersect_domain(self.domain)
+
+
+@dataclass(eq=False)
+class Statement:
+    """A definition over its exact domain. `guard` is what remains to be tested at each instance."""
+
+    definition: Definition
+    name: str
+    frame: Frame
+    domain: Set
+    guard: Node | None
+    accesses: list[Access] = field(default_factory=list)
+
+    @property
+    def func(self) -> Func:
+        return self.definition.func
+
+    @property
+    def loops(self) -> tuple[Var | RVar, ...]:
+        """Its dimensions as symbols, outermost first in the order written."""
+        d = self.definition
+        return (*d.vars, *d.rvars)
+
+    @property
+    def reads(self) -> list[Access]:
+        return [a for a in self.accesses if not a.is_write]
+
+    @property
+    def write(self) -> Access:
+        return next(a for a in self.accesses if a.is_write)
