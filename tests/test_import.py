@@ -46,3 +46,15 @@ def test_import_leaves_optional_packages_alone() -> None:
 def test_import_loads_neither_demo_nor_pictures() -> None:
     outer = ("polysched.demo", "polysched.show", "polysched.testing")
     assert [name for name in _run(_LOADED).split() if name.startswith(outer)] == []
+
+
+def test_no_room_hides_a_public_name() -> None:
+    """Importing a submodule sets an attribute of the package: `polysched/log.py` hid `ps.log`."""
+    program = """
+import pkgutil, types
+import polysched as ps
+public = set(ps.__all__) - {"boundary"}
+print(*public & {m.name for m in pkgutil.iter_modules(ps.__path__)})
+print(*(name for name in public if isinstance(getattr(ps, name), types.ModuleType)))
+"""
+    assert _run(program).split() == []

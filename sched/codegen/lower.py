@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..log import Log
 from ..poly.schedule import Schedule
+from ..steps import Log
 from .build import build
 from .ir import Module
 from .llvm import CompiledCode, Target, compile_module, emit_module

@@ -42,7 +42,8 @@ class VarOrder:
         self.definition = definition
         self.span = span
         self._writers: dict[Point, tuple[Vars, str]] = {}
-        self._readers: dict[Point, list[tuple[Vars, str]]] = {}  # up to two, which differ
+        #: The first reader is enough: Vars are the outer loops, so all others come after it.
+        self._readers: dict[Point, tuple[Vars, str]] = {}
 
     def visit(self, access: Access, env: Env) -> None:
         """Record an access; refuse it if one by other Vars must keep its place before or after."""
@@ -67,14 +68,13 @@ class VarOrder:
         writer = self._writers.get(point)
         if writer is not None and writer[0] != vars:
             self._refuse(point, writer, (vars, verb))
-        readers = self._readers.setdefault(point, [])
-        if is_write:
-            self._writers[point] = (vars, verb)
-            for reader in readers:
-                if reader[0] != vars:
-                    self._refuse(point, reader, (vars, verb))
-        elif len(readers) < 2 and all(reader[0] != vars for reader in readers):
-            readers.append((vars, verb))
+        if not is_write:
+            self._readers.setdefault(point, (vars, verb))
+            return
+        self._writers[point] = (vars, verb)
+        reader = self._readers.get(point)
+        if reader is not None and reader[0] != vars:
+            self._refuse(point, reader, (vars, verb))
 
     def _refuse(self, point: Point, first: tuple[Vars, str], second: tuple[Vars, str]) -> None:
         d = self.definition

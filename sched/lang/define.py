@@ -153,16 +153,13 @@ class History:
         if not self.recorded:
             raise LanguageError(
                 f"Func {self.func.name} is used but has no definition",
-                hint=f"define it: {self.func.name}[i, j] = ...",
+                hint=f"define it: {self.func.element} = ...",
             )
         dtypes = self.dtypes()
         typed = tuple(
             self._definition(r, None if k < self.pieces else k - self.pieces, dtypes)
             for k, r in enumerate(self.recorded)
         )
-        if self.completed_by is not None:
-            self.func.dtypes = dtypes
-            self._typed = typed
         return typed
 
     def text(self) -> str:
@@ -174,8 +171,8 @@ class History:
 
     def complete(self, by: Span) -> None:
         if self.completed_by is None:
-            self.completed_by = by
-            self.typed()
+            typed, dtypes = self.typed(), self.dtypes()
+            self._typed, self.func.dtypes, self.completed_by = typed, dtypes, by
 
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span) -> None:
@@ -200,7 +197,6 @@ class History:
             )
         recorded = Recorded(lhs, values, op, span, nodes.next_serial())
         is_piece = self._classify(recorded)
-        complete_producers(func, recorded)
         bounds: Bounds = ()
         types: tuple[Type | None, ...] = func.declared_dtypes or ()
         if not types:
@@ -208,6 +204,7 @@ class History:
         number = None if is_piece else len(self.recorded) - self.pieces
         self._definition(recorded, number, _concrete(types))  # refuses at the user's line
         self._check_seen(recorded, _concrete(types))
+        complete_producers(func, recorded)
         self._bounds, self._types = bounds, types
         self.recorded.append(recorded)
         if is_piece:

@@ -384,8 +384,8 @@ class _Typer:
 
     def _build(self, node: Node, args: tuple[Node, ...], strict: bool) -> Node:
         match node:
-            case Read(tensor=tensor, component=c):
-                index = tuple(self._as_index(tensor.name, a) for a in args)
+            case Read(tensor=tensor, index=written, component=c):
+                index = tuple(map(self._as_index, (tensor.name,) * len(args), args, written))
                 return Read(tensor, index, c, self._type(node, []))
             case Op(op="strict"):
                 return Op("strict", args, args[0].type)
@@ -394,11 +394,11 @@ class _Typer:
             case _:
                 return node
 
-    def _as_index(self, tensor: str, node: Node) -> Node:
+    def _as_index(self, tensor: str, node: Node, written: Node) -> Node:
         t = node.type
         if t is None or not (t is INDEX or concrete(t).is_int):
             raise self._error(
-                f"an index of {tensor} is {t!r}, not an integer: {expr_text(node)}",
+                f"an index of {tensor} is {t!r}, not an integer: {expr_text(written)}",
                 "ps.cast(ps.int32, x) truncates; ps.floor first rounds down",
             )
         return convert(node, int64, self.span)

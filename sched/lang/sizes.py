@@ -55,8 +55,6 @@ def solve(known: Known, axes: list[Axis], defaults: Mapping[str, Node | None]) -
         missing = [n for n in defaults if n not in values]
         if missing:
             _refuse_unsolved(missing)
-    for axis in pending:
-        _check(axis, known)
     for name in defaults:
         if values[name] >= SIZE_LIMIT:
             raise CallValueError(f"the size {name} is {values[name]}: sizes are below 2**40")

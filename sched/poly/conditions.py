@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from ..lang.dtypes import INDEX, concrete
 from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
-from ..lang.printer import expr_text
+from ..lang.printer import index_text
 from ..lang.tensors import Func, Input, Tensor
-from .isl import Map, Set, isl, smallest_point
+from .isl import Map, Set, complement, isl, smallest_point
 from .model import Model
 from .statements import Access, Statement
 
@@ -31,8 +31,7 @@ class SizeCondition:
     def text(self) -> str:
         a = self.access
         verb = "writes" if a.is_write else "reads"
-        where = ", ".join(map(expr_text, a.index))
-        return f"{a.statement.name} {verb} {a.tensor.name}[{where}] ({self.span})"
+        return f"{a.statement.name} {verb} {a.tensor.name}[{index_text(a.index)}] ({self.span})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ def _check(model: Model, access: Access) -> SizeCondition | list[Scan]:
         loose = outside(model, access, access.relation.unbounded, access.domain)
         if not loose.params().is_equal(bad.params()):
             raise _unprovable(access, span)
-    allowed = model.context.subtract(bad.params()).gist(model.context).coalesce()
+    allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()
     if allowed.intersect(model.context).is_empty():
         raise _unprovable(access, span) if access.relation.may else _never(access, bad, span)
     return SizeCondition(allowed, access, span)
@@ -165,7 +164,7 @@ def _widens(inner: Node, outer: Node) -> bool:
 
 
 def _unprovable(access: Access, span: Span) -> LanguageError:
-    index = ", ".join(map(expr_text, access.index))
+    index = index_text(access.index)
     verb = "written" if access.is_write else "read"
     return LanguageError(
         f"{access.tensor.name}[{index}] is {verb} at an index that depends on data and that "
@@ -179,7 +178,7 @@ def _unprovable(access: Access, span: Span) -> LanguageError:
 def _never(access: Access, bad: Map, span: Span) -> LanguageError:
     found = smallest_point(bad.wrap())
     where = _point_text(access, found) if found is not None else ""
-    index = ", ".join(map(expr_text, access.index))
+    index = index_text(access.index)
     verb = "written" if access.is_write else "read"
     return LanguageError(
         f"{access.tensor.name}[{index}] is {verb} out of bounds for all sizes{where}",

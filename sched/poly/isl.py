@@ -18,8 +18,8 @@ from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, U
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "budget", "coalesced", "dim_count", "filled", "isl", "relation",
-    "smallest_point", "union_sets",
+    "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "filled", "isl",
+    "relation", "smallest_point", "union_sets",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -113,16 +113,30 @@ def relation(values: Sequence[PwAff], frame: Frame) -> Map:
     return result
 
 
-def coalesced(thing: Set) -> Set:
-    """Fewer pieces, without divs where they are redundant."""
-    return thing.remove_redundancies().coalesce()
-
-
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:
     """The coalesced union."""
     result = empty
     for s in sets:
         result = result.union(s)
+    return result.coalesce()
+
+
+def complement(where: Set) -> Set:
+    """Everything else, as overlapping half-spaces where that is possible.
+
+    isl's own complement has disjoint pieces, `a < 0 or (a >= 0 and b < 0)`, which nobody wants
+    to read or to evaluate.
+    """
+    result = Set.universe(where.get_space())
+    for piece in where.coalesce().get_basic_sets():
+        if int(piece.dim(isl.dim_type.div)):
+            result = result.subtract(Set.from_basic_set(piece))
+            continue
+        outside = Set.empty(where.get_space())
+        for c in piece.get_constraints():
+            one = Set.from_basic_set(BasicSet.from_constraint(c))
+            outside = outside.union(one.complement())
+        result = result.intersect(outside)
     return result.coalesce()
 
 

@@ -11,7 +11,7 @@ from ..lang.nodes import Node, Param, Size
 from ..lang.printer import expr_text, html_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Input
-from ..log import Log
+from ..steps import Log
 from .conditions import Conditions, conditions
 from .dependences import Dependence, dependences
 from .expressions import Translator
@@ -128,7 +128,7 @@ class Schedule:
 
     def __str__(self) -> str:
         head = f"Schedule of {self.program.signature()}"
-        lines = [head, *(text(nest, 1) for nest in self.nests)]
+        lines = [head, *(text(nest, 1, self.program.names) for nest in self.nests)]
         lines += [f"  requires {c}" for c in self.conditions]
         return "\n".join(lines)
 

@@ -23,7 +23,7 @@ _EXTRAS = ("viz", "test", "bench", "docs", "lint")
 _VARIABLES = {
     "POLYSCHED_LOG": (
         "prints to stderr what the compiler does:",
-        "1 for the time of each step, ir for the IR after each pass that changed it, too",
+        "1 for the IR after each pass that changed it and times, times for these alone",
     ),
 }
 

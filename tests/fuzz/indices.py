@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .choices import Choices
-from .vocabulary import Scope, Symbol, Value
+from .vocabulary import Scope, Symbol
 from .world import INTEGERS, World
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Indices:
                 (4, "clamped"), (1, "first"), (1, "last"), (2, "clipped data"), (2, "index input"),
                 (1, "modulo"), (1, "chosen"), (1, "product"),
             )  # fmt: skip
-            return self._any_inside(form if data else "clamped", extent, depth)
+            return self.any_inside(form if data else "clamped", extent, depth)
 
     def _of_symbol(self, s: Symbol, extent: str) -> str:
         x = s.name
@@ -53,7 +53,8 @@ class Indices:
             forms += [f"{x} - 1"] * 4
         return self.choices.pick(forms)
 
-    def _any_inside(self, form: str, extent: str, depth: int) -> str:
+    def any_inside(self, form: str, extent: str, depth: int = 1) -> str:
+        """An index of the given form in [0, extent)."""
         last = str(int(extent) - 1) if extent.isdigit() else f"{extent} - 1"
         match form:
             case "clamped":
@@ -114,6 +115,11 @@ class Indices:
                 forms += [f"{a} - {whole[0]}", f"{a} + {whole[-1]}"]
             return choices.pick(forms)
 
+    def expression(self) -> str:
+        """As `free`, and never a plain number."""
+        free = self.free()
+        return free if self.scope.symbols else f"{free} + 0 * {self.world.sizes[0]}"
+
     def guard(self, index: str, extent: str) -> str:
         """That the index is in [0, extent)."""
         return self.choices.pick((
@@ -151,8 +157,3 @@ class Indices:
 def joined(conditions: list[str]) -> str:
     """All of them."""
     return " & ".join(f"({c})" for c in conditions)
-
-
-def as_value(text: str) -> Value:
-    """An index as an integer value."""
-    return Value(text, INTEGERS[3])

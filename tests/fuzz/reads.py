@@ -99,17 +99,13 @@ class Reads:
                 index.append(self.owner.indices.inside(extent))
                 continue
             name = self.world.fresh("x")
-            self.scope.lines.append(f"{name} = {self.owner.indices.free()} + 0 * {self._any_size()}")
+            self.scope.lines.append(f"{name} = {self.owner.indices.expression()}")
             index.append(name)
             guards.append(self.owner.indices.guard(name, extent))
         name = self.world.fresh("t")
         read = self._read(tensor, index)
         self.scope.lines.append(f"{name} = {read.text}")
         return self._under(joined(guards), Value(name, read.type), depth)
-
-    def _any_size(self) -> str:
-        """Something that makes an `Expr` of a plain number."""
-        return self.world.sizes[0]
 
     def _under(self, inside: str, read: Value, depth: int) -> Value:
         """A select that chooses `read` only where `inside` holds."""

@@ -42,6 +42,7 @@ def test_sizes_from_shapes():
 
 
 def test_affine_extents():
+    assert sizes(program((2 * (n + 1) * 3,)), (18,)) == {"n": 2}
     p = program((2 * n + 1,), (n + k - 1,), (3 * k - m,))
     assert sizes(p, (7,), (7,), (10,)) == {"n": 3, "k": 5, "m": 5}
 

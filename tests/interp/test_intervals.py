@@ -84,6 +84,12 @@ def test_exactness(op, a, b, expected):
     assert operator_interval(op, dt.int32, (a, b)) == expected
 
 
+def test_complement():
+    assert operator_interval("not", dt.uint8, ((0, 5),)) == (250, 255)
+    assert operator_interval("not", dt.int8, ((0, 5),)) == (-6, -1)
+    assert operator_interval("not", dt.bool_, ((1, 1),)) == (0, 0)
+
+
 def test_what_may_wrap_is_the_whole_type():
     assert operator_interval("add", dt.uint8, ((0, 255), (1, 1))) == (0, 255)
     assert operator_interval("sub", dt.uint8, ((0, 5), (1, 1))) == (0, 255)

@@ -195,6 +195,35 @@ def test_pieces():
     assert np.array_equal(interpret(f, a), expected)
 
 
+def test_pieces_in_any_order():
+    f = ps.Func("f", (2, 2))
+    f[0, j] = 1
+    f[i, 0] = 2
+    f[0, 0] = 3
+    f[i, j] = 4
+    assert interpret(f).tolist() == [[3, 1], [2, 4]]
+
+
+def test_an_rvar_within_one_that_depends_on_data():
+    A = ps.Input("A", ps.int64, (n,), range=(0, n + 1))
+    T = ps.Input("T", ps.int64, (n,))
+    k = ps.RVar("k", 0, A[i])
+    r = ps.RVar("r", 0, k, where=lambda r: r % 2 == 0)
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] += T[r] + 100 * k
+    a, t = np.array([4, 0, 1, 3]), np.array([1, 2, 3, 4])
+    expected = [sum(t[r] + 100 * k for k in range(x) for r in range(0, k, 2)) for x in a]
+    assert interpret(f, A=a, T=t).tolist() == expected
+
+
+def test_a_large_uint64_param_is_int64_in_expressions():
+    p = ps.Param("p", ps.uint64)
+    f = ps.Func("f", (1,))
+    f[i] = ps.select(p < i, p, 99)
+    assert interpret(f, p=2**64 - 3).tolist() == [-3]
+
+
 def test_sparse_rows():
     """RVar bounds read from data are executed exactly."""
     nnz = ps.sizes("nnz")

@@ -239,6 +239,14 @@ def test_a_var_that_nothing_bounds():
     assert "ps.RVar('i', lo, hi)" in text
 
 
+def test_a_var_that_is_only_in_bounds_far_away():
+    """Beyond what index arithmetic is proved for; a part of the solutions would be silent."""
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i - (2**40 - 2)] = 1
+    assert "nothing bounds the Var i" in refusal(ps.LanguageError, f, n=4)
+
+
 def test_two_vars_in_one_index():
     f = ps.Func("f", (n,))
     f[i] = 0

@@ -73,6 +73,9 @@ def test_a_condition_on_data_may_hold():
     f[i] = i
     g[i] = ps.select((i > 0) & (A[i] > 3), f[i], 0)
     assert points(f, (g,), {"n": 3})["f"] == [(1,), (2,)]
+    other = ps.Func("other", (n,))
+    other[i] = ps.select(A[i] > 3, 0, ps.select(A[i] < i, f[-i], 0))
+    assert points(f, (other,), {"n": 3})["f"] == [(-2,), (-1,), (0,)]
     x = ps.Param("x", ps.float32)
     h = ps.Func("h", (n,))
     h[i] = ps.select(x > 0, f[i], 0)
@@ -170,6 +173,16 @@ def test_two_vars_inside_of_two_indices():
     assert np.array_equal(interpret(f), expected)
 
 
+def test_solutions_come_in_order():
+    f = ps.Func("f", (4, 4))
+    f[i, j] = 0
+    f[i + j, i - j] = 1
+    program = ps.Program((f,))
+    found = [tuple(x.point.values()) for x in instances(program, {}) if x.definition.is_update]
+    assert found == sorted(found)
+    assert len(found) == 8
+
+
 def test_a_quotient_and_a_remainder_split_one_var():
     f = ps.Func("f", (n, 4))
     f[i, j] = 0
@@ -190,6 +203,17 @@ def test_an_index_with_an_rvar_does_not_bound_vars():
     f[i, j] = 0
     f[2 * i, i + k] = i + 1
     assert interpret(f, n=4).tolist() == [[1, 1, 0, 0], [0] * 4, [0, 2, 2, 0], [0] * 4]
+
+
+def test_conditions_on_rvars_read():
+    """Also at iterations that they leave out."""
+    mask, total = ps.Func("mask"), ps.Func("total", ())
+    k = ps.RVar("k", 0, n, where=lambda k: mask[2 * k] > 3)
+    mask[i] = i
+    total[()] = 0
+    total[()] += k
+    assert points(mask, (total,), {"n": 3})["mask"] == [(0,), (2,), (4,)]
+    assert interpret(total, n=4) == 2 + 3
 
 
 def test_an_rvar_alone_writes_where_it_runs():

@@ -1,6 +1,6 @@
 """POLYSCHED_LOG: what each step of the compiler made of the kernel, and how long it took.
 
-Set to `1` to see times, to `ir` to see the IR as well, after each pass that changed it.
+Set to `1` to see the IR after each pass that changed it, and times; to `times` for times alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ class Log:
     """Times the steps of one compilation. `seconds` has them by name."""
 
     def __init__(self) -> None:
-        self.level = os.environ.get("POLYSCHED_LOG", "")
+        level = os.environ.get("POLYSCHED_LOG", "")
+        self.level = "" if level == "0" else level
         self.seconds: dict[str, float] = {}
 
     def step(
@@ -31,6 +32,6 @@ class Log:
         self.seconds[name] = self.seconds.get(name, 0.0) + taken
         if self.level:
             print(f"-- {name}: {taken * 1e3:.2f} ms", file=sys.stderr)
-            if self.level != "1" and show is not None and (text := show(result)):
+            if self.level != "times" and show is not None and (text := show(result)):
                 print(text, file=sys.stderr)
         return result
