@@ -57,6 +57,7 @@ from .lang.functions import (
     where,
 )
 from .lang.program import Program, require
+from .lang.reductions import all, any, argmax, argmin, max, min, prod, sum
 from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.tensors import Const, Func, Input
 from .poly.schedule import Schedule
@@ -107,9 +108,10 @@ Schedule._compile = staticmethod(_compile)
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "Input",
     "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param", "PolyschedError",
-    "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absolute", "bitcast",
-    "bool", "bool_", "boundary", "cast", "ceil", "clip", "exp", "float32", "float64", "floor",
-    "fma", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "maximum", "minimum",
-    "mux", "rdom", "require", "rint", "round", "rsqrt", "select", "sigmoid", "size", "sizes",
-    "sqrt", "strict", "tanh", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+    "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absolute", "all", "any",
+    "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast", "ceil", "clip", "exp",
+    "float32", "float64", "floor", "fma", "int16", "int32", "int64", "int8", "interpret", "ldexp",
+    "log", "max", "maximum", "min", "minimum", "mux", "prod", "rdom", "require", "rint", "round",
+    "rsqrt", "select", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "uint16",
+    "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

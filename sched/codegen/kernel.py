@@ -165,7 +165,7 @@ class _SizeChecks:
     def __init__(self, schedule: Schedule) -> None:
         names = Translator(schedule.parameters)
         self.conditions = [
-            (node, c.text)
+            (node, c)
             for c in schedule.proven.sizes
             if (node := names.condition(c.allowed)) is not None
         ]
@@ -180,11 +180,11 @@ class _SizeChecks:
         values: dict[str, Any] = {**bound.sizes, **bound.params}
         for func, name, axis in self.extents:
             values[name] = (bound.shapes[func] or ())[axis]
-        for holds, (node, text) in zip(self.test(values), self.conditions, strict=True):
+        for holds, (node, c) in zip(self.test(values), self.conditions, strict=True):
             if not holds:
                 sizes = ", ".join(f"{k}={v}" for k, v in values.items())
                 raise CallValueError(
-                    f"out of bounds at {sizes}: {text}",
+                    f"{c.problem} at {sizes}: {c.text}",
                     hint=f"the sizes must satisfy {expr_text(node)}",
                 )
         return values

@@ -33,6 +33,9 @@ from .intervals import (
 
 Box = tuple[Interval, ...]
 
+#: A box of may-accesses is expanded into points up to this many of them.
+LARGEST_BOX = 1 << 24
+
 
 class Bounds:
     """Functions from the environment to the interval of each node below `roots`.
@@ -132,4 +135,4 @@ def data_rvars(rvars: tuple[RVar, ...]) -> set[RVar]:
     return found
 
 
-__all__ = ["Bounds", "Box", "data_rvars"]
+__all__ = ["LARGEST_BOX", "Bounds", "Box", "data_rvars"]

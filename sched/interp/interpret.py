@@ -77,6 +77,7 @@ class _Run:
         self.binding = binding
         self.checks = checks
         self.faults = Faults()
+        self.touched: dict[Definition, set[tuple[int, ...]]] = {}
         self.symbols = Symbols(binding.sizes, binding.params)
         shapes = tensor_shapes(program, binding.arrays, binding.shapes)
         self.regions = Regions(program, self.symbols, shapes, binding.arrays)
@@ -94,6 +95,8 @@ class _Run:
             for d in self.program.definitions_of(func):
                 if d.is_update:
                     self._update(d)
+                    if func.nonempty:
+                        self._refuse_empty(d)
             if self.checks and self.faults.zero_divisions:
                 self._refuse_division(func)
         return tuple(self._result(func) for func in self.program.outputs)
@@ -115,10 +118,22 @@ class _Run:
         conditions = [functions[c] for c in d.where]
         point, value = functions.point(d.lhs), self._value(functions, d)
         values = self.values[d.func]
+        touched = self.touched[d] = set()
         for vars in var_points(d, self.regions.spans[d], self.symbols):
             for env in nest(vars, loops):
                 if all(condition(env) for condition in conditions):
-                    values[point(env)] = value(env)
+                    at = point(env)
+                    values[at] = value(env)
+                    touched.add(at)
+
+    def _refuse_empty(self, d: Definition) -> None:
+        """A maximum needs at least one value at each point where it is asked for."""
+        for point in self.regions.of[d.func].points():
+            if point not in self.touched[d]:
+                raise CallValueError(
+                    f"{d.func.name} has no value over an empty domain ({d.span})",
+                    hint="say what it is then: initial=...",
+                )
 
     def _value(self, functions: Evaluator, d: Definition) -> Any:
         """What is stored at a point: one value, or a tuple of all components."""

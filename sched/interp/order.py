@@ -8,15 +8,17 @@ a may-access at all points of its box.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
+from math import prod
 
 from ..lang.define import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Read, postorder
+from .bounds import LARGEST_BOX, Box
 from .evaluate import Env
 from .footprint import Access
 from .refusals import point_text
 from .storage import Point
-from .vars import Ranges
 
 Vars = tuple[int, ...]
 
@@ -38,9 +40,9 @@ def needs_check(d: Definition) -> bool:
 class VarOrder:
     """The accesses of one update to the Func that it updates."""
 
-    def __init__(self, definition: Definition, span: Ranges) -> None:
+    def __init__(self, definition: Definition, shape: tuple[int, ...] | None) -> None:
         self.definition = definition
-        self.span = span
+        self.shape = shape
         self._writers: dict[Point, tuple[Vars, str]] = {}
         #: The first reader is enough: Vars are the outer loops, so all others come after it.
         self._readers: dict[Point, tuple[Vars, str]] = {}
@@ -54,12 +56,18 @@ class VarOrder:
         if access.exact:
             self._record(where, vars, access.is_write)
             return
-        inside = (
-            range(max(lo, axis.start), min(hi + 1, axis.stop))
-            for (lo, hi), axis in zip(where, self.span, strict=True)
-        )
-        for point in itertools.product(*inside):
+        for point in self._points(where):
             self._record(point, vars, access.is_write, may=True)
+
+    def _points(self, box: Box) -> Iterable[Point]:
+        """The points of a box that may be accessed; what is outside is refused for that."""
+        if self.shape is not None:
+            box = tuple(
+                (max(lo, 0), min(hi, n - 1)) for (lo, hi), n in zip(box, self.shape, strict=True)
+            )
+        if prod(hi - lo + 1 for lo, hi in box) > LARGEST_BOX:
+            return ()
+        return itertools.product(*(range(lo, hi + 1) for lo, hi in box))
 
     def _record(self, point: Point, vars: Vars, is_write: bool, may: bool = False) -> None:
         verb = (

@@ -20,7 +20,7 @@ from ..lang.nodes import RVar
 from ..lang.program import Program
 from ..lang.tensors import Const, Func, Input, Tensor
 from . import refusals
-from .bounds import Bounds, Box, data_rvars
+from .bounds import LARGEST_BOX, Bounds, Box, data_rvars
 from .domain import may_loop, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .footprint import Access, Footprint
@@ -28,9 +28,6 @@ from .order import VarOrder, needs_check
 from .pieces import Pieces, point_env
 from .storage import Point
 from .vars import Ranges, var_points
-
-#: A box that is read at an index known by its type alone may have this many points, no more.
-_LARGEST_BOX = 1 << 24
 
 
 class Region:
@@ -136,7 +133,7 @@ class Regions:
         """The instances of an update that may happen, as `pure` does it."""
         s = Statement(d, self.symbols)
         if needs_check(d):
-            _exhaust(self._visits(s, VarOrder(d, self.spans[d]).visit))
+            _exhaust(self._visits(s, VarOrder(d, self.of[d.func].shape).visit))
         yield from self._visits(s, partial(self._add, d))
 
     def _visits(self, s: Statement, visit: Callable[[Access, Env], None]) -> Iterator[Visit]:
@@ -174,7 +171,7 @@ class Regions:
 
     def _check_box(self, d: Definition, access: Access, box: Box, env: Env, region: Region) -> None:
         if region.shape is None:
-            if prod(hi - lo + 1 for lo, hi in box) > _LARGEST_BOX:
+            if prod(hi - lo + 1 for lo, hi in box) > LARGEST_BOX:
                 raise refusals.unbounded(d, access, box)
             region.added.update(itertools.product(*(range(lo, hi + 1) for lo, hi in box)))
             return

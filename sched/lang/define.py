@@ -18,6 +18,7 @@ from .expr import Expr, as_node, symbol_key
 from .nodes import Node, Op, Read, RVar, Var, postorder
 from .ops import OPS
 from .printer import Names, expr_text, index_text, shared_texts
+from .reductions import extract
 
 if TYPE_CHECKING:
     from .tensors import Func
@@ -107,6 +108,8 @@ class History:
     def __init__(self, func: Func) -> None:
         self.func = func
         self.recorded: list[Recorded] = []
+        #: The Funcs of the inline reductions in them.
+        self.reductions: list[Func] = []
         self.pieces = 0
         self.closed = False
         self.completed_by: Span | None = None
@@ -181,6 +184,7 @@ class History:
         values, augmented = self._values(value)
         implicit = max(map(_implicit, postorder(*values)), default=0)
         lhs = func._index(index, implicit)
+        values, reductions = extract(func, lhs, values, span, len(self.reductions))
         op = self._operator(lhs, values, augmented)
         if self.completed_by is not None:
             raise LanguageError(
@@ -207,6 +211,7 @@ class History:
         complete_producers(func, recorded)
         self._bounds, self._types = bounds, types
         self.recorded.append(recorded)
+        self.reductions += reductions
         if is_piece:
             self.pieces += 1
             self.closed = all(isinstance(x, Var) for x in lhs)
@@ -336,7 +341,7 @@ class History:
         func = self.func
         left = f"{func.name}[{', '.join(map(expr_text, new.lhs))}]"
         if new.op != "=" or any(isinstance(n, RVar) for n in postorder(*new.lhs)):
-            zeros = ", ".join(f"i{k}" for k in range(len(new.lhs))) or "()"
+            zeros = ", ".join("ijklmnpq"[: len(new.lhs)]) or "()"
             raise LanguageError(
                 f"{left} is an update, but {func.name} has no pure definition to update",
                 where=new.span,

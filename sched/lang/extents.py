@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import concrete, float64
+from .dtypes import INDEX, concrete, float64, int64
 from .errors import LanguageError
 from .nodes import Const, Node, Op, Param, Size, postorder
 from .printer import expr_text
@@ -118,16 +118,21 @@ def _affine(root: Node) -> Form | None:
     """The constant and the factors of an affine expression, else None."""
     forms: dict[Node, Form | None] = {}
     for node in postorder(root):
-        match node:
-            case Const(value=value):
-                forms[node] = (int(value), {})
-            case Size() | Param():
-                forms[node] = (0, {node.name: 1})
-            case Op(op=op, operands=operands):
-                forms[node] = _operator(op, [forms[a] for a in operands])
-            case _:
-                forms[node] = None
+        forms[node] = _form(node, forms)
     return forms[root]
+
+
+def _form(node: Node, forms: Mapping[Node, Form | None]) -> Form | None:
+    match node:
+        case Const(value=value) if not isinstance(value, float):
+            return (int(value), {})
+        case Size() | Param():
+            return (0, {node.name: 1})
+        case Op(op=op, operands=operands) if concrete(node.type or INDEX) == int64:
+            # Sizes are small enough for int64; in a narrower type the arithmetic might wrap.
+            return _operator(op, [forms[a] for a in operands])
+        case _:
+            return None
 
 
 def _operator(op: str, args: list[Form | None]) -> Form | None:

@@ -114,6 +114,8 @@ def _one(node: Node, text: Texts, names: Names) -> tuple[str, int]:
             # Comparisons do not associate, so both sides are bracketed at equal strength.
             left = p + 1 if info.rule == "compare" else p
             return f"{arg(operands[0], left)} {info.symbol} {arg(operands[1], p + 1)}", p
+        case _ if hasattr(node, "written"):
+            return node.written(arg), 100
         case _:
             raise TypeError(type(node).__name__)
 

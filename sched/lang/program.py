@@ -6,6 +6,7 @@ import inspect
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from . import nodes
 from .define import Definition
@@ -279,12 +280,7 @@ def _producers_first(outputs: tuple[Func, ...], span: Span | None) -> tuple[Func
         if func in done:
             continue
         if func in path:
-            raise LanguageError(
-                f"{func.name} is defined through itself: "
-                + " <- ".join(f.name for f in [*list(path)[list(path).index(func) :], func])
-                + "; recurrences are not supported yet",
-                where=func.history.recorded[0].span,
-            )
+            _refuse_cycle([*list(path)[list(path).index(func) :], func])
         if span is not None:
             func.complete(span)
         path[func] = None
@@ -293,15 +289,28 @@ def _producers_first(outputs: tuple[Func, ...], span: Span | None) -> tuple[Func
     return tuple(done)
 
 
+def _refuse_cycle(cycle: list[Func]) -> NoReturn:
+    first, second, *_ = cycle
+    reading = (d for d in first.history.typed() if second in _funcs_read(d))
+    raise LanguageError(
+        f"{first.name} is defined through itself: {' <- '.join(f.name for f in cycle)}; "
+        "recurrences are not supported yet",
+        where=next(reading).span,
+        hint="define it without itself first, then run an update over a ps.RVar",
+    )
+
+
 def producers(func: Func) -> tuple[Func, ...]:
     """The Funcs that a Func reads, in the order of first reading; not itself."""
-    found: dict[Func, None] = {}
-    for d in func.history.typed():
-        bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-        for node in postorder(*d.lhs, *bounds, *d.where, *d.values):
-            if isinstance(node, Read) and isinstance(node.tensor, Func) and node.tensor is not func:
-                found[node.tensor] = None
-    return tuple(found)
+    found = dict.fromkeys(f for d in func.history.typed() for f in _funcs_read(d))
+    return tuple(f for f in found if f is not func)
+
+
+def _funcs_read(d: Definition) -> list[Func]:
+    """The Funcs that a definition reads, in the order of reading."""
+    bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
+    found = postorder(*d.lhs, *bounds, *d.where, *d.values)
+    return [n.tensor for n in found if isinstance(n, Read) and isinstance(n.tensor, Func)]
 
 
 def _order(args: Sequence[Input] | None, found: list[Tensor], span: Span) -> tuple[Input, ...]:

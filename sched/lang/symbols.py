@@ -17,7 +17,7 @@ from .expr import Expr, ExprLike, as_node
 from .nodes import Node
 
 #: Keywords of a call; an argument of that name could never be passed.
-RESERVED = frozenset({"out", "shape", "region"})
+RESERVED = frozenset({"out", "shape", "region", "checks"})
 
 
 def check_name(name: object, what: str) -> str:

@@ -40,6 +40,8 @@ class Tensor:
     """Base of everything that is read at an index. An identity, not a value."""
 
     is_tensor = True
+    #: A reduction that has no value over an empty domain: each call checks that there is none.
+    nonempty = False
     #: What a user calls this kind of thing, for messages.
     kind: ClassVar[str] = "tensor"
 
@@ -396,6 +398,13 @@ class Func(Tensor):
         self.declared_dtypes = self.dtypes or None
         self.history = History(self)
         Func._made(self)
+
+    @classmethod
+    def _internal(cls, name: str, dtypes: tuple[DType, ...] | None) -> Func:
+        """A Func that the language makes itself, named after the one that needs it."""
+        func = cls("_", None, dtypes)
+        func.name = name
+        return func
 
     def __setitem__(self, index: object, value: object) -> None:
         self.history.record(index, value, user_span())

@@ -17,7 +17,7 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.tensors import Input
 from .intervals import Interval, interval
-from .isl import Frame, Map, PwAff, Set, Val, isl, relation
+from .isl import Frame, Map, PwAff, Set, isl, relation, val
 
 _COMPARE: dict[str, Callable[[PwAff, PwAff], Set]] = {
     "lt": PwAff.lt_set, "le": PwAff.le_set, "gt": PwAff.gt_set,
@@ -285,11 +285,11 @@ def _choose(where: Set, a: PwAff, b: PwAff) -> PwAff:
 
 def _floordiv(a: PwAff, b: PwAff) -> PwAff:
     d = _literal(b)
-    return (a if d > 0 else a.neg()).scale_down_val(Val(abs(d))).floor()
+    return (a if d > 0 else a.neg()).scale_down_val(val(abs(d))).floor()
 
 
 def _mod(a: PwAff, b: PwAff) -> PwAff:
-    return a.sub(_floordiv(a, b).scale_val(Val(_literal(b))))
+    return a.sub(_floordiv(a, b).scale_val(val(_literal(b))))
 
 
 def _compare_bools(op: str, x: Set, y: Set) -> Set:
@@ -321,9 +321,9 @@ _OPERATORS: dict[str, Callable[..., PwAff]] = {
     "max": PwAff.max,
     "floordiv": _floordiv,
     "mod": _mod,
-    "shl": lambda a, b: a.scale_val(Val(1 << _literal(b))),
-    "shr": lambda a, b: a.scale_down_val(Val(1 << _literal(b))).floor(),
-    "and": lambda a, b: a.mod_val(Val(_literal(b) + 1)),
+    "shl": lambda a, b: a.scale_val(val(1 << _literal(b))),
+    "shr": lambda a, b: a.scale_down_val(val(1 << _literal(b))).floor(),
+    "and": lambda a, b: a.mod_val(val(_literal(b) + 1)),
     "cast": lambda a: a,
     "strict": lambda a: a,
 }

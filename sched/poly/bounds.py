@@ -2,8 +2,9 @@
 
 For each loop, the iterations of its stages are projected onto it and the loops around it. A
 convex projection gives the bounds themselves; otherwise the bounds are those of its simple hull
-without existentials, the stride is kept apart, and what the bounds leave too wide is restored by
-a guard, proven equal to the domain, at the outermost loop that it depends on.
+without existentials (or of each piece, where the hull has no ends), the stride is kept apart, and
+what the bounds leave too wide is restored by a guard, proven equal to the domain, at the outermost
+loop that it depends on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .expressions import Translator
-from .isl import Aff, BasicSet, Constraint, Set, isl
+from .isl import Aff, BasicSet, Constraint, Set, isl, union_sets
 
 _SET = isl.dim_type.set
 
@@ -40,22 +41,42 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
     if iterations.is_empty():  # an extent that is 0 for all sizes
         return Bounds(ix.ZERO, ix.ZERO, 1, iterations)
     last = int(iterations.dim(_SET)) - 1
-    hull = _hull(iterations)
     step, offset = _stride(iterations, last)
-    lower, upper = _ends(_simplified(hull, known), last)
-    if not lower or not upper:
-        lower, upper = _ends(hull, last)
-    if not lower or not upper:
-        raise InternalError(f"a loop without bounds over {iterations}")
-    lo = ix.maximum(_lower(c, last, translate) for c in lower)
-    hi = ix.minimum(_upper(c, last, translate) for c in upper)
-    described = Set.universe(iterations.get_space())
-    for c in (*lower, *upper):
-        described = described.intersect(Set.from_basic_set(BasicSet.from_constraint(c)))
+    parts = _parts(iterations, known, last)
+    lo = ix.minimum(ix.maximum(_lower(c, last, translate) for c in lower) for lower, _ in parts)
+    hi = ix.maximum(ix.minimum(_upper(c, last, translate) for c in upper) for _, upper in parts)
+    above = [_described(lower, iterations) for lower, _ in parts]
+    below = [_described(upper, iterations) for _, upper in parts]
+    described = union_sets(above[1:], above[0]).intersect(union_sets(below[1:], below[0]))
     if step > 1 and offset is not None:
         lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
         described = described.intersect(_strided(iterations, last, step, offset))
     return Bounds(lo, hi, step, described)
+
+
+Ends = tuple[list[Constraint], list[Constraint]]
+"""The constraints that bound an axis from below, and those from above."""
+
+
+def _parts(iterations: Set, known: Set, axis: int) -> list[Ends]:
+    """The ends of the hull; where it has none, as that of `i < n or i < m`, those of each piece."""
+    hull = _hull(iterations)
+    for candidate in (_simplified(hull, known), hull):
+        lower, upper = _ends(candidate, axis)
+        if lower and upper:
+            return [(lower, upper)]
+    parts = [_ends(piece, axis) for piece in iterations.remove_divs().coalesce().get_basic_sets()]
+    if not all(lower and upper for lower, upper in parts):
+        raise InternalError(f"a loop without bounds over {iterations}")
+    return parts
+
+
+def _described(constraints: list[Constraint], like: Set) -> Set:
+    """Where all of them hold."""
+    result = Set.universe(like.get_space())
+    for c in constraints:
+        result = result.intersect(Set.from_basic_set(BasicSet.from_constraint(c)))
+    return result
 
 
 def _hull(iterations: Set) -> BasicSet:
@@ -77,8 +98,7 @@ def _simplified(hull: BasicSet, known: Set) -> BasicSet:
     return hull if int(only.dim(isl.dim_type.div)) else only
 
 
-def _ends(hull: BasicSet, axis: int) -> tuple[list[Constraint], list[Constraint]]:
-    """The constraints that bound an axis from below and from above."""
+def _ends(hull: BasicSet, axis: int) -> Ends:
     lower, upper = [], []
     for c in hull.get_constraints():
         coefficient = int(c.get_coefficient_val(_SET, axis).to_python())

@@ -28,8 +28,20 @@ class SizeCondition:
     span: Span
 
     @property
+    def is_about_emptiness(self) -> bool:
+        """Whether a reduction needs a value, and not an access its bounds."""
+        return self.access.is_write and self.access.tensor.nonempty
+
+    @property
+    def problem(self) -> str:
+        """What is wrong where the condition fails."""
+        return "an empty reduction" if self.is_about_emptiness else "out of bounds"
+
+    @property
     def text(self) -> str:
         a = self.access
+        if self.is_about_emptiness:
+            return f"{a.tensor.name} has no value over an empty domain ({self.span})"
         verb = "writes" if a.is_write else "reads"
         return f"{a.statement.name} {verb} {a.tensor.name}[{index_text(a.index)}] ({self.span})"
 
@@ -64,6 +76,7 @@ def conditions(model: Model) -> Conditions:
                 sizes.append(found)
         else:
             scans += found
+    sizes += [c for s in model.statements if (c := _not_empty(model, s)) is not None]
     sizes = _without_implied(model, sizes)
     _check_not_empty(model, sizes)
     allowed = model.context
@@ -76,6 +89,25 @@ def conditions(model: Model) -> Conditions:
         if a.node is not None and _is_safe(model, a, allowed, scans)
     )
     return Conditions(tuple(sizes), tuple(scans), safe)
+
+
+def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
+    """A maximum needs at least one value at each point where it is asked for."""
+    d = statement.definition
+    if not d.func.nonempty or not d.is_update:
+        return None
+    if statement.guard is not None:
+        raise LanguageError(
+            f"{d.func.name} may have nothing to choose from: where= depends on data",
+            where=d.span,
+            hint="say what it is then: initial=...",
+        )
+    reached = statement.write.map.range()
+    bad = model.regions[d.func].subtract(reached).intersect_params(model.context)
+    if bad.is_empty():
+        return None
+    allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()
+    return SizeCondition(allowed, statement.write, d.span)
 
 
 def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
@@ -113,8 +145,10 @@ def _check(model: Model, access: Access) -> SizeCondition | list[Scan]:
         if not loose.params().is_equal(bad.params()):
             raise _unprovable(access, span)
     allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()
+    if access.relation.may and access.domain.intersect_params(allowed).is_empty():
+        raise _unprovable(access, span)
     if allowed.intersect(model.context).is_empty():
-        raise _unprovable(access, span) if access.relation.may else _never(access, bad, span)
+        raise _never(access, bad, span)
     return SizeCondition(allowed, access, span)
 
 
@@ -175,6 +209,15 @@ def _unprovable(access: Access, span: Span) -> LanguageError:
     )
 
 
+def _always_empty(c: SizeCondition) -> LanguageError:
+    return LanguageError(
+        f"{c.access.tensor.name} has no value where its domain is empty, as it is somewhere for "
+        "all sizes",
+        where=c.span,
+        hint="say what it is there: initial=..., or let the RVar run over at least one value",
+    )
+
+
 def _never(access: Access, bad: Map, span: Span) -> LanguageError:
     found = smallest_point(bad.wrap())
     where = _point_text(access, found) if found is not None else ""
@@ -212,6 +255,8 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
         smaller = allowed.intersect(c.allowed)
         if smaller.is_empty():
             bad = outside(model, c.access, c.access.relation.map, c.access.domain)
+            if c.is_about_emptiness:
+                raise _always_empty(c)
             if c.access.relation.may:
                 raise _unprovable(c.access, c.span)
             raise _never(c.access, bad.intersect_params(nonempty), c.span)

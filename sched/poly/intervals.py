@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from ..lang.admission import SIZE_LIMIT
 from ..lang.dtypes import DType, concrete
-from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var
-from ..lang.tensors import Input
+from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ..lang.tensors import Const as Table, Input
 
 Interval = tuple[int, int]
 
@@ -65,10 +65,18 @@ def _most(t: DType, declared: bool | int | float | None) -> int:
 def _declared(tensor: object, full: Interval) -> Interval:
     if isinstance(tensor, Input) and tensor.range is not None:
         lo, hi = tensor.range
-        low = int(lo.value) if isinstance(lo, Const) else full[0]
-        high = int(hi.value) - 1 if isinstance(hi, Const) else full[1]
-        return max(low, full[0]), min(high, full[1])
+        return max(_ends(lo)[0], full[0]), min(_ends(hi)[1] - 1, full[1])
+    if isinstance(tensor, Table) and tensor.data.size:
+        return int(tensor.data.min()), int(tensor.data.max())
     return full
+
+
+def _ends(root: Node) -> Interval:
+    """The range of an expression over sizes and Params."""
+    known: dict[Node, Interval] = {}
+    for node in postorder(root):
+        known[node] = interval(node, known)[0]
+    return known[root]
 
 
 def _operator(

@@ -18,12 +18,17 @@ from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, U
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "filled", "isl",
-    "relation", "smallest_point", "union_sets",
+    "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "filled", "is_bounded",
+    "isl", "relation", "smallest_point", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
 _lock = threading.RLock()
+
+
+def val(number: int) -> Val:
+    """An integer of any size: the constructor itself takes no more than C's `long`."""
+    return Val(number if -(1 << 63) <= number < 1 << 63 else str(number))
 
 
 class BudgetExceeded(Exception):
@@ -80,7 +85,7 @@ class Frame:
         return Frame(self.params, (*self.dims, *extra))
 
     def constant(self, value: int) -> PwAff:
-        return PwAff(Aff.val_on_domain_space(self.space, Val(value)))
+        return PwAff(Aff.val_on_domain_space(self.space, val(value)))
 
     def param(self, name: str) -> PwAff:
         at = self.params.index(name)
@@ -158,6 +163,8 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     pieces = where.get_basic_sets()
     strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
     hull = Set.from_basic_set(where.remove_divs().simple_hull())
+    if not all(is_bounded(hull, axis) for axis in range(dim_count(hull))):
+        return where
     if count > (2 if strided else PIECES_LIMIT):
         return hull
     if exact:
@@ -168,9 +175,7 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
 def _reaches(piece: Set, hull: Set, context: Set) -> bool:
     """Whether the extents of a piece are within a constant of the hull's, where it is inhabited."""
     given = piece.params().intersect(context)
-    for k in range(int(piece.dim(isl.dim_type.set))):
-        if not (_is_bounded(piece, k) and _is_bounded(hull, k)):
-            return False
+    for k in range(dim_count(piece)):
         outer = hull.dim_max(k).sub(hull.dim_min(k))
         inner = piece.dim_max(k).sub(piece.dim_min(k))
         if not outer.sub(inner).intersect_domain(given).floor().max_val().is_int():
@@ -178,10 +183,14 @@ def _reaches(piece: Set, hull: Set, context: Set) -> bool:
     return True
 
 
-def _is_bounded(where: Set, axis: int) -> bool:
+def is_bounded(where: Set, axis: int) -> bool:
+    """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
+    count = dim_count(where)
+    alone = where.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
+    alone = alone.project_out(isl.dim_type.set, 0, axis)
     return bool(
-        where.dim_has_lower_bound(isl.dim_type.set, axis)
-        and where.dim_has_upper_bound(isl.dim_type.set, axis)
+        alone.dim_has_lower_bound(isl.dim_type.set, 0)
+        and alone.dim_has_upper_bound(isl.dim_type.set, 0)
     )
 
 

@@ -102,7 +102,10 @@ class _Scanner:
     def __init__(self, nest: Tree, parameters: Mapping[str, Node], context: Set) -> None:
         self.parameters = parameters
         self.context = context
-        self.iterations = {id(stage): iterations(stage) for _, stage in leaves(nest)}
+        self.iterations = {
+            id(stage): iterations(stage).intersect_params(context).coalesce()
+            for _, stage in leaves(nest)
+        }
         self.names: dict[str, int] = {}
         nothing = Set.universe(context.get_space().set_from_params())
         self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan

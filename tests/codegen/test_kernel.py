@@ -103,9 +103,7 @@ def test_wrong_dtype_rank_and_byte_order() -> None:
     f = stencil()
     assert "float64, not float32" in refusal(lambda: f(image().astype(np.float64)), "a")
     assert "3 axes" in refusal(lambda: f(image()[None]), "a")
-    assert "bytes are not in this machine's order" in refusal(
-        lambda: f(image().astype(">f4")), "a"
-    )
+    assert "bytes are not in this machine's order" in refusal(lambda: f(image().astype(">f4")), "a")
 
 
 def test_unaligned() -> None:
@@ -228,9 +226,7 @@ def test_scratch_is_shared_by_stages_that_do_not_overlap_in_time() -> None:
     for p, first in enumerate(variant.spans):
         for q, second in enumerate(variant.spans[:p]):
             together = first.first <= second.last and second.first <= first.last
-            apart = (
-                offsets[p] + sizes[p] <= offsets[q] or offsets[q] + sizes[q] <= offsets[p]
-            )
+            apart = offsets[p] + sizes[p] <= offsets[q] or offsets[q] + sizes[q] <= offsets[p]
             assert apart or not together
 
 

@@ -78,8 +78,8 @@ def _integers(rng: np.random.Generator, dtype: np.dtype[Any], mood: str, shape: 
     if mood == "wild":
         return anything
     extremes = [info.min, info.max, 0, 1, 2, info.max // 2, info.max - 1, max(info.min, -1)]
-    special = rng.choice(np.array([int(x) for x in extremes]).astype(object), shape)
-    return np.where(rng.random(shape) < 0.7, np.asarray(special).astype(dtype), anything)
+    special = rng.choice(np.array([int(x) for x in extremes], dtype), shape)
+    return np.where(rng.random(shape) < 0.7, special, anything).astype(dtype)
 
 
 def scalar(rng: np.random.Generator, dtype: np.dtype[Any], lo: int | None, hi: int | None) -> Any:

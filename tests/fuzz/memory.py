@@ -102,11 +102,11 @@ class Walled:
 
     def is_intact(self) -> bool:
         """Whether nothing was written beside the elements."""
-        kept = self.array.copy()
-        pattern = np.frombuffer(bytes([PATTERN]) * self.array.itemsize, self.array.dtype)
-        self.array[...] = pattern[0]
+        words = self.array.view(f"u{self.array.itemsize}")
+        kept = words.copy()
+        words[...] = np.frombuffer(bytes([PATTERN]) * words.itemsize, words.dtype)[0]
         intact = bool((self.pages.bytes == PATTERN).all())
-        self.array[...] = kept
+        words[...] = kept
         return intact
 
 

@@ -131,6 +131,11 @@ def test_sizes_are_within_limits(value):
     assert "at least 0 and below 2**40" in text
 
 
+def test_sizes_from_shapes_are_within_limits():
+    huge = np.broadcast_to(f32(0), (2**40,))
+    assert "sizes are below 2**40" in refusal(ps.CallValueError, program((n,)), huge)
+
+
 @pytest.mark.parametrize("value", [2.0, True, "2", None])
 def test_sizes_are_integers(value):
     text = refusal(ps.CallTypeError, program((n + k,)), np.zeros(4, f32), k=value)
@@ -307,6 +312,36 @@ def test_requirements():
     assert "fails at n=1" in text
     assert "alpha is positive, n odd" in refusal(ps.CallValueError, p, n=4)
     assert "fails at alpha=-1.0, n=5" in refusal(ps.CallValueError, p, n=5, alpha=-1)
+
+
+@pytest.mark.parametrize(
+    ("condition", "good", "bad"),
+    [
+        (lambda: n < 2.5, 2, 3),
+        (lambda: ps.cast(ps.uint8, n) < 5, 260, 261),
+        (lambda: 3 * n - 1 >= 2 * n + 4, 5, 4),
+        (lambda: (n // 3) * 3 == n, 6, 7),
+        (lambda: ~((n > 4) | (n << 1 == 2)), 3, 1),
+        (lambda: ps.select(n > 4, n, 10) < ps.maximum(9, n), 6, 3),
+        (lambda: ps.sqrt(ps.cast(ps.float64, n)) * 2 == 6, 9, 10),
+    ],
+)
+def test_requirements_of_all_kinds(condition, good, bad):
+    f = ps.Func("f", (n,))
+    ps.require(condition(), "as it must be", f)
+    f[i] = i
+    p = ps.Program((f,))
+    assert bind(p, (), {"n": good}).sizes == {"n": good}
+    assert "as it must be" in refusal(ps.CallValueError, p, n=bad)
+
+
+def test_a_requirement_that_cannot_be_computed_before_the_call():
+    f = ps.Func("f", (n,))
+    alpha = ps.Param("alpha", ps.float64, default=1.0)
+    ps.require(ps.exp(alpha) > 1, "alpha is positive", f)
+    f[i] = i
+    text = refusal(ps.LanguageError, ps.Program((f,)), n=1)
+    assert "exp is not available in expressions over sizes and Params alone" in text
 
 
 # outputs --------------------------------------------------------------------------------------

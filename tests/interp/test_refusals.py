@@ -313,6 +313,28 @@ def test_a_scatter_over_vars_may_collide():
     assert "i=0 may write h[0, 0], and i=1 may write it" in text
 
 
+def test_a_scatter_over_vars_into_a_shapeless_func():
+    """Outside of what is read, too."""
+    A = ps.Input("A", ps.uint8, (n,))
+    f, g = ps.Func("f"), ps.Func("g", (1,))
+    f[i, j] = 0
+    f[A[i // 2 + i * 0], i // 2] = i
+    g[i] = f[300, 0] + f[301, 1]
+    text = refusal(ps.LanguageError, g, np.zeros(3, np.uint8))
+    assert "i=0 may write f[0, 0], and i=1 may write it" in text
+
+
+def test_a_scatter_that_may_go_anywhere_is_refused_for_that():
+    A = ps.Input("A", ps.int32, (n,))
+    f, g = ps.Func("f"), ps.Func("g", (1,))
+    f[i, j] = 0
+    f[A[i], i // 2] = i
+    g[i] = f[i, i]
+    text = refusal(ps.LanguageError, g, np.zeros(3, np.int32))
+    assert "written by f.update(0)" in text
+    assert "all of that would have to be computed" in text
+
+
 def test_vars_that_are_apart_need_no_order():
     """Reads at other places that no instance writes are fine, and so are RVars."""
     k = ps.RVar("k", 1, m)

@@ -63,9 +63,7 @@ def indices(draw: st.DrawFn, depth: int = 3) -> Both:
     if kind == "abs":
         return abs(a), lambda n, i, j: abs(fa(n, i, j))
     b, fb = draw(indices(depth - 1))
-    return ps.select(a < c, a, b), lambda n, i, j: (
-        fa(n, i, j) if fa(n, i, j) < c else fb(n, i, j)
-    )
+    return ps.select(a < c, a, b), lambda n, i, j: fa(n, i, j) if fa(n, i, j) < c else fb(n, i, j)
 
 
 def typed(expr: object) -> Node:

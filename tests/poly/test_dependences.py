@@ -37,9 +37,7 @@ def points(relation: Map, sizes: dict[str, int]) -> set[tuple[tuple[int, ...], t
 
     def visit(point: isl.Point) -> None:
         total = int(wrapped.dim(isl.dim_type.set))
-        at = [
-            int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k in range(total)
-        ]
+        at = [int(point.get_coordinate_val(isl.dim_type.set, k).to_python()) for k in range(total)]
         found.add((tuple(at[:split]), tuple(at[split:])))
 
     wrapped.foreach_point(visit)
@@ -104,7 +102,14 @@ def two_stages() -> ps.Func:
 
 @pytest.mark.parametrize(
     "build",
-    [programs.triangle, programs.strided, programs.union, programs.pipeline, prefix_sum, two_stages],
+    [
+        programs.triangle,
+        programs.strided,
+        programs.union,
+        programs.pipeline,
+        prefix_sum,
+        two_stages,
+    ],
     ids=lambda b: b.__name__,
 )
 def test_all_dependences(build: Callable[[], ps.Func]) -> None:

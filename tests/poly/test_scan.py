@@ -84,7 +84,9 @@ def test_a_rectangle_has_no_guard_even_when_split() -> None:
     model = model_of(programs.rectangle)
     stage = stages(model)[0]
     io, ii = split(stage.coordinates[0], 4)
-    tree = Seq((nest(type(stage)(stage.statement, (io, stage.coordinates[1], ii)), ["io", "j", "ii"]),))
+    tree = Seq(
+        (nest(type(stage)(stage.statement, (io, stage.coordinates[1], ii)), ["io", "j", "ii"]),)
+    )
     listing = "\n".join(text(t) for t in _scanned(model, tree))
     assert "if" not in listing
     assert "min(" in listing

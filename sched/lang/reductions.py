@@ -1,0 +1,254 @@
+"""Inline reductions: `ps.sum(A[i, k] * B[k, j], k)` inside a definition.
+
+A reduction in a definition of g is the Func `g.sum0` over the Vars and RVars around it that it
+uses: a pure definition with the neutral element, and one update over the reduction's RVars.
+
+    C[i, j] = ps.sum(A[i, k] * B[k, j], k)      is      C.sum0[i, j] = 0
+                                                        C.sum0[i, j] += A[i, k] * B[k, j]
+                                                        C[i, j] = C.sum0[i, j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import nodes
+from .dtypes import DType, Type, as_dtype, bool_, int64
+from .errors import LanguageTypeError, Span
+from .expr import Expr, ExprLike, as_node, symbol_key
+from .functions import select
+from .nodes import Const, Node, Op, Read, literal, postorder, substitute, transform_all
+from .symbols import RVar
+
+if TYPE_CHECKING:
+    from .tensors import Func
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce(nodes.Node):
+    """A reduction as written; recording a definition replaces it by a read of its Func."""
+
+    op: str
+    body: Node
+    rvars: tuple[nodes.RVar, ...]
+    initial: Node | None
+    dtype: DType | None
+
+    @property
+    def type(self) -> Type | None:
+        return self.dtype
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return (self.body,) if self.initial is None else (self.body, self.initial)
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        if args == self.args:
+            return self
+        initial = None if self.initial is None else args[1]
+        return Reduce(self.op, args[0], self.rvars, initial, self.dtype)
+
+    def written(self, arg: Callable[[Node], str]) -> str:
+        """How a user writes it, given the text of its operands."""
+        over = ", ".join(r.name for r in self.rvars)
+        over = f"({over})" if len(self.rvars) > 1 else over
+        initial = "" if self.initial is None else f", initial={arg(self.initial)}"
+        return f"{self.op}({arg(self.body)}, {over}{initial})"
+
+
+def _reduction(op: str, doc: str) -> Callable[..., Expr]:
+    def reduce(
+        value: ExprLike,
+        rvars: RVar | Sequence[RVar],
+        *,
+        initial: ExprLike | None = None,
+        dtype: object | None = None,
+    ) -> Expr:
+        over = tuple(rvars) if isinstance(rvars, (tuple, list)) else (rvars,)
+        for r in over:
+            if not isinstance(r, RVar):
+                raise LanguageTypeError(
+                    f"{op} runs over RVars, not over {r!r}",
+                    hint=f"k = ps.RVar('k', 0, n); ps.{op}(A[i, k], k)",
+                )
+        if not over:
+            raise LanguageTypeError(f"{op} needs at least one RVar to run over")
+        if op in _ARG and (len(over) > 1 or initial is not None or dtype is not None):
+            raise LanguageTypeError(
+                f"{op} takes one RVar, whose value is the result, and neither initial= nor dtype=",
+                hint="run a tuple update over several RVars",
+            )
+        start = None if initial is None else as_node(initial)
+        target = None if dtype is None else as_dtype(dtype)
+        members = tuple(r.node for r in over)
+        return Expr(Reduce(op, as_node(value), members, start, target))
+
+    reduce.__name__ = reduce.__qualname__ = op
+    reduce.__doc__ = doc
+    return reduce
+
+
+_ARG = frozenset({"argmax", "argmin"})
+#: Without an initial value these have none over an empty domain: the call checks that it is not.
+_NEEDS_ONE = frozenset({"max", "min", *_ARG})
+_COMBINE = {
+    "sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and",
+}  # fmt: skip
+_NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
+
+sum = _reduction("sum", "The sum over RVars, in the type of the expression or `dtype`.")
+prod = _reduction("prod", "The product over RVars, in the type of the expression or `dtype`.")
+max = _reduction("max", "The largest value over RVars; NaN propagates.")
+min = _reduction("min", "The smallest value over RVars; NaN propagates.")
+any = _reduction("any", "Whether a condition holds for any values of RVars.")
+all = _reduction("all", "Whether a condition holds for all values of RVars.")
+argmax = _reduction(
+    "argmax", "The value of an RVar at the largest value: the smallest on ties, the first NaN's."
+)
+argmin = _reduction(
+    "argmin", "The value of an RVar at the smallest value: the smallest on ties, the first NaN's."
+)
+
+
+def extract(
+    func: Func, lhs: tuple[Node, ...], values: tuple[Node, ...], span: Span, first: int
+) -> tuple[tuple[Node, ...], list[Func]]:
+    """The values with every reduction replaced by a read of a Func of its own, and those Funcs.
+
+    Args:
+        first: how many reductions the Func has already; they are numbered on.
+    """
+    made: list[Func] = []
+    on_left = [n for n in postorder(*lhs) if isinstance(n, nodes.Var)]
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, Reduce):
+            return node
+        name = f"{func.name}.{node.op}{first + len(made)}"
+        reduced, index = _build(name, node, on_left, span)
+        made.append(reduced)
+        return Read(reduced, index, 1 if node.op in _ARG else 0, None)
+
+    if not _has_reductions(values):
+        return values, made
+    return transform_all(values, rule), made
+
+
+def _has_reductions(values: tuple[Node, ...]) -> bool:
+    # `any` is ours here.
+    return next((True for n in postorder(*values) if isinstance(n, Reduce)), False)
+
+
+def _build(
+    name: str, node: Reduce, on_left: list[nodes.Var], span: Span
+) -> tuple[Func, tuple[Node, ...]]:
+    """The Func of one reduction, and the index at which it is read."""
+    from .tensors import Func
+
+    inside = _symbols(node)
+    outer = _outer_rvars(node, inside)
+    vars = [v for v in dict.fromkeys(on_left) if v in inside]
+    vars += [v for v in inside if isinstance(v, nodes.Var) and v not in vars]
+    index: tuple[Node, ...] = (*vars, *outer)
+    names = _as_dimensions(node, outer)
+    at = tuple(Expr(names.get(x, x)) for x in index)
+    body = substitute(node.body, names)
+    if node.op in _ARG:
+        func = Func._internal(name, (_body_dtype(name, body, span), int64, bool_))
+        k = names.get(node.rvars[0], node.rvars[0])
+        start = Const(_zero(func), func.dtypes[0])
+        func.history.record(at, (Expr(start), 0, False), span)
+        func.history.record(at, _arg_step(node.op, func, at, Expr(body), Expr(k)), span)
+    else:
+        func = Func._internal(name, None if node.dtype is None else (node.dtype,))
+        start_value = _start(name, node, body, span)
+        func.history.record(at, Expr(substitute(start_value, names)), span)
+        here = Read(func, tuple(x.node for x in at), 0, None)
+        op = _COMBINE[node.op]
+        func.history.record(at, Expr(Op(op, (here, body), None), (op, here, body)), span)
+    func.nonempty = node.op in _NEEDS_ONE and node.initial is None
+    return func, index
+
+
+def _symbols(node: Reduce) -> dict[Node, None]:
+    """Every Var and RVar that the reduction mentions, in bounds and conditions too."""
+    found: dict[Node, None] = {}
+    pending: list[Node] = [*node.args, *node.rvars]
+    while pending:
+        for n in postorder(pending.pop(0)):
+            if isinstance(n, (nodes.Var, nodes.RVar)) and n not in found:
+                found[n] = None
+                if isinstance(n, nodes.RVar) and _own(node, n):
+                    where = () if n.domain.where is None else (n.domain.where,)
+                    pending += [n.lo, n.hi, *where]
+    return found
+
+
+def _own(node: Reduce, r: nodes.RVar) -> bool:
+    """Whether the reduction runs over an RVar; equal ones count as one."""
+    return next((True for own in node.rvars if symbol_key(own) == symbol_key(r)), False)
+
+
+def _outer_rvars(node: Reduce, inside: dict[Node, None]) -> list[nodes.RVar]:
+    """The RVars around the reduction that it uses: dimensions of its Func."""
+    found = [n for n in inside if isinstance(n, nodes.RVar) and not _own(node, n)]
+    return sorted(found, key=lambda r: r.serial)
+
+
+def _as_dimensions(node: Reduce, outer: list[nodes.RVar]) -> dict[Node, Node]:
+    """Vars for the RVars around, and the reduction's own RVars with bounds over these."""
+    names: dict[Node, Node] = {r: nodes.Var(r.name) for r in outer}
+    if not outer:
+        return names
+    domain = nodes.RDomain()
+    for r in sorted(node.rvars, key=lambda r: r.serial):
+        lo, hi = substitute(r.lo, names), substitute(r.hi, names)
+        names[r] = nodes.RVar(r.name, lo, hi, domain, r.serial)
+    wheres = dict.fromkeys(r.domain.where for r in node.rvars if r.domain.where is not None)
+    for where in wheres:
+        new = substitute(where, names)
+        domain.where = new if domain.where is None else Op("and", (domain.where, new), None)
+    return names
+
+
+def _body_dtype(name: str, body: Node, span: Span) -> DType:
+    """The type of what is reduced, for reductions that start from a value of it."""
+    from .tensors import Func
+
+    symbols = dict.fromkeys(n for n in postorder(body) if isinstance(n, (nodes.Var, nodes.RVar)))
+    named: dict[Node, Node] = {n: nodes.Var(n.name) for n in symbols}
+    probe = Func._internal(name, None)
+    at = tuple(Expr(v) for v in dict.fromkeys(named.values()))
+    probe.history.record(at, Expr(substitute(body, named)), span)
+    return probe.history.dtypes()[0]
+
+
+def _start(name: str, node: Reduce, body: Node, span: Span) -> Node:
+    """The initial value: the one given, or the neutral element."""
+    if node.initial is not None:
+        return node.initial
+    if node.op in _NEUTRAL:
+        return literal(_NEUTRAL[node.op])
+    t = node.dtype or _body_dtype(name, body, span)
+    if t.is_float:
+        return Const(float("-inf") if node.op == "max" else float("inf"), t)
+    value = t.min if node.op == "max" else t.max
+    return Const(bool(value) if t.is_bool else value, t)
+
+
+def _zero(func: Func) -> bool | int | float:
+    t = func.dtypes[0]
+    return 0.0 if t.is_float else False if t.is_bool else 0
+
+
+def _arg_step(op: str, func: Func, at: tuple[Expr, ...], value: Expr, k: Expr) -> tuple[Expr, ...]:
+    """(value, index, found) of the best so far: the first one wins ties, the first NaN all."""
+    index = tuple(x.node for x in at)
+    best, where, found = (Expr(Read(func, index, c, None)) for c in range(3))
+    better = value > best if op == "argmax" else value < best
+    if func.dtypes[0].is_float:
+        better = better | ((value != value) & (best == best))
+    chosen: tuple[Expr, ...] = select(~found | better, (value, k, True), (best, where, found))
+    return chosen

@@ -1,0 +1,120 @@
+"""The calls of a program: sizes, data, and where the arrays lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polysched.lang.program import Program
+
+from .data import Array, evaluate, scalar, values
+from .memory import Walled, random_layout, walled_input
+from .programs import Case
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a kernel is called with, and the walled memory of it."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outputs: tuple[Walled, ...]
+
+    def is_intact(self) -> bool:
+        """Whether nothing was written beside the elements of the outputs."""
+        return all(o.is_intact() for o in self.outputs)
+
+    @property
+    def layouts(self) -> str:
+        return ", ".join(f"{o.array.shape} {o.array.strides}" for o in self.outputs)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call. `results` are the dtypes and the shape of each output by name."""
+
+    sizes: dict[str, int]
+    scalars: dict[str, Any]
+    arrays: dict[str, Array]
+    shapes: dict[str, tuple[int, ...]]
+    results: dict[str, tuple[tuple[np.dtype[Any], ...], tuple[int, ...]]]
+    seed: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return ", ".join(f"{k}={v}" for k, v in {**self.sizes, **self.scalars}.items())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no output has any element."""
+        return all(0 in shape for _, shape in self.results.values())
+
+    def plain(self) -> dict[str, Any]:
+        """The arguments by name, as ordinary arrays."""
+        shape = {"shape": self.shapes} if self.shapes else {}
+        return {**self.sizes, **self.scalars, **self.arrays, **shape}
+
+    def walled(self) -> Arguments:
+        """The same in walled memory, each array in a layout of its own."""
+        rng = np.random.default_rng(self.seed)
+        inputs = {
+            name: walled_input(a, random_layout(rng, a.ndim)).array
+            for name, a in self.arrays.items()
+        }
+        positional = rng.random() < 0.2
+        args = tuple(inputs.values()) if positional else ()
+        kwargs = {**self.sizes, **self.scalars, **({} if positional else inputs)}
+        if rng.random() < 0.2:
+            return Arguments(args, {**kwargs, **({"shape": self.shapes} if self.shapes else {})}, ())
+        made = {
+            name: tuple(Walled(t, shape, random_layout(rng, len(shape))) for t in types)
+            for name, (types, shape) in self.results.items()
+        }
+        out = {
+            name: tuple(w.array for w in walls) if len(walls) > 1 else walls[0].array
+            for name, walls in made.items()
+        }
+        return Arguments(args, {**kwargs, "out": out}, tuple(w for ws in made.values() for w in ws))
+
+
+def make_calls(case: Case, program: Program) -> list[Call]:
+    """The calls of a case, each with data of its own."""
+    return [_call(case, program, k) for k in range(len(case.sizes))]
+
+
+def _call(case: Case, program: Program, number: int) -> Call:
+    given = case.sizes[number]
+    rng = np.random.default_rng((case.seed, number))
+    wild = rng.random() < 0.08  # indices read from Inputs may be wrong
+    specs = {i.name: i for i in case.inputs}
+    arrays = {}
+    for source in program.inputs:
+        spec = specs[source.name]
+        shape = tuple(evaluate(e, given) for e in spec.extents)
+        limits = None
+        if spec.lo is not None and spec.hi is not None and not wild:
+            limits = evaluate(spec.lo, given), evaluate(spec.hi, given)
+        arrays[source.name] = values(rng, np.dtype(spec.dtype), shape, limits)
+    scalars = {
+        p.name: scalar(rng, np.dtype(p.dtype), p.lo, p.hi)
+        for p in case.params
+        if p.name in program.params
+    }
+    results = {}
+    for func in program.outputs:
+        extents = case.shapes.get(func.name)
+        if extents is None:
+            shape = tuple(evaluate(repr(e), given) for e in func.shape)
+        else:
+            shape = tuple(evaluate(e, given) for e in extents)
+        results[func.name] = (tuple(t.numpy for t in func.dtypes), shape)
+    return Call(
+        {s: v for s, v in given.items() if s in program.sizes},
+        scalars,
+        arrays,
+        {name: results[name][1] for name in case.shapes if name in results},
+        results,
+        (case.seed, number, 1),
+    )

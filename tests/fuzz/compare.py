@@ -1,0 +1,168 @@
+"""One program, run by the interpreter and by native code in every way there is."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import polysched as ps
+from polysched.lang.program import Program
+
+from .calls import Call, make_calls
+from .outcomes import Finding, Outcome, difference, normalised, outcome
+from .programs import Case
+from .scratch import walled_scratch
+
+#: Name: how a schedule is made, and whether divisions are counted.
+VARIANTS: dict[str, tuple[Callable[..., Any], bool]] = {
+    "default": (ps.Schedule.default, False),
+    "written": (ps.Schedule, False),
+    "default, checked": (ps.Schedule.default, True),
+    "written, checked": (ps.Schedule, True),
+}
+SLOW = 5.0
+"""Seconds of this process: a compilation that takes longer is a finding."""
+
+Phase = Callable[[str], None]
+
+
+@dataclass
+class Report:
+    """What came of one program.
+
+    Attributes:
+        findings: what is wrong.
+        notes: refusals by native code of what the interpreter runs, where that may be right.
+        counts: calls by what came of them.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def compare(case: Case, variants: Iterable[str] = VARIANTS, phase: Phase = lambda text: None) -> Report:
+    """Runs a case. `phase` is told what comes next, in case it is the last thing that happens."""
+    return _Comparison(case, phase).run(variants)
+
+
+class _Comparison:
+    def __init__(self, case: Case, phase: Phase) -> None:
+        self.case = case
+        self.phase = phase
+        self.report = Report()
+
+    def run(self, variants: Iterable[str]) -> Report:
+        namespace: dict[str, Any] = {"ps": ps, "np": np}
+        exec(self.case.source, namespace)
+        outputs = tuple(namespace[name] for name in self.case.outputs)
+        try:
+            program = Program(outputs)
+        except ps.LanguageError:
+            self.report.counts["refused by the language"] += 1
+            return self.report
+        calls = make_calls(self.case, program)
+        wanted = [self._interpret(outputs, call, checks=False) for call in calls]
+        checked: list[Outcome] | None = None
+        for name in variants:
+            make, checks = VARIANTS[name]
+            if checks and checked is None:
+                checked = self._interpret_checked(outputs, calls, wanted)
+            expected = checked if checks and checked is not None else wanted
+            self._variant(name, lambda: make(outputs), checks, calls, expected)
+        return self.report
+
+    # the interpreter --------------------------------------------------------------------------
+    def _interpret(self, outputs: tuple[ps.Func, ...], call: Call, checks: bool) -> Outcome:
+        self.phase(f"interpret at {call.label}")
+        found = outcome(lambda: ps.interpret(outputs, checks=checks, **call.plain()))
+        if found.kind == "fault":
+            self._finding("interpreter fails", "interpreter", call.label, found.text)
+        return found
+
+    def _interpret_checked(
+        self, outputs: tuple[ps.Func, ...], calls: list[Call], wanted: list[Outcome]
+    ) -> list[Outcome]:
+        """With divisions by zero refused; the same as without where there is no division."""
+        if not any(sign in self.case.source for sign in ("//", "%", "boundary")):
+            return wanted
+        return [
+            self._interpret(outputs, call, checks=True) if w.kind == "values" else w
+            for call, w in zip(calls, wanted, strict=True)
+        ]
+
+    # native code ------------------------------------------------------------------------------
+    def _variant(
+        self, name: str, make: Callable[[], ps.Schedule], checks: bool, calls: list[Call],
+        wanted: list[Outcome],
+    ) -> None:  # fmt: skip
+        self.phase(f"compile {name}")
+        start = time.process_time()
+        made: list[Any] = []
+        found = outcome(lambda: made.append(make().compile(checks=checks)))
+        self._check_time(name, time.process_time() - start)
+        if found.kind == "program refused":
+            self._program_refused(name, found, calls, wanted)
+        elif found.kind != "values":
+            self._finding(f"compiler fails ({found.kind})", name, "", found.text)
+        else:
+            with ExitStack() as stack:
+                stack.enter_context(walled_scratch(made[0], apart=self.case.seed % 3 > 0))
+                for call, w in zip(calls, wanted, strict=True):
+                    self._call(name, made[0], call, w)
+
+    def _check_time(self, name: str, seconds: float) -> None:
+        if seconds > SLOW:
+            self._finding("slow compilation", name, "", f"{seconds:.1f} s")
+
+    def _program_refused(
+        self, name: str, found: Outcome, calls: list[Call], wanted: list[Outcome]
+    ) -> None:
+        """Fine where the interpreter refuses all, too, but for calls that compute nothing."""
+        ran = [
+            c for c, w in zip(calls, wanted, strict=True)
+            if w.kind == "values" and any(a.size for a in w.arrays)
+        ]  # fmt: skip
+        self.report.counts["program refused" if not ran else "over-refused"] += len(calls)
+        if ran and "checked" not in name:
+            often = "always" if len(ran) >= sum(not c.is_empty for c in calls) else "sometimes"
+            self.report.notes.append(f"interpreter {often} runs it: {normalised(found.text)}")
+
+    def _call(self, name: str, kernel: Any, call: Call, wanted: Outcome) -> None:
+        self.phase(f"call {name} at {call.label}")
+        start = time.process_time()
+        arguments = call.walled()
+        found = outcome(lambda: kernel(*arguments.args, **arguments.kwargs))
+        self._check_time(name, time.process_time() - start)
+        self.report.counts[f"{found.kind} / {wanted.kind}"] += 1
+        if not arguments.is_intact():
+            self._finding("written beside the elements", name, call.label, arguments.layouts)
+        if found.kind in ("fault", "program refused"):
+            self._finding("call fails", name, call.label, found.text)
+        elif found.kind == "values" and wanted.is_refusal:
+            self._finding("accepted natively alone", name, call.label, wanted.text)
+        elif found.is_refusal and wanted.kind == "values":
+            self._call_refused(name, kernel, call, found)
+        elif wanted.kind == "values":
+            where = difference(found.arrays, wanted.arrays)
+            if where is not None:
+                self._finding("different values", name, call.label, where)
+
+    def _call_refused(self, name: str, kernel: Any, call: Call, found: Outcome) -> None:
+        """Native code may refuse more only where an index depends on data."""
+        proven = kernel._schedule.proven
+        may = any(c.text in found.text for c in proven.sizes if c.access.relation.may)
+        scanned = "which is used as an index" in found.text
+        if may or scanned:
+            self.report.notes.append(f"at the call: {normalised(found.text)}")
+        else:
+            self._finding("refused natively alone", name, call.label, found.text)
+
+    def _finding(self, kind: str, variant: str, call: str, text: str) -> None:
+        self.report.findings.append(Finding(kind, variant, call, text))
