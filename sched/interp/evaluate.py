@@ -195,13 +195,13 @@ def together(parts: list[Function]) -> Callable[[Env], tuple[Any, ...]]:
 
 
 @contextmanager
-def deep_recursion(roots: tuple[Node, ...]) -> Iterator[None]:
+def deep_recursion(roots: tuple[Node, ...], room: int = 1000) -> Iterator[None]:
     """Room on Python's stack for evaluating `roots`, however deep they are."""
     depth: dict[Node, int] = {}
     for node in postorder(*roots):
         depth[node] = 1 + max((depth[a] for a in node.args), default=0)
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(before + 4 * max(depth.values(), default=0) + 1000)
+    sys.setrecursionlimit(before + 4 * max(depth.values(), default=0) + room)
     try:
         yield
     finally:

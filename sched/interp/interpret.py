@@ -20,8 +20,9 @@ from ..lang.tensors import Func, Tensor
 from .domain import exact_loops, nest
 from .evaluate import Evaluator, Faults, Symbols, deep_recursion
 from .pieces import point_env
+from .recurrence import DEPTH, Lazy, Member
 from .regions import Regions, tensor_shapes
-from .storage import ArrayValues, Values, to_arrays
+from .storage import ArrayValues, Point, Values, to_arrays
 from .vars import var_points
 
 
@@ -56,7 +57,7 @@ def interpret(
         raise LanguageTypeError("interpret needs at least one Func")
     program = Program(outputs)
     binding = bind(program, args, kwargs, shape=shape, out=out)
-    with np.errstate(all="ignore"), deep_recursion(_all_roots(program)):
+    with np.errstate(all="ignore"), deep_recursion(_all_roots(program), DEPTH):
         results = _Run(program, binding, checks).results()
     return results if several else results[0]
 
@@ -89,17 +90,39 @@ class _Run:
 
     def results(self) -> tuple[Any, ...]:
         self.regions.compute()
-        for func in self.program.funcs:
-            self.values[func] = Values(func.name)
-            self._pure(func)
-            for d in self.program.definitions_of(func):
-                if d.is_update:
-                    self._update(d)
-                    if func.nonempty:
-                        self._refuse_empty(d)
-            if self.checks and self.faults.zero_divisions:
-                self._refuse_division(func)
+        for group in self.program.groups:
+            if self.program.is_recurrence(group):
+                self._recurrence(group)
+            else:
+                self._func(group[0])
         return tuple(self._result(func) for func in self.program.outputs)
+
+    def _recurrence(self, group: tuple[Func, ...]) -> None:
+        """Every value of a group, each computed when it is first needed."""
+        path: dict[tuple[Func, Point], None] = {}
+        lazy = {func: Lazy(func, path) for func in group}
+        for func, values in lazy.items():
+            self.values[func] = values
+        for func, values in lazy.items():
+            pieces = self.regions.pieces[func]
+            values.compute = Member(func, pieces, self.values, self.symbols, self.faults)
+        for func, values in lazy.items():
+            for point in self.regions.of[func].points():
+                values[point]
+        if self.checks and self.faults.zero_divisions:
+            self._refuse_division(group[-1])
+
+    def _func(self, func: Func) -> None:
+        """Every value of a Func that needs none of its own."""
+        self.values[func] = Values(func.name)
+        self._pure(func)
+        for d in self.program.definitions_of(func):
+            if d.is_update:
+                self._update(d)
+                if func.nonempty:
+                    self._refuse_empty(d)
+        if self.checks and self.faults.zero_divisions:
+            self._refuse_division(func)
 
     def _evaluator(self, roots: Sequence[Node]) -> Evaluator:
         return Evaluator(tuple(roots), self.symbols, self.values, self.faults)

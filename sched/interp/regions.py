@@ -107,7 +107,7 @@ class Regions:
 
     def compute(self) -> None:
         """All regions."""
-        for func in reversed(self.program.funcs):
+        for func in self.program.demand_order:
             definitions = self.program.definitions_of(func)
             for d in reversed(definitions):
                 if d.is_update:

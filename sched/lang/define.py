@@ -263,11 +263,11 @@ class History:
     def _values(self, value: object) -> tuple[tuple[Node, ...], tuple[str, Node, Node] | None]:
         func = self.func
         values = tuple(as_node(v) for v in (value if isinstance(value, tuple) else (value,)))
-        wanted = len(func.declared_dtypes or ()) or self.components
-        if wanted is not None and len(values) != wanted:
+        wanted = len(func.declared_dtypes or ()) or self.components or max(len(values), 1)
+        if len(values) != wanted:
             raise LanguageTypeError(
                 f"{func.name} holds {wanted} value{'s' if wanted > 1 else ''} at each point, "
-                f"but {len(values)} {'are' if len(values) > 1 else 'is'} assigned",
+                f"but {len(values)} {'is' if len(values) == 1 else 'are'} assigned",
                 hint="assign a tuple with one value a component",
             )
         return values, value._augmented if isinstance(value, Expr) else None
@@ -292,8 +292,6 @@ class History:
         reads_itself = self._reads_itself(new)
         updated = len(self.recorded) > self.pieces
         if not self.closed and not updated and plain and is_pattern:
-            if reads_itself:
-                self._refuse_recurrence(new)
             if not all_vars:
                 self._refuse_same_pattern(new)
             return True
@@ -317,14 +315,6 @@ class History:
             isinstance(n, Read) and n.tensor is self.func for n in postorder(*new.lhs, *new.values)
         )
 
-    def _refuse_recurrence(self, new: Recorded) -> None:
-        raise LanguageError(
-            f"the pure definition of {self.func.name} reads {self.func.name} itself: "
-            "recurrences are not supported yet",
-            where=new.span,
-            hint="define it without itself first, then run an update over a ps.RVar",
-        )
-
     def _refuse_same_pattern(self, new: Recorded) -> None:
         for old in self.recorded[: self.pieces]:
             if all(
@@ -339,7 +329,7 @@ class History:
 
     def _refuse_first(self, new: Recorded) -> None:
         func = self.func
-        left = f"{func.name}[{', '.join(map(expr_text, new.lhs))}]"
+        left = f"{func.name}[{index_text(new.lhs)}]"
         if new.op != "=" or any(isinstance(n, RVar) for n in postorder(*new.lhs)):
             zeros = ", ".join("ijklmnpq"[: len(new.lhs)]) or "()"
             raise LanguageError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import as_dtype
+from .dtypes import as_dtype, concrete
 from .errors import LanguageError, LanguageTypeError
 from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
 from .nodes import Op
@@ -81,7 +81,13 @@ def fma(a: ExprLike, b: ExprLike, c: ExprLike) -> Expr:
 
 def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
     """`value * 2**exponent` with one rounding; the exponent is an integer of any type."""
-    return Expr(Op("ldexp", (as_node(value), as_node(exponent)), None))
+    e = as_node(exponent)
+    if e.type is not None and not concrete(e.type).is_int:
+        raise LanguageTypeError(
+            f"the exponent of ldexp is {e.type!r}, not an integer: {exponent!r}",
+            hint="ps.cast(ps.int32, x) truncates",
+        )
+    return Expr(Op("ldexp", (as_node(value), e), None))
 
 
 def minimum(a: ExprLike, b: ExprLike) -> Expr:

@@ -6,13 +6,14 @@ import inspect
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from functools import cached_property
 
 from . import nodes
 from .define import Definition
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
+from .groups import check_recurrence, demand_order, groups, reads_itself
 from .nodes import Node, Read, postorder
 from .printer import expr_text
 from .tensors import Const, Func, Input, Tensor
@@ -128,11 +129,16 @@ class Program:
                 "an output is listed twice: " + ", ".join(f.name for f in outputs),
                 hint="each result is returned once",
             )
-        self.funcs = _producers_first(self.outputs, span if complete else None)
+        #: Funcs that read each other, all others alone; producers before consumers.
+        self.groups = groups(self.outputs, span if complete else None)
+        self.funcs: tuple[Func, ...] = tuple(f for group in self.groups for f in group)
         self.definitions: tuple[Definition, ...] = tuple(
             d for f in self.funcs for d in f.history.typed()
         )
         self._check_ranks()
+        for group in self.groups:
+            if self.is_recurrence(group):
+                check_recurrence(group)
         self.requirements = tuple(dict.fromkeys(r for f in self.funcs for r in f.requirements))
         self.inputs = _order(args, self._first_read(Input), span)
         self.consts = tuple(t for t in self._first_read(Const) if isinstance(t, Const))
@@ -166,6 +172,19 @@ class Program:
 
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()
+
+    def is_recurrence(self, group: tuple[Func, ...]) -> bool:
+        """Whether values of a group depend on other values of it."""
+        return len(group) > 1 or reads_itself(group[0])
+
+    def is_fixed(self, func: Func) -> bool:
+        """Whether the region of a Func is given, and does not follow from what consumers read."""
+        return func.extents is not None or func in self.outputs
+
+    @cached_property
+    def demand_order(self) -> tuple[Func, ...]:
+        """Every Func after all that decide on its region: its consumers, unless that is given."""
+        return demand_order(self)
 
     def _first_read(self, kind: type[Tensor]) -> list[Tensor]:
         """Tensors of a kind, as the program first reads them in the order written."""
@@ -264,53 +283,6 @@ def shape_text(tensor: Tensor) -> str:
     if tensor.extents is None:
         return ", ".join("?" * tensor.ndim)
     return ", ".join(map(expr_text, tensor.extents))
-
-
-def _producers_first(outputs: tuple[Func, ...], span: Span | None) -> tuple[Func, ...]:
-    """All Funcs below the outputs, in topological order; completes each, as used at `span`."""
-    done: dict[Func, None] = {}
-    path: dict[Func, None] = {}
-    stack: list[tuple[Func, bool]] = [(f, False) for f in reversed(outputs)]
-    while stack:
-        func, expanded = stack.pop()
-        if expanded:
-            del path[func]
-            done[func] = None
-            continue
-        if func in done:
-            continue
-        if func in path:
-            _refuse_cycle([*list(path)[list(path).index(func) :], func])
-        if span is not None:
-            func.complete(span)
-        path[func] = None
-        stack.append((func, True))
-        stack += [(p, False) for p in reversed(producers(func)) if p not in done]
-    return tuple(done)
-
-
-def _refuse_cycle(cycle: list[Func]) -> NoReturn:
-    first, second, *_ = cycle
-    reading = (d for d in first.history.typed() if second in _funcs_read(d))
-    raise LanguageError(
-        f"{first.name} is defined through itself: {' <- '.join(f.name for f in cycle)}; "
-        "recurrences are not supported yet",
-        where=next(reading).span,
-        hint="define it without itself first, then run an update over a ps.RVar",
-    )
-
-
-def producers(func: Func) -> tuple[Func, ...]:
-    """The Funcs that a Func reads, in the order of first reading; not itself."""
-    found = dict.fromkeys(f for d in func.history.typed() for f in _funcs_read(d))
-    return tuple(f for f in found if f is not func)
-
-
-def _funcs_read(d: Definition) -> list[Func]:
-    """The Funcs that a definition reads, in the order of reading."""
-    bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-    found = postorder(*d.lhs, *bounds, *d.where, *d.values)
-    return [n.tensor for n in found if isinstance(n, Read) and isinstance(n.tensor, Func)]
 
 
 def _order(args: Sequence[Input] | None, found: list[Tensor], span: Span) -> tuple[Input, ...]:

@@ -110,6 +110,13 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
     return SizeCondition(allowed, statement.write, d.span)
 
 
+def together(model: Model, found: Conditions, whole: Conditions) -> Conditions:
+    """What is asked of a model, `found`, and of the program before anything was inlined."""
+    sizes = _without_implied(model, [*whole.sizes, *found.sizes])
+    scans = {(s.source, s.tensor, s.axis): s for s in (*whole.scans, *found.scans)}
+    return Conditions(tuple(sizes), tuple(scans.values()), found.safe)
+
+
 def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
     """The conditions that do not follow from the others."""
     kept = list(sizes)

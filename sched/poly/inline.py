@@ -19,6 +19,7 @@ def can_inline(func: Func, program: Program) -> bool:
     definitions = program.definitions_of(func)
     return (
         func not in program.outputs
+        and not any(func in group and program.is_recurrence(group) for group in program.groups)
         and len(definitions) == 1
         and all(isinstance(x, Var) for x in definitions[0].lhs)
     )

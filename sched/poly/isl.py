@@ -187,7 +187,7 @@ def is_bounded(where: Set, axis: int) -> bool:
     """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
     count = dim_count(where)
     alone = where.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
-    alone = alone.project_out(isl.dim_type.set, 0, axis)
+    alone = alone.project_out(isl.dim_type.set, 0, axis).remove_divs()
     return bool(
         alone.dim_has_lower_bound(isl.dim_type.set, 0)
         and alone.dim_has_upper_bound(isl.dim_type.set, 0)

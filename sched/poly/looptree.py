@@ -8,7 +8,7 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..lang.errors import Span
@@ -59,14 +59,30 @@ Path = tuple[tuple[int, Tree], ...]
 """From the root to a leaf: each node with its position among its siblings."""
 
 
-def as_written(model: Model) -> Seq:
-    """Each statement in a nest of its own, in the order of the program."""
+Shared = Callable[[Model, Sequence[Func]], Tree]
+
+
+def own_nest(statement: Statement) -> Tree:
+    """A statement in loops of its own, over its dimensions as written."""
+    nest: Tree = Stage(statement, statement.loops)
+    for loop in reversed(statement.loops):
+        nest = Loop(loop.name, (nest,))
+    return nest
+
+
+def as_written(model: Model, shared: Shared | None = None) -> Seq:
+    """Each statement in a nest of its own, in the order of the program.
+
+    Args:
+        shared: makes the one nest of a recurrence.
+    """
     nests: list[Tree] = []
-    for statement in model.statements:
-        nest: Tree = Stage(statement, statement.loops)
-        for loop in reversed(statement.loops):
-            nest = Loop(loop.name, (nest,))
-        nests.append(nest)
+    for group in model.program.groups:
+        if model.program.is_recurrence(group):
+            assert shared is not None, "a recurrence needs an order"
+            nests.append(shared(model, group))
+        else:
+            nests += [own_nest(s) for s in model.statements if s.func is group[0]]
     allocated: tuple[Tree, ...] = tuple(nests)
     for func in reversed(list(model.regions)):
         if func not in model.program.outputs:

@@ -13,12 +13,12 @@ from ..lang.define import Definition
 from ..lang.errors import LanguageError
 from ..lang.guards import conjunction, guards
 from ..lang.nodes import Node, Read, RVar, Size, Var, postorder
-from ..lang.printer import expr_text
+from ..lang.printer import expr_text, index_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from .affine import access_relation, affine_value, condition
 from .intervals import declared_range
-from .isl import Frame, PwAff, Set, filled, isl, union_sets
+from .isl import Frame, PwAff, Set, filled, is_bounded, isl, union_sets
 from .pieces import share
 from .statements import Access, Statement
 
@@ -52,12 +52,9 @@ class Model:
         self.regions: dict[Func, Set] = {}
         self.statements: list[Statement] = []
         self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
-        statements: list[list[Statement]] = []
-        for func in reversed(program.funcs):
-            if func in self.definitions:
-                statements.append(self._func(func))
-        for group in reversed(statements):
-            self.statements += group
+        made = {f: self._func(f) for f in program.demand_order if f in self.definitions}
+        for func in program.funcs:
+            self.statements += made.get(func, [])
 
     # context ----------------------------------------------------------------------------------
     def _context(self) -> Set:
@@ -119,7 +116,7 @@ class Model:
         definitions = self.definitions[func]
         pieces = [d for d in definitions if not d.is_update]
         updates = [d for d in definitions if d.is_update]
-        fixed = func.extents is not None or func in self.program.outputs
+        fixed = self.program.is_fixed(func)
         if fixed:
             region = self.box(func)
         else:
@@ -145,7 +142,7 @@ class Model:
 
     def _check_bounded(self, func: Func, region: Set) -> None:
         for k in range(func.ndim):
-            if not _is_bounded(region, k):
+            if not is_bounded(region, k):
                 raise LanguageError(
                     f"the region of {func.name} that is needed has no bounds along axis {k}: "
                     "an index that depends on data reaches it",
@@ -195,6 +192,7 @@ class Model:
         domain = frame.universe
         for v in d.vars:
             domain = domain.intersect(self._var_range(d, v, frame, region))
+        self._check_vars_bounded(d, domain)
         for r in d.rvars:
             domain = domain.intersect(self._rvar_range(d, r, frame))
         guard: Node | None = None
@@ -210,7 +208,7 @@ class Model:
         if lo is None or hi is None:
             raise LanguageError(
                 f"the bounds of the RVar {r.name} are not affine in sizes, Vars and RVars: "
-                f"[{expr_text(r.lo)}, {expr_text(r.hi)})",
+                f"[{index_text((r.lo, r.hi))})",
                 where=d.span,
                 hint="run over an affine range and restrict it: "
                 f"ps.RVar({r.name!r}, 0, n, where=lambda {r.name}: ...)",
@@ -221,31 +219,37 @@ class Model:
         """Where a Var of an update runs: the extent of the axes at which it stands plainly, else
         wherever the coordinates it is in lie inside the region."""
         axes = [k for k, x in enumerate(d.lhs) if x is v]
-        if axes:
-            x = frame.dim(v.name)
-            result = frame.universe
-            for k in axes:
-                lo, hi = _ends(region, k, frame)
-                result = result.intersect(x.ge_set(lo)).intersect(x.le_set(hi))
-            return result
         result = frame.universe
+        for k in axes:
+            result = result.intersect(self._along(d.func, k, frame.dim(v.name), frame, region))
+        if axes:
+            return result
         for k, coordinate in enumerate(d.lhs):
             symbols = list(postorder(coordinate))
             if v in symbols and not any(isinstance(n, (RVar, Read)) for n in symbols):
                 value = affine_value(frame, coordinate)
-                if value is None:
-                    continue
-                lo, hi = _ends(region, k, frame)
-                result = result.intersect(value.ge_set(lo)).intersect(value.le_set(hi))
-        at = frame.dims.index(v.name)
-        if not (_is_bounded(result, at)):
-            raise LanguageError(
-                f"nothing says where the Var {v.name} of {d.name} runs: on the left it stands "
-                "only together with RVars or data",
-                where=d.span,
-                hint=f"make it an RVar, which has bounds: ps.RVar({v.name!r}, lo, hi)",
-            )
+                if value is not None:
+                    result = result.intersect(self._along(d.func, k, value, frame, region))
         return result
+
+    def _along(self, func: Func, axis: int, value: PwAff, frame: Frame, region: Set) -> Set:
+        """Where a value lies in an axis of a region; in a box, however long the other axes are."""
+        if func.extents is not None or func in self.program.outputs:
+            given = output_sizes(self.program, func)
+            extent = frame.param(given[axis].name) if given else self.extent(func, axis, frame)
+            return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))
+        lo, hi = _ends(region, axis, frame)
+        return value.ge_set(lo).intersect(value.le_set(hi))
+
+    def _check_vars_bounded(self, d: Definition, domain: Set) -> None:
+        for at, v in enumerate(d.vars):
+            if not is_bounded(domain, at):
+                raise LanguageError(
+                    f"nothing says where the Var {v.name} of {d.name} runs: on the left it stands "
+                    "only together with RVars or data",
+                    where=d.span,
+                    hint=f"make it an RVar, which has bounds: ps.RVar({v.name!r}, lo, hi)",
+                )
 
     def _statement(
         self, d: Definition, name: str, frame: Frame, domain: Set, guard: Node | None
@@ -275,13 +279,6 @@ def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
     if func.extents is not None:
         return ()
     return tuple(Size(f"{program.names[func]}.shape[{k}]", None) for k in range(func.ndim))
-
-
-def _is_bounded(where: Set, axis: int) -> bool:
-    return bool(
-        where.dim_has_lower_bound(isl.dim_type.set, axis)
-        and where.dim_has_upper_bound(isl.dim_type.set, axis)
-    )
 
 
 def _ends(region: Set, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:

@@ -12,7 +12,8 @@ from ..lang.printer import expr_text, html_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Input
 from ..steps import Log
-from .conditions import Conditions, conditions
+from . import recurrence
+from .conditions import Conditions, conditions, together
 from .dependences import Dependence, dependences
 from .expressions import Translator
 from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
@@ -49,7 +50,7 @@ class Schedule:
         self.program = step("program", lambda: Program(chosen, args))
         definitions = step("inline", lambda: inlined(self.program, rule))
         self.model, self.proven = self._proven(definitions)
-        self.tree: Seq = as_written(self.model)
+        self.tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
 
     def _proven(self, definitions: Definitions) -> tuple[Model, Conditions]:
         """The model and what it asks of the sizes.
@@ -66,9 +67,13 @@ class Schedule:
                 continue
             if exact or not (found.sizes or found.scans):
                 break
+        if len(definitions) < len(self.program.funcs):
+            # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
+            _, whole = self._attempt(None, exact=True)
+            found = together(model, found, whole)
         return model, found
 
-    def _attempt(self, definitions: Definitions, exact: bool) -> tuple[Model, Conditions]:
+    def _attempt(self, definitions: Definitions | None, exact: bool) -> tuple[Model, Conditions]:
         step = self.log.step
         model = step("model", lambda: Model(self.program, definitions, exact))
         step("updates", lambda: check_updates(model))

@@ -9,9 +9,9 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
-from gallery.execute import as_tuple, assert_same
 
 ALL = (
     ps.bool_, ps.int8, ps.int16, ps.int32, ps.int64, ps.uint8, ps.uint16, ps.uint32, ps.uint64,

@@ -33,7 +33,7 @@ def test_1_1_sizes_and_vars_are_equal_by_name():
     assert ps.vars("i") == i
     assert ps.sizes("n") == n
     assert ps.size("n", default=m // 2) == n
-    assert not (ps.vars("i") != i)
+    assert not bool(ps.vars("i") != i)
     assert hash(ps.vars("i")) == hash(i)
     assert len({i, ps.vars("i"), j, n, ps.sizes("n"), m}) == 4
     assert {i: 1, n: 2}[ps.vars("i")] == 1
@@ -167,7 +167,7 @@ def test_1_1_a_symbol_can_be_made_by_its_class():
     ("make", "what"),
     [
         (lambda: ps.vars("i i"), "'i i' names the same Var twice"),
-        (lambda: ps.vars(""), 'the names of Vars are one string, as "n m", not \'\''),
+        (lambda: ps.vars(""), "the names of Vars are one string, as \"n m\", not ''"),
         (lambda: ps.vars(["i", "j"]), "not ['i', 'j']"),
         (lambda: ps.sizes(3), "the names of sizes are one string"),
         (lambda: ps.vars("for"), "'for' cannot name a Var: it is not a Python identifier"),
@@ -544,9 +544,7 @@ def test_1_3_zero_dimensional_funcs():
     assert np.array_equal(run(f, A=np.float32([1, 3])), [0.25, 0.75])
 
 
-@pytest.mark.parametrize(
-    "extents", [(n * m,), (n * n,), (n // m,), (ps.maximum(n, m) * 2, n % m)]
-)
+@pytest.mark.parametrize("extents", [(n * m,), (n * n,), (n // m,), (ps.maximum(n, m) * 2, n % m)])
 def test_1_3_extents_that_are_not_affine_are_refused(extents):
     f = ps.Func("f", extents)  # here
     f[tuple(ps.vars("i j")[: len(extents)])] = 0

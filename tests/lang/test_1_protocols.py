@@ -88,7 +88,7 @@ def test_1_7_what_is_known_has_a_truth_value():
     assert i == ps.vars("i")
     assert i != "i"
     assert i != None  # noqa: E711
-    assert not (n == None)  # noqa: E711
+    assert not bool(n == None)  # noqa: E711
     assert i in [i, j]
 
 
@@ -168,7 +168,7 @@ def test_1_7_an_element_cannot_be_assigned_into(change):
         (lambda: T(0), "Const T cannot be called", "T[0]"),
         (lambda: ps.exp(A), "A is a whole array, not one value", "read an element: A[i]"),
         (lambda: ps.select(A[i] > 0, M, 0), "M is a whole array", "M[i, j]"),
-        (lambda: A == A[i], "A is a whole array, not one value", "A[i]"),
+        (lambda: A[i] == A, "A is a whole array, not one value", "A[i]"),
         (lambda: operator.delitem(A, 0), "an element of A cannot be deleted", None),
     ],
 )
@@ -327,7 +327,7 @@ def test_1_7_in_place_power_and_matrix_product():
         lambda z: z * 2,
         lambda z: 2 * z,
         lambda z: z + z,
-        lambda z: (1, 2) + z,
+        lambda z: operator.add((1, 2), z),
         lambda z: -z,
         lambda z: abs(z),
         lambda z: z < 1,
@@ -468,7 +468,7 @@ def test_1_7_what_numpy_cannot_do_on_expressions_is_refused(use, what, hint):
     ],
 )
 def test_1_7_functions_used_wrongly_are_refused(use, what, hint):
-    if "comes first" == hint:
+    if hint == "comes first":
         what, hint = "A[i] is not an element type: the dtype comes first", "x.astype(ps.float32)"
     with refused(what, hint=hint):
         use()

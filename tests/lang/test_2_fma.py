@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import neg
 
 import numpy as np
 import pytest
@@ -45,8 +46,8 @@ def typed(value):
         (c - -(a * b), "fma(A[i], B[i], C[i])"),
         (-(a * b) + c, "fma(-A[i], B[i], C[i])"),
         (-(a * b) - c, "fma(-A[i], B[i], -C[i])"),
-        (c + -(-(a * b)), "fma(A[i], B[i], C[i])"),
-        (c - -(-(-(a * b))), "fma(A[i], B[i], C[i])"),
+        (c + neg(neg(a * b)), "fma(A[i], B[i], C[i])"),
+        (c - neg(neg(neg(a * b))), "fma(A[i], B[i], C[i])"),
         (c + (-a) * b, "fma(-A[i], B[i], C[i])"),
         (c + a * -b, "fma(A[i], -B[i], C[i])"),
         # literals
@@ -157,7 +158,10 @@ def adversarial(t):
     """Factors and addends for which one rounding differs from two, and from a wider type's."""
     p = 24 if t == ps.float32 else 53
     ulp = 2.0 ** (1 - p)
-    tie = 2.0**-40 if t == ps.float32 else 2.0**-80
+    narrow = t == ps.float32
+    tie = 2.0**-40 if narrow else 2.0**-80
+    huge = 1e30 if narrow else 1e200
+    tiny = (2.0**-80, 2.0**-69) if narrow else (2.0**-600, 2.0**-474)
     triples = [
         (1 + ulp, 1 + ulp, -(1 + 2 * ulp)),  # the last bit of the product survives
         (1 + ulp, 1 - ulp, -1.0),
@@ -170,8 +174,8 @@ def adversarial(t):
         (1.0, 1.0, -1.0),
         (-1.0, 1.0, 1.0),
         (0.0, -1.0, -0.0),
-        (1e30 if t == ps.float32 else 1e200, 1e30 if t == ps.float32 else 1e200, -np.inf),
-        (2.0**-80 if t == ps.float32 else 2.0**-600, 2.0**-69 if t == ps.float32 else 2.0**-474, 0.0),
+        (huge, huge, -np.inf),
+        (*tiny, 0.0),
     ]
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal(60).astype(t.numpy) for _ in range(2))

@@ -228,7 +228,9 @@ def test_2_3_uint64_as_an_index():
 
 @pytest.mark.parametrize("t", FLOATS, ids=str)
 def test_2_3_floor_division_and_remainder_of_floats(t):
-    pairs = list(itertools.product([5.5, -5.5, 0.0, -0.0, 1e20, np.inf, np.nan], [2.0, -0.75, 0.0, np.inf]))
+    pairs = list(
+        itertools.product([5.5, -5.5, 0.0, -0.0, 1e20, np.inf, np.nan], [2.0, -0.75, 0.0, np.inf])
+    )
     x, y = (np.array(c, t.numpy) for c in zip(*pairs, strict=True))
     X, Y = ps.Input("X", t, (n,)), ps.Input("Y", t, (n,))
     f = ps.Func("f", (n,))

@@ -93,7 +93,9 @@ def test_2_1_the_values_of_every_pair_are_numpys(left):
         assert np.array_equal(a, b, equal_nan=a.dtype.kind == "f"), e
 
 
-@pytest.mark.parametrize("operation", [operator.sub, operator.truediv, operator.floordiv, operator.mod])
+@pytest.mark.parametrize(
+    "operation", [operator.sub, operator.truediv, operator.floordiv, operator.mod]
+)
 def test_2_1_arithmetic_of_bools_is_refused(operation):
     a = ps.Input("A", ps.bool_, (n,))
     f = ps.Func("f", (n,))
@@ -183,8 +185,10 @@ def test_2_1_literals_that_do_not_fit_are_refused(t):
 
 def test_2_1_a_literal_alone_that_does_not_fit_is_refused():
     f = ps.Func("f", (n,))
-    with refused("the literal 9223372036854775808 does not fit in int64, the dtype of f",
-                 hint="ps.Func('f', dtype=ps.uint64)"):
+    with refused(
+        "the literal 9223372036854775808 does not fit in int64, the dtype of f",
+        hint="ps.Func('f', dtype=ps.uint64)",
+    ):
         f[i] = 2**63
     g = ps.Func("g", (1,), dtype=ps.uint64)
     g[i] = 2**63
@@ -348,7 +352,8 @@ def test_2_1_inference_and_elaboration_agree():
             try:
                 f[i] = o(ps.strict(x) if not isinstance(x, ps.Expr) else x, y)
             except ps.LanguageTypeError as error:
-                assert " of f computes " not in error.what, error
-                continue
+                if " of f computes " not in error.what:
+                    continue  # the operands do not go together
+                raise
             (d,) = f.history.typed()
             assert concrete(d.values[0].type) == f.dtype

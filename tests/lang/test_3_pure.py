@@ -1,4 +1,4 @@
-"""Rules 3.1 and 3.3: pure definitions, their pieces; recurrences are not there yet."""
+"""Rule 3.1: pure definitions and their pieces."""
 
 from __future__ import annotations
 
@@ -55,8 +55,9 @@ def test_3_1_a_diagonal():
 )
 def test_3_1_the_left_side_has_plain_vars(define, what, hint):
     f = func()
-    with refused("the left side of a pure definition has distinct Vars or constants", what,
-                 hint=hint):
+    with refused(
+        "the left side of a pure definition has distinct Vars or constants", what, hint=hint
+    ):
         define(f)
 
 
@@ -165,8 +166,7 @@ def test_3_1_an_uncovered_point_is_refused():
     f = func()
     f[0] = 1  # here
     f[1] = 2
-    with refused("f[2] is not defined at n=3", "no piece", hint="a Var for each axis",
-                 marked=True):
+    with refused("f[2] is not defined at n=3", "no piece", hint="a Var for each axis", marked=True):
         ps.Schedule(f)
 
 
@@ -184,8 +184,12 @@ def test_3_1_a_point_defined_twice_is_refused():
     f[0, j] = 1
     f[i, 0] = 2  # here
     f[i, j] = 3
-    with refused("f[0, 0] is defined twice at n=1, m=1", "more specific",
-                 hint="add a piece for the points that both claim", marked=True):
+    with refused(
+        "f[0, 0] is defined twice at n=1, m=1",
+        "more specific",
+        hint="add a piece for the points that both claim",
+        marked=True,
+    ):
         ps.Schedule(f)
 
 
@@ -223,25 +227,6 @@ def test_3_1_indices_from_the_end_are_refused_on_the_left():
 
 
 # 3.3 recurrences ------------------------------------------------------------------------------
-def test_3_3_a_self_recurrence_is_refused():
-    f, g = func(), ps.Func("g", (n,), dtype=ps.int64)
-    what = " reads {0} itself: recurrences are not supported yet"
-    with refused(what.format("g"), hint="run an update over a ps.RVar"):
-        g[i] = g[i - 1] + 1
-    f[0] = 1
-    with refused("the pure definition of f" + what.format("f")):
-        f[i] = f[i - 1] * 2
-
-
-def test_3_3_a_mutual_recurrence_is_refused():
-    f, g = (ps.Func(name, (n,), dtype=ps.float32) for name in "fg")
-    f[0], g[0] = 1, 2
-    f[i] = g[i - 1] * 2  # here
-    g[i] = f[i - 1] + 1
-    with refused("f is defined through itself: f <- g <- f", "not supported yet", marked=True):
-        ps.Schedule(f)
-
-
 def test_3_3_a_loop_over_an_rvar_says_the_same():
     t = ps.RVar("t", 1, n)
     f = func()

@@ -233,7 +233,7 @@ def test_3_2_a_gather_of_a_func_without_shape_is_refused():
     inner[i] += 1
     f[i] = inner[I[i]]
     with refused("the region of inner that is needed has no bounds along axis 0",
-                 hint="clamp the index, or declare a shape: ps.Func('inner'", marked=True):  # fmt: skip
+                 hint="clamp the index, or declare a shape: ps.Func(", marked=True):  # fmt: skip
         ps.Schedule(f)
 
 
@@ -271,8 +271,13 @@ def test_3_2_scatters_are_held_to_the_same():
     f = func()
     f[i] = 0
     f[I[k] * 2] += 1  # here
-    with refused("f[I[k] * 2] is written at an index that depends on data", marked=True):
+    with refused("f[I[k] * 2] is read at an index that depends on data", marked=True):
         ps.Schedule(f)
+    h = ps.Func("h", (n,))
+    h[i] = 0
+    h[I[k] * 2] = 1
+    with refused("h[I[k] * 2] is written at an index"), _marked():
+        ps.Schedule(h)
     g = func()
     g[i] = 0
     g[I[k]] += 1

@@ -66,7 +66,8 @@ def apply(node: Op, args: list[Any]) -> Any:
 
 NUMPY: dict[str, Callable[..., Any]] = {
     "abs": np.abs, "add": np.add, "and": np.bitwise_and, "div": np.divide, "eq": np.equal,
-    "gt": np.greater, "lt": np.less, "mul": np.multiply, "or": np.bitwise_or,
+    "gt": np.greater, "lt": np.less, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
+    "or": np.bitwise_or,
     "select": np.where, "shl": np.left_shift, "shr": np.right_shift, "sqrt": np.sqrt,
     "sub": np.subtract,
 }  # fmt: skip

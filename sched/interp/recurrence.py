@@ -1,0 +1,118 @@
+"""Funcs that need values of themselves or of each other: each value is computed when first needed.
+
+A value that is needed while it is being computed needs itself; that is an error, and the values
+on the way are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..lang.define import Definition
+from ..lang.errors import CallValueError, LanguageError
+from ..lang.tensors import Func, Tensor
+from .domain import exact_loops, nest
+from .evaluate import Env, Evaluator, Faults, Symbols
+from .pieces import Pieces, point_env
+from .storage import Point, Values
+
+DEPTH = 10_000
+"""How many values may wait for each other: as many frames, and more, are on Python's stack."""
+
+
+class Lazy(Values):
+    """The values of one Func of a recurrence."""
+
+    def __init__(self, func: Func, path: dict[tuple[Func, Point], None]) -> None:
+        super().__init__(func.name)
+        self.func = func
+        self.path = path
+        self.compute: Callable[[Point], Any] = lambda point: None
+
+    def __missing__(self, point: Point) -> Any:
+        here = (self.func, point)
+        if here in self.path:
+            self._refuse(here)
+        self.path[here] = None
+        value = self[point] = self.compute(point)
+        del self.path[here]
+        return value
+
+    def _refuse(self, here: tuple[Func, Point]) -> None:
+        on_path = list(self.path)
+        steps = [f"{f.name}{list(p)}" for f, p in on_path[on_path.index(here) :]]
+        raise LanguageError(
+            f"{steps[0]} needs itself: {' <- '.join([*steps, steps[0]])}",
+            where=self.func.history.recorded[-1].span,
+            hint="an update changes values step by step: give it an RVar",
+        )
+
+
+class _Current(Values):
+    """The one value that an update is changing."""
+
+
+class Member:
+    """How one Func of a recurrence computes a value."""
+
+    def __init__(
+        self,
+        func: Func,
+        pieces: Pieces,
+        values: Mapping[Tensor, Values],
+        symbols: Symbols,
+        faults: Faults,
+    ) -> None:
+        self.pieces = pieces
+        self.current = _Current(func.name)
+        own = {**values, func: self.current}
+        self.pure = {
+            d: _stored(Evaluator(tuple(d.values), symbols, values, faults), d)
+            for d in pieces.definitions
+        }
+        self.updates = [
+            _Update(d, own, symbols, faults) for d in func.history.typed() if d.is_update
+        ]
+
+    def __call__(self, point: Point) -> Any:
+        piece = self.pieces.at(point)
+        value = self.pure[piece](point_env(piece, point))
+        for update in self.updates:
+            # Computing an operand may come back here for another point: keep ours apart.
+            value = update.run(point, value, self.current)
+        return value
+
+
+class _Update:
+    def __init__(
+        self, d: Definition, values: Mapping[Tensor, Values], symbols: Symbols, faults: Faults
+    ) -> None:
+        bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
+        roots = (*d.lhs, *d.values, *d.where, *bounds)
+        functions = Evaluator(roots, symbols, values, faults)
+        self.d = d
+        self.loops = exact_loops(d.rvars, functions)
+        self.conditions = [functions[c] for c in d.where]
+        self.value = _stored(functions, d)
+
+    def run(self, point: Point, value: Any, current: Values) -> Any:
+        happened = False
+        env: Env = dict(zip(self.d.lhs, point, strict=True))
+        for at in nest(env, self.loops):
+            if all(condition(at) for condition in self.conditions):
+                current[point] = value
+                value = self.value(at)
+                happened = True
+        current.pop(point, None)
+        if self.d.func.nonempty and not happened:
+            raise CallValueError(
+                f"{self.d.func.name} has no value over an empty domain ({self.d.span})",
+                hint="say what it is then: initial=...",
+            )
+        return value
+
+
+def _stored(functions: Evaluator, d: Definition) -> Callable[[Env], Any]:
+    """What is stored at a point: one value, or a tuple of all components."""
+    return functions[d.values[0]] if len(d.values) == 1 else functions.point(d.values)
