@@ -163,6 +163,11 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     pieces = where.get_basic_sets()
     strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
     hull = Set.from_basic_set(where.remove_divs().simple_hull())
+    # Where nothing is needed nothing is computed: there it could only be out of bounds.
+    inhabited = where.params().intersect(context).gist(context).coalesce()
+    if inhabited.n_basic_set() > 1:
+        inhabited = Set.from_basic_set(inhabited.remove_divs().simple_hull())
+    hull = hull.intersect_params(inhabited).gist_params(context)
     if not all(is_bounded(hull, axis) for axis in range(dim_count(hull))):
         return where
     if count > (2 if strided else PIECES_LIMIT):
