@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..lang import index as ix
 from ..lang.dtypes import bool_
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.nodes import Const, Node, Op, Read, postorder, transform_all
 from ..poly.conditions import Conditions
 from ..poly.model import Model
-from ..poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from ..poly.scan import DataBounds, Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 from ..poly.statements import Statement
 from .ir import Count, For, Function, If, Load, Module, Seq, Stmt, Store, Stores, dtype_of
 from .storage import Storage, place, scalars, strides
@@ -58,24 +59,44 @@ class _Builder:
         self.safe = conditions.safe
         self.checks = checks
 
-    def stmt(self, scan: Scan) -> Stmt:
+    def stmt(self, scan: Scan, covered: frozenset[Node] = frozenset()) -> Stmt:
+        """`covered` are the RVars whose loops run within the bounds that they read from data."""
         match scan:
-            case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body):
+            case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, data=data):
                 if loop.kind != "serial":
                     raise InternalError(f"no code for a {loop.kind} loop")
-                return For(var, lo, hi, step, "serial", self.stmt(body), loop.name)
+                if data is not None:
+                    lo, hi = self._within(lo, hi, data)
+                    covered = covered | {data.rvar}
+                return For(var, lo, hi, step, "serial", self.stmt(body, covered), loop.name)
             case ScanIf(condition=condition, body=body):
-                return If(condition, self.stmt(body))
+                return If(condition, self.stmt(body, covered))
             case ScanSeq(parts=parts):
-                return Seq(tuple(self.stmt(p) for p in parts))
+                return Seq(tuple(self.stmt(p, covered) for p in parts))
             case ScanStage():
-                return self._instance(scan)
+                return self._instance(scan, covered)
 
-    def _instance(self, scan: ScanStage) -> Stmt:
+    def _within(self, lo: Node, hi: Node, data: DataBounds) -> tuple[Node, Node]:
+        """The bounds of a loop, narrowed to those that it reads."""
+        statement, point = data.stage.stage.statement, data.stage.point
+        read = (data.rvar.lo, data.rvar.hi)
+        convert = _Converter(self, statement, read)
+        first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
+        return ix.maximum((lo, first)), ix.minimum((hi, last))
+
+    def _instance(self, scan: ScanStage, covered: frozenset[Node]) -> Stmt:
         """The stores of one instance, at the point that the loops are at."""
         statement = scan.stage.statement
         d = statement.definition
-        test = () if statement.guard is None else (statement.guard,)
+        tested = [
+            test
+            for r in d.rvars
+            if r not in covered
+            for test in (ix.compare("ge", r, r.lo), ix.compare("lt", r, r.hi))
+            if test.operands[1] in statement.data_bounds
+        ]
+        guard = conjunction(ix.conjunction(tested), statement.guard)
+        test = () if guard is None else (guard,)
         roots = (*d.lhs, *d.values, *test)
         convert = _Converter(self, statement, roots)
         counts = _zero_divisors(convert, roots) if self.checks else []

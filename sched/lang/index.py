@@ -82,7 +82,7 @@ def minimum(values: Iterable[Node]) -> Node:
     return _extremum("min", values)
 
 
-def compare(op: str, a: Node, b: Node) -> Node:
+def compare(op: str, a: Node, b: Node) -> Op:
     return Op(op, (a, b), bool_)
 
 

@@ -10,13 +10,13 @@ uses: a pure definition with the neutral element, and one update over the reduct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import nodes
 from .dtypes import DType, Type, as_dtype, bool_, int64
-from .errors import LanguageTypeError, Span
+from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, ExprLike, as_node, symbol_key
 from .functions import select
 from .nodes import Const, Node, Op, Read, literal, postorder, substitute, transform_all
@@ -126,19 +126,39 @@ def extract(
     def rule(node: Node) -> Node:
         if not isinstance(node, Reduce):
             return node
+        _check_own(func, node, span)
         name = f"{func.name}.{node.op}{first + len(made)}"
         reduced, index = _build(name, node, on_left, span)
         made.append(reduced)
         return Read(reduced, index, 1 if node.op in _ARG else 0, None)
 
-    if not _has_reductions(values):
-        return values, made
-    return transform_all(values, rule), made
+    if _first_reduction(postorder(*values)) is not None:
+        values = transform_all(values, rule)
+    left = _first_reduction(nodes.reachable(*lhs, *values))
+    if left is not None:
+        raise LanguageError(
+            f"{Expr(left)!r} stands in an index on the left, or in a bound or where= of an RVar: "
+            "a reduction is part of a value",
+            where=span,
+            hint="give it a Func of its own, t[()] = ..., and read t[()] there",
+        )
+    return values, made
 
 
-def _has_reductions(values: tuple[Node, ...]) -> bool:
-    # `any` is ours here.
-    return next((True for n in postorder(*values) if isinstance(n, Reduce)), False)
+def _first_reduction(found: Iterable[Node]) -> Reduce | None:
+    return next((n for n in found if isinstance(n, Reduce)), None)
+
+
+def _check_own(func: Func, node: Reduce, span: Span) -> None:
+    """A reduction is a Func of its own: in an update it would see the final values."""
+    own = (n for n in postorder(*node.args) if isinstance(n, Read) and n.tensor is func)
+    if func.history.closed and next(own, None) is not None:
+        raise LanguageError(
+            f"{Expr(node)!r} in an update of {func.name} reads {func.name} itself, which is not "
+            "complete before its last update",
+            where=span,
+            hint=f"update it over the RVar, {func.name}[...] += ..., or compute another Func",
+        )
 
 
 def _build(

@@ -388,6 +388,10 @@ class Func(Tensor):
     def __init__(
         self, name: str, shape: ShapeLike | None = None, dtype: object | tuple[object, ...] = None
     ) -> None:
+        self._prepare(name, shape, dtype)
+        Func._made(self)
+
+    def _prepare(self, name: str, shape: ShapeLike | None, dtype: object) -> None:
         from .define import History  # definitions are made of tensors: the import goes one way
 
         several = isinstance(dtype, (tuple, list))
@@ -397,12 +401,13 @@ class Func(Tensor):
         super().__init__(name, tuple(as_dtype(t) for t in given), shape)
         self.declared_dtypes = self.dtypes or None
         self.history = History(self)
-        Func._made(self)
+        self.requirements = []
 
     @classmethod
     def _internal(cls, name: str, dtypes: tuple[DType, ...] | None) -> Func:
         """A Func that the language makes itself, named after the one that needs it."""
-        func = cls("_", None, dtypes)
+        func = cls.__new__(cls)
+        func._prepare("_", None, dtypes)
         func.name = name
         return func
 

@@ -96,7 +96,7 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
     d = statement.definition
     if not d.func.nonempty or not d.is_update:
         return None
-    if statement.guard is not None:
+    if statement.guard is not None or statement.data_bounds:
         raise LanguageError(
             f"{d.func.name} may have nothing to choose from: where= depends on data",
             where=d.span,
@@ -272,7 +272,7 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
 
 def _is_safe(model: Model, access: Access, allowed: Set, scans: list[Scan]) -> bool:
     """Whether the read is in bounds at every instance, whatever its guard says."""
-    domain = access.statement.domain.intersect_params(allowed)
+    domain = access.statement.domain.union(access.domain).intersect_params(allowed)
     if any(scan.access is access for scan in scans):
         return True
     box = model.box(access.tensor)

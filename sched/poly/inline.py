@@ -53,7 +53,10 @@ def inlined(program: Program, rule: Rule) -> Definitions:
     for definitions in current.values():
         for d in definitions:
             _enter(d, uses)
+    bounding = {f for d in program.definitions for r in d.rvars for f in _funcs(r.lo, r.hi)}
     for func in reversed(program.funcs):
+        if func in bounding:
+            continue  # a loop reads its bounds from memory
         found = list(uses.get(func, {}).items())
         if found and can_inline(func, program) and rule(func, found):
             value = program.definitions_of(func)[0]
@@ -79,6 +82,12 @@ def _leave(d: Definition, uses: dict[Func, dict[Definition, list[Read]]]) -> Non
     for node in postorder(*_roots(d)):
         if isinstance(node, Read) and isinstance(node.tensor, Func):
             uses[node.tensor].pop(d, None)
+
+
+def _funcs(*roots: Node) -> list[Func]:
+    return [
+        n.tensor for n in postorder(*roots) if isinstance(n, Read) and isinstance(n.tensor, Func)
+    ]
 
 
 def _roots(d: Definition) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ back to the inputs: a Func without a declared shape is computed exactly where it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..lang.define import Definition
 from ..lang.errors import LanguageError
@@ -193,7 +193,11 @@ class Model:
         for v in d.vars:
             domain = domain.intersect(self._var_range(d, v, frame, region))
         self._check_vars_bounded(d, domain)
+        data: dict[Node, Set] = {}
         for r in d.rvars:
+            for bound in (r.lo, r.hi):
+                if affine_value(frame, bound) is None:
+                    data[bound] = domain  # read where the loop begins, whether it runs or not
             domain = domain.intersect(self._rvar_range(d, r, frame))
         guard: Node | None = None
         for where in d.where:
@@ -201,19 +205,23 @@ class Model:
             domain = domain.intersect(found.set)
             if not found.exact:
                 guard = conjunction(guard, where)
-        return self._statement(d, d.name, frame, domain.coalesce(), guard)
+        return self._statement(d, d.name, frame, domain.coalesce(), guard, data)
 
     def _rvar_range(self, d: Definition, r: RVar, frame: Frame) -> Set:
-        lo, hi = affine_value(frame, r.lo), affine_value(frame, r.hi)
-        if lo is None or hi is None:
-            raise LanguageError(
-                f"the bounds of the RVar {r.name} are not affine in sizes, Vars and RVars: "
-                f"[{index_text((r.lo, r.hi))})",
-                where=d.span,
-                hint="run over an affine range and restrict it: "
-                f"ps.RVar({r.name!r}, 0, n, where=lambda {r.name}: ...)",
-            )
-        return frame.within(r.name, lo, hi)
+        """{ lo <= r < hi }, for all values that bounds read from data may have."""
+        x = frame.dim(r.name)
+        ends = []
+        for bound, smallest in ((r.lo, True), (r.hi, False)):
+            found = access_relation(frame, (bound,)).map
+            if not is_bounded(found.wrap(), len(frame.dims)):
+                raise LanguageError(
+                    f"nothing bounds the RVar {r.name} over [{index_text((r.lo, r.hi))}): its "
+                    "bounds are read from data",
+                    where=d.span,
+                    hint="declare the values of the Input: ps.Input(..., range=(0, n + 1))",
+                )
+            ends.append(found.dim_min(0) if smallest else found.dim_max(0))
+        return x.ge_set(ends[0]).intersect(x.lt_set(ends[1]))
 
     def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
         """Where a Var of an update runs: the extent of the axes at which it stands plainly, else
@@ -252,26 +260,40 @@ class Model:
                 )
 
     def _statement(
-        self, d: Definition, name: str, frame: Frame, domain: Set, guard: Node | None
+        self,
+        d: Definition,
+        name: str,
+        frame: Frame,
+        domain: Set,
+        guard: Node | None,
+        data: Mapping[Node, Set] | None = None,
     ) -> Statement:
-        statement = Statement(d, name, frame, domain, guard)
-        bounds = [] if guard is None else [guard]
-        conditions = guards([*d.lhs, *d.values, *bounds])
+        """A statement with its accesses; `data` are bounds that are read, and where they are."""
+        bounds = dict(data or {})
+        statement = Statement(d, name, frame, domain, guard, frozenset(bounds))
+        conditions = guards([*d.lhs, *d.values, *([] if guard is None else [guard])])
+        for bound, where in bounds.items():
+            for node in guards([bound]):
+                if isinstance(node, Read):
+                    statement.accesses.append(_read(statement, node, where, exact=True))
         for node, needed in conditions.items():
             if isinstance(node, Read):
-                where, exact = domain, guard is None or node in postorder(guard)
+                where, exact = domain, not bounds and (guard is None or node in postorder(guard))
                 if needed is not None:
                     found = condition(frame, needed)
                     where, exact = domain.intersect(found.set).coalesce(), exact and found.exact
-                relation = access_relation(frame, node.index)
-                must = exact and not relation.may
-                statement.accesses.append(
-                    Access(statement, node.tensor, node.index, relation, where, must, node)
-                )
+                statement.accesses.append(_read(statement, node, where, exact))
         written = access_relation(frame, d.lhs)
-        must = guard is None and not written.may
+        must = guard is None and not bounds and not written.may
         statement.accesses.append(Access(statement, d.func, d.lhs, written, domain, must, None))
         return statement
+
+
+def _read(statement: Statement, node: Read, where: Set, exact: bool) -> Access:
+    """A read that happens within `where`; everywhere there, if `exact`."""
+    relation = access_relation(statement.frame, node.index)
+    must = exact and not relation.may
+    return Access(statement, node.tensor, node.index, relation, where, must, node)
 
 
 def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:

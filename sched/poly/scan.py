@@ -11,14 +11,22 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError
-from ..lang.nodes import Node, Var
-from ..lang.printer import Names, expr_text
+from ..lang.nodes import Node, RVar, Var
+from ..lang.printer import Names, expr_text, index_text
 from .bounds import loop_bounds, remaining, split_guard
 from .expressions import Translator
 from .isl import Set, isl, union_sets
 from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
 
 _SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class DataBounds:
+    """Bounds that a loop reads from data: it runs within these as well."""
+
+    stage: ScanStage
+    rvar: RVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,7 @@ class ScanLoop:
     hi: Node
     step: int
     body: Scan
+    data: DataBounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +144,8 @@ class _Scanner:
         bounds = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
         inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
         body = self._body(loop.body, inside).guarded(depth + 1)
-        found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan)
+        data = _data_bounds(body.scan, depth) if bounds.step == 1 else None
+        found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data)
         return _Found(found, body.pending)
 
     def _unique(self, name: str) -> str:
@@ -167,6 +177,19 @@ class _Scanner:
         }
 
 
+def _data_bounds(body: Scan, depth: int) -> DataBounds | None:
+    """The bounds of a loop that runs over one RVar of one stage, if they are read from data."""
+    while isinstance(body, (ScanLoop, ScanIf)):
+        body = body.body
+    if not isinstance(body, ScanStage):
+        return None
+    rvar = body.stage.coordinates[depth]
+    needed = body.stage.statement.data_bounds
+    if isinstance(rvar, RVar) and (rvar.lo in needed or rvar.hi in needed):
+        return DataBounds(body, rvar)
+    return None
+
+
 def _outer(iterations: Set, count: int) -> Set:
     """The projection onto the outermost dimensions."""
     total = int(iterations.dim(_SET))
@@ -181,10 +204,13 @@ def text(found: Scan, indent: int = 0, names: Names | None = None) -> str:
     """
     pad = "  " * indent
     match found:
-        case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body):
+        case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, data=data):
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
             by = "" if step == 1 else f" by {step}"
-            head = f"{pad}for {var.name} in [{expr_text(lo)}, {expr_text(hi)}){by}{kind}:"
+            ends = f"{expr_text(lo)}, {expr_text(hi)}"
+            if data is not None:
+                ends = index_text((data.rvar.lo, data.rvar.hi), names)
+            head = f"{pad}for {var.name} in [{ends}){by}{kind}:"
             return f"{head}\n{text(body, indent + 1, names)}"
         case ScanIf(condition=condition, body=body):
             return f"{pad}if {expr_text(condition, names)}:\n{text(body, indent + 1, names)}"

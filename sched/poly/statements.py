@@ -46,6 +46,8 @@ class Statement:
     frame: Frame
     domain: Set
     guard: Node | None
+    #: Bounds of RVars that are read from data; the domain holds all values they may have.
+    data_bounds: frozenset[Node] = frozenset()
     accesses: list[Access] = field(default_factory=list)
 
     @property

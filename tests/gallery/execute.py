@@ -12,9 +12,6 @@ from polysched.interp import interpret
 
 from .case import Arguments, Array, Case, Results
 
-#: Cases that cannot be compiled yet, and why; the interpreter runs them.
-NOT_NATIVE = {"sparse_matvec": "RVar bounds that are read from data"}
-
 
 @cache
 def outputs(case: Case) -> tuple[ps.Func, ...]:

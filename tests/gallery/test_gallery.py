@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polysched as ps
 from gallery.case import Case
-from gallery.execute import NOT_NATIVE, assert_close, assert_same, interpreted, native
+from gallery.execute import assert_close, assert_same, interpreted, native
 from gallery.registry import CASES
 
 QUICK_SIZES = (0, 1, 2, 7)
 MORE_SIZES = (33,)
 
 
-def _marks(case: Case, *more: pytest.MarkDecorator) -> list[pytest.MarkDecorator]:
-    """`more`, and that native code is expected to fail where it does not exist yet."""
-    reason = NOT_NATIVE.get(case.name)
-    return [*more, *([pytest.mark.xfail(reason=reason, raises=ps.LanguageError)] if reason else [])]
-
-
 def _call(case: Case, size: int) -> Any:
     slow = [pytest.mark.slow] if size in MORE_SIZES and case.has("slow") else []
-    return pytest.param(case, size, id=f"{case.name}-{size}", marks=_marks(case, *slow))
+    return pytest.param(case, size, id=f"{case.name}-{size}", marks=slow)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +29,7 @@ def test_native_equals_interpreter(case: Case, size: int) -> None:
     assert_same(native(case, arguments), interpreted(case, arguments))
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name, marks=_marks(case)) for case in CASES]
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_native_is_close_to_reference(case: Case) -> None:
     arguments = case.arguments(case.large_sizes(), np.random.default_rng(0))
     assert_close(native(case, arguments), case.reference(**arguments), case.tolerance)

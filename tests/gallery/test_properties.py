@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gallery.case import Arguments, Case
-from gallery.execute import NOT_NATIVE, assert_same, interpreted, native
+from gallery.execute import assert_same, interpreted, native
 from gallery.registry import CASES
 from gallery.variants import VIEWS, with_unusual_floats
 
 LARGEST = 12
-NATIVE = [case for case in CASES if case.name not in NOT_NATIVE]
 
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[Case, Arguments]:
     """A case with arguments at sizes drawn one by one, each array in a layout of its own."""
-    case = draw(st.sampled_from(NATIVE))
+    case = draw(st.sampled_from(CASES))
     sizes = {
         name: draw(st.integers(0, min(LARGEST, case.limits.get(name, LARGEST))), label=name)
         for name in case.size_names
