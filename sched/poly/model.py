@@ -198,7 +198,7 @@ class Model:
             for bound in (r.lo, r.hi):
                 if affine_value(frame, bound) is None:
                     data[bound] = domain  # read where the loop begins, whether it runs or not
-            domain = domain.intersect(self._rvar_range(d, r, frame))
+            domain = domain.intersect(self._rvar_range(d, r, frame, domain))
         guard: Node | None = None
         for where in d.where:
             found = condition(frame, where)
@@ -207,21 +207,29 @@ class Model:
                 guard = conjunction(guard, where)
         return self._statement(d, d.name, frame, domain.coalesce(), guard, data)
 
-    def _rvar_range(self, d: Definition, r: RVar, frame: Frame) -> Set:
+    def _rvar_range(self, d: Definition, r: RVar, frame: Frame, outer: Set) -> Set:
         """{ lo <= r < hi }, for all values that bounds read from data may have."""
         x = frame.dim(r.name)
-        ends = []
-        for bound, smallest in ((r.lo, True), (r.hi, False)):
-            found = access_relation(frame, (bound,)).map
-            if not is_bounded(found.wrap(), len(frame.dims)):
-                raise LanguageError(
-                    f"nothing bounds the RVar {r.name} over [{index_text((r.lo, r.hi))}): its "
-                    "bounds are read from data",
-                    where=d.span,
-                    hint="declare the values of the Input: ps.Input(..., range=(0, n + 1))",
-                )
-            ends.append(found.dim_min(0) if smallest else found.dim_max(0))
-        return x.ge_set(ends[0]).intersect(x.lt_set(ends[1]))
+        lo = self._bound(d, r, r.lo, frame, outer, smallest=True)
+        hi = self._bound(d, r, r.hi, frame, outer, smallest=False)
+        return x.ge_set(lo).intersect(x.lt_set(hi))
+
+    def _bound(
+        self, d: Definition, r: RVar, bound: Node, frame: Frame, outer: Set, smallest: bool
+    ) -> PwAff:
+        """A bound, or the most that it may be where it is read within `outer`."""
+        exact = affine_value(frame, bound)
+        if exact is not None:
+            return exact
+        found = access_relation(frame, (bound,)).map.intersect_domain(outer)
+        if not is_bounded(found.range(), 0):
+            raise LanguageError(
+                f"nothing bounds the RVar {r.name} over [{index_text((r.lo, r.hi))}): its "
+                "bounds are read from data",
+                where=d.span,
+                hint="declare the values of the Input: ps.Input(..., range=(0, n + 1))",
+            )
+        return found.dim_min(0) if smallest else found.dim_max(0)
 
     def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
         """Where a Var of an update runs: the extent of the axes at which it stands plainly, else

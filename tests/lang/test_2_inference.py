@@ -52,7 +52,7 @@ def test_2_2_counting_conditions():
 
 @pytest.mark.parametrize("first", [0, 0.5, False])
 def test_2_2_the_order_of_updates_does_not_matter(first):
-    for size in (2, 3):
+    for size in (2, 3) if first == 0.5 else (2,):
         for types in itertools.combinations(ALL, size):
             wanted = set()
             for order in itertools.permutations(types):

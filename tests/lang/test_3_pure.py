@@ -226,15 +226,6 @@ def test_3_1_indices_from_the_end_are_refused_on_the_left():
         f[-1] = 0
 
 
-# 3.3 recurrences ------------------------------------------------------------------------------
-def test_3_3_a_loop_over_an_rvar_says_the_same():
-    t = ps.RVar("t", 1, n)
-    f = func()
-    f[i] = 1
-    f[t] = f[t - 1] * 2
-    assert run(f, n=6).tolist() == [1, 2, 4, 8, 16, 32]
-
-
 def test_3_10_a_part_of_an_output_cannot_be_asked_for_yet():
     f = func()
     f[i] = A[i]

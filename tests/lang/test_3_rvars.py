@@ -1,4 +1,4 @@
-"""Rules 3.5 to 3.7: RVars, their bounds and conditions; what is not there yet."""
+"""Rules 3.5 and 3.7: RVars, their bounds and conditions, reductions by updates."""
 
 from __future__ import annotations
 
@@ -167,18 +167,6 @@ def test_3_5_a_bound_that_is_no_integer_is_refused_where_it_is_used():
         f[()] += A[ps.RVar("k", 0, n / 2)]
     with refused("the index F[0] is float32, not an integer"):
         f[()] += A[ps.RVar("k", 0, F[0])]
-
-
-def test_3_5_bounds_read_from_data_are_refused():
-    ptr = ps.Input("ptr", ps.int32, (n + 1,), range=(0, m + 1))
-    V = ps.Input("V", ps.float32, (m,))
-    f = ps.Func("f", (n,))
-    f[i] = 0.0
-    k = ps.RVar("k", ptr[i], ptr[i + 1])
-    f[i] += V[k]  # here
-    with refused("the bounds of the RVar k are not affine in sizes, Vars and RVars",
-                 "[ptr[i], ptr[i + 1])", hint="where=lambda k: ...", marked=True):  # fmt: skip
-        ps.Schedule(f)
 
 
 @pytest.mark.parametrize("hi", [n * m, n * n, ps.minimum(n, 3) * m])
