@@ -223,12 +223,7 @@ class Model:
             return exact
         found = access_relation(frame, (bound,)).map.intersect_domain(outer)
         if not is_bounded(found.range(), 0):
-            raise LanguageError(
-                f"nothing bounds the RVar {r.name} over [{index_text((r.lo, r.hi))}): its "
-                "bounds are read from data",
-                where=d.span,
-                hint="declare the values of the Input: ps.Input(..., range=(0, n + 1))",
-            )
+            raise _unbounded(d, r, bound)
         return found.dim_min(0) if smallest else found.dim_max(0)
 
     def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
@@ -315,3 +310,19 @@ def _ends(region: Set, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
     """The smallest and the largest coordinate along an axis, over a frame."""
     lo, hi = region.dim_min(axis), region.dim_max(axis)
     return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
+
+
+def _unbounded(d: Definition, r: RVar, bound: Node) -> LanguageError:
+    """An RVar that could run over anything."""
+    from_data = any(isinstance(n, Read) for n in postorder(bound))
+    over = f"[{index_text((r.lo, r.hi))})"
+    if from_data:
+        what = f"nothing bounds the RVar {r.name} over {over}: its bounds are read from data"
+        hint = "declare the values of the Input: ps.Input(..., range=(0, n + 1))"
+    else:
+        what = f"the bounds of the RVar {r.name} are not affine in sizes, Vars and RVars: {over}"
+        hint = (
+            "run over an affine range and restrict it: "
+            f"ps.RVar({r.name!r}, 0, n, where=lambda {r.name}: ...)"
+        )
+    return LanguageError(what, where=d.span, hint=hint)

@@ -179,6 +179,30 @@ def test_3_5_bounds_that_are_not_affine_are_refused(hi):
         ps.Schedule(f)
 
 
+def test_3_5_bounds_read_from_data_are_executed_exactly():
+    """Rows of a sparse matrix: half-open intervals of its entries."""
+    rows = ps.Input("rows", ps.int32, (n + 1,), range=(0, m + 1))
+    values = ps.Input("values", ps.int32, (m,))
+    k = ps.RVar("k", rows[i], rows[i + 1])
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] += values[k]
+    given = np.int32([0, 2, 2, 5]), np.int32([1, 2, 3, 4, 5])
+    assert run(f, rows=given[0], values=given[1]).tolist() == [3, 0, 12]
+    with refused("rows[1] is 6", error=ps.CallValueError):
+        f(rows=np.int32([0, 6]), values=given[1])
+
+
+def test_3_5_bounds_read_from_data_of_which_nothing_is_known_are_refused():
+    rows = ps.Input("rows", ps.int64, (n + 1,))
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] += ps.RVar("k", rows[i], rows[i + 1])  # here
+    with refused("nothing bounds the RVar k over [rows[i], rows[i + 1])", "read from data",
+                 hint="ps.Input(..., range=(0, n + 1))", marked=True):  # fmt: skip
+        ps.Schedule(f)
+
+
 def test_3_5_an_rvar_with_a_var_of_no_place():
     f = ps.Func("f", (n,))
     f[i] = 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
+import polysched as ps
 from polysched.lang.program import Program
 from polysched.poly.dependences import Dependence, dependences, violated, witness
 from polysched.poly.isl import Map, isl
 from polysched.poly.looptree import Loop, Seq, Stage, as_written, time_maps
 from polysched.poly.model import Model
-
-import polysched as ps
 
 from . import programs
 from .trees import executed, stages

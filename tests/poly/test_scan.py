@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
+import polysched as ps
+from polysched.lang.nodes import Size
 from polysched.lang.program import Program
+from polysched.poly.isl import isl
 from polysched.poly.looptree import Loop, Seq, as_written
 from polysched.poly.model import Model
 from polysched.poly.oracle import domain_points, instances
-from polysched.poly.scan import text
-
-import polysched as ps
+from polysched.poly.scan import Scan, scan, text
 
 from . import programs
 from .trees import executed, fused_tree, nest, random_tree, split, stages
 
+_PARAM = isl.dim_type.param
 SIZES = (0, 1, 2, 3, 5)
 Builder = Callable[[], ps.Func]
 
@@ -104,13 +107,6 @@ def test_loops_keep_the_names_given() -> None:
     stage = stages(model)[0]
     tree = Seq((Loop("rows", (Loop("columns", (stage,)),)),))
     assert "for rows in [0, n)" in text(_scanned(model, tree)[0])
-
-
-from polysched.lang.nodes import Size  # noqa: E402
-from polysched.poly.isl import isl  # noqa: E402
-from polysched.poly.scan import Scan, scan  # noqa: E402
-
-_PARAM = isl.dim_type.param
 
 
 def _scanned(model: Model, tree: Seq | None = None) -> tuple[Scan, ...]:
