@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..lang import index as ix
 from ..lang.dtypes import bool_
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.nodes import Const, Node, Op, Read, postorder, transform_all
+from ..lang.tensors import Func
 from ..poly.conditions import Conditions
 from ..poly.model import Model
 from ..poly.scan import DataBounds, Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
@@ -25,14 +26,16 @@ def build(
     *,
     strided: bool,
     checks: bool,
+    folds: Mapping[Func, int],
 ) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
     Args:
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero, in counter 0.
+        folds: how many planes are kept of Funcs that are not stored whole.
     """
-    storage = place(model, strided)
+    storage = place(model, strided, folds)
     builder = _Builder(storage, conditions, checks)
     functions = tuple(
         Function(f"nest{k}", ", ".join(_titles(nest)), builder.stmt(nest))

@@ -43,6 +43,8 @@ class Buffer:
     origin: tuple[Node, ...]
     kind: BufferKind
     strided: bool = False
+    #: How many planes are kept along the first axis: plane x lies at x mod fold.
+    fold: int | None = None
     data: Any = None
 
     @property

@@ -47,7 +47,15 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     name = schedule.program.outputs[0].name
     module = log.step(
         "build",
-        lambda: build(name, schedule.model, schedule.proven, nests, strided=strided, checks=checks),
+        lambda: build(
+            name,
+            schedule.model,
+            schedule.proven,
+            nests,
+            strided=strided,
+            checks=checks,
+            folds=schedule.windows,
+        ),
         module_text,
     )
     verify(module, flat=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..lang import index as ix
-from ..lang.nodes import Node, Param, Size
+from ..lang.nodes import Node, Param, Size, integer
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.isl import isl
@@ -35,8 +37,13 @@ def strides(buffers: tuple[Buffer, ...]) -> tuple[Size, ...]:
     return tuple(stride(b, axis) for b in buffers if b.strided for axis in range(b.ndim))
 
 
-def place(model: Model, strided: bool) -> Storage:
-    """Buffers for the arguments, the outputs and every Func that is stored in between."""
+def place(model: Model, strided: bool, folds: Mapping[Func, int]) -> Storage:
+    """Buffers for the arguments, the outputs and every Func that is stored in between.
+
+    Args:
+        strided: whether arguments may have any strides.
+        folds: how many planes are kept of Funcs that are not stored whole.
+    """
     program = model.program
     storage: Storage = {}
     for source in program.inputs:
@@ -52,9 +59,12 @@ def place(model: Model, strided: bool) -> Storage:
     for func in model.regions:
         if func not in program.outputs:
             origin, extents = _box(model, func)
+            fold = folds.get(func)
+            if fold is not None:
+                extents = (integer(fold), *extents[1:])
             for c, dtype in enumerate(func.dtypes):
                 name = _component_name(model, func, c)
-                storage[func, c] = Buffer(name, dtype, extents, origin, "scratch")
+                storage[func, c] = Buffer(name, dtype, extents, origin, "scratch", fold=fold)
     for table in program.consts:
         assert table.extents is not None
         storage[table, 0] = _const(program.names[table], table, table.extents)

@@ -19,7 +19,7 @@ from ..lang.tensors import Func
 from .affine import affine_value
 from .cycles import shortest_cycle
 from .isl import Map, PwAff, isl, relation
-from .looptree import Loop, Stage, Tree
+from .looptree import Loop, Seq, Stage, Tree, leaves
 from .model import Model
 from .statements import Access, Statement
 
@@ -48,6 +48,15 @@ def nest(model: Model, group: Sequence[Func]) -> Tree:
             if found is not None:
                 return found
     raise _refusal(model, group, pairs)
+
+
+def direction(tree: Seq, func: Func) -> int:
+    """Whether the planes of a Func's first axis are computed upwards (1) or downwards (-1)."""
+    for _, stage in leaves(tree):
+        if stage.statement.func is func and stage.coordinates:
+            first = stage.coordinates[0]
+            return -1 if isinstance(first, Op) and first.op == "neg" else 1
+    return 1
 
 
 def required(model: Model, statements: Sequence[Statement]) -> Iterator[Pair]:

@@ -16,6 +16,7 @@ from . import recurrence
 from .conditions import Conditions, conditions, together
 from .dependences import Dependence, dependences
 from .expressions import Translator
+from .folding import windows
 from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
 from .legality import check_updates
 from .looptree import Seq, as_written
@@ -51,6 +52,7 @@ class Schedule:
         definitions = step("inline", lambda: inlined(self.program, rule))
         self.model, self.proven = self._proven(definitions)
         self.tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
+        self.windows: dict[Func, int] = step("folding", lambda: windows(self.model, self.tree))
 
     def _proven(self, definitions: Definitions) -> tuple[Model, Conditions]:
         """The model and what it asks of the sizes.
@@ -134,6 +136,7 @@ class Schedule:
     def __str__(self) -> str:
         head = f"Schedule of {self.program.signature()}"
         lines = [head, *(text(nest, 1, self.program.names) for nest in self.nests)]
+        lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
         lines += [f"  requires {c}" for c in self.conditions]
         return "\n".join(lines)
 

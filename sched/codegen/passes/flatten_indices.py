@@ -2,6 +2,7 @@
 
 B[i, j]   ->   B[(i - o0) * extent1 + (j - o1)]          contiguous: elements
 B[i, j]   ->   B[i * B.stride0 + j * B.stride1]          strided: bytes
+B[t, j]   ->   B[(t - o0) mod 2 * extent1 + (j - o1)]    folded to two planes
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ def flatten_indices(module: Module) -> Module:
 def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
     """The offset of an element: in bytes where the buffer is strided, else in elements."""
     at = [ix.sub(x, o) for x, o in zip(index, buffer.origin, strict=True)]
+    if buffer.fold is not None:
+        at[0] = ix.mod(at[0], buffer.fold)
     total: Node = ix.ZERO
     if buffer.strided:
         for axis, x in enumerate(at):

@@ -1,0 +1,144 @@
+"""Folding: a recurrence keeps the planes that are still read, proven, and no more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.poly.folding import _window
+
+n, m, T = ps.sizes("n m T")
+i, j, t = ps.vars("i j t")
+RNG = np.random.default_rng(7)
+
+
+def jacobi(distance: int = 1) -> ps.Func:
+    """Only the last plane is asked for; each needs those up to `distance` before it."""
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (T + distance, n), dtype=ps.float32)
+    for k in range(distance):
+        f[k, i] = x[i] * (k + 1)
+    f[t, i] = f[t - distance, ps.clip(i - 1, 0, n - 1)] + f[t - 1, ps.clip(i + 1, 0, n - 1)]
+    last = ps.Func("last", (n,))
+    last[i] = f[T, i]
+    return last
+
+
+def backwards() -> ps.Func:
+    x = ps.Input("x", ps.float32, (T, n))
+    f = ps.Func("f", (T, n), dtype=ps.float32)
+    f[t, i] = x[t, i] + ps.select(t < T - 1, f[t + 1, ps.clip(i - 1, 0, n - 1)], 0)
+    first = ps.Func("first", (n,))
+    ps.require(T >= 1, "at least one step", first)
+    first[i] = f[0, i]
+    return first
+
+
+def windows(func: ps.Func) -> dict[str, int]:
+    return {f.name: k for f, k in ps.Schedule(func).windows.items()}
+
+
+@pytest.mark.parametrize("distance", [1, 2, 3])
+def test_as_many_planes_as_are_still_read(distance: int) -> None:
+    func = jacobi(distance)
+    assert windows(func) == {"f": distance + 1}
+    data = RNG.standard_normal(7).astype(np.float32)
+    for steps in (0, 1, 2, 5, 13):
+        found = ps.Schedule(func).compile()(data, T=steps)
+        np.testing.assert_array_equal(found, ps.interpret(func, data, T=steps))
+
+
+def test_one_plane_fewer_would_be_overwritten() -> None:
+    schedule = ps.Schedule(jacobi())
+    model, tree = schedule.model, schedule.tree
+    from polysched.poly import folding
+    from polysched.poly.looptree import time_maps
+
+    (f,) = (g for g in schedule.funcs if g.name == "f")
+    accesses = [a for s in model.statements for a in s.accesses if a.tensor is f]
+    clashes = [
+        folding._overwrites(model, w, r, 1, time_maps(tree))
+        for w in accesses for r in accesses if w.is_write and not r.is_write
+    ]  # fmt: skip
+    assert any(clashes)
+    assert _window(model, f, time_maps(tree), 1) == 2
+
+
+def test_downwards() -> None:
+    func = backwards()
+    assert windows(func) == {"f": 2}
+    data = RNG.standard_normal((9, 5)).astype(np.float32)
+    np.testing.assert_array_equal(func(data), ps.interpret(func, data))
+
+
+def test_a_long_time_loop_keeps_two_planes() -> None:
+    """A thousand steps of four million elements: 32 MB, not 16 GB."""
+    x = ps.Input("x", ps.float32, (n, m))
+    f = ps.Func("f", (T + 1, n, m), dtype=ps.float32)
+    f[0, i, j] = x[i, j]
+    f[t, i, j] = f[t - 1, ps.clip(i - 1, 0, n - 1), j] * 0.5
+    last = ps.Func("last", (n, m))
+    last[i, j] = f[T, i, j]
+    kernel = ps.Schedule(last).compile()
+    sizes = kernel._variants[False].bytes({"n": 2000, "m": 2000, "T": 1000})
+    assert sum(sizes) == 2 * 2000 * 2000 * 4
+    assert "keeps 2 of f" in kernel.loops
+
+
+def test_an_output_is_stored_whole() -> None:
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (T + 1, n), dtype=ps.float32)
+    f[0, i] = x[i]
+    f[t, i] = f[t - 1, i] * 2
+    assert windows(f) == {}
+    assert f(np.ones(2, np.float32), T=3).shape == (4, 2)
+
+
+def test_what_is_read_whole_later_is_stored_whole() -> None:
+    x = ps.Input("x", ps.float32, (n,))
+    f, g = ps.Func("f", (n,), dtype=ps.float32), ps.Func("g", (n,))
+    f[i] = x[i] + ps.select(i > 0, f[i - 1], 0)
+    g[i] = f[i] * 2
+    assert windows(g) == {}
+
+
+def test_a_plane_chosen_by_data_is_stored_whole() -> None:
+    x = ps.Input("x", ps.int32, (n,))
+    f, g = ps.Func("f", (n,), dtype=ps.int32), ps.Func("g", ())
+    f[i] = ps.select(i > 0, f[ps.clip(x[i], 0, i - 1)], 0) + 1
+    ps.require(n >= 1, "one element", g)
+    g[()] = f[n - 1]
+    assert windows(g) == {}
+    data = np.array([0, 0, 0, 2, 1, 3], np.int32)
+    assert g(data) == ps.interpret(g, data)
+
+
+def test_in_place_where_only_what_lies_ahead_is_read() -> None:
+    """f[t, i] may overwrite f[t - 1, i]: the next one reads f[t - 1, i + 2]."""
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (T + 1, n), dtype=ps.float32)
+    f[0, i] = x[i]
+    f[t, i] = f[t - 1, i] + f[t - 1, ps.clip(i + 1, 0, n - 1)]
+    last = ps.Func("last", (n,))
+    last[i] = f[T, i]
+    assert windows(last) == {"f": 1}
+    data = RNG.standard_normal(6).astype(np.float32)
+    np.testing.assert_array_equal(last(data, T=9), ps.interpret(last, data, T=9))
+
+
+def test_a_reduction_inside_keeps_one_plane() -> None:
+    """All sums of a step are done before the first value of the step is stored."""
+    w = ps.Input("w", ps.float32, (n, n))
+    x = ps.Input("x", ps.float32, (n,))
+    k = ps.RVar("k", 0, n)
+    h = ps.Func("h", (T + 1, n), dtype=ps.float32)
+    h[0, i] = x[i]
+    h[t, i] = ps.tanh(ps.sum(w[i, k] * h[t - 1, k], k))
+    last = ps.Func("last", (n,))
+    last[i] = h[T, i]
+    assert windows(last) == {"h": 1, "h.sum0": 1}
+    data, weights = (RNG.standard_normal(s).astype(np.float32) for s in ((4,), (4, 4)))
+    for steps in (0, 1, 13):
+        found = last(x=data, w=weights, T=steps)
+        np.testing.assert_array_equal(found, ps.interpret(last, x=data, w=weights, T=steps))
