@@ -43,9 +43,9 @@ class Buffer:
     origin: tuple[Node, ...]
     kind: BufferKind
     strided: bool = False
+    data: Any = None
     #: How many planes are kept along the first axis: plane x lies at x mod fold.
     fold: int | None = None
-    data: Any = None
 
     @property
     def ndim(self) -> int:

@@ -1,9 +1,6 @@
 """From a definition as written to a typed one: promotion, casts, and fused multiply-adds.
 
-Contraction happens here and nowhere else, so it is part of the meaning: in `x + y` and `x - y`
-the right operand is fused if it is a product, else the left if that is one; a negated product
-folds its sign. A cast, a select, a read and `strict` are not looked through, and nothing inside
-`strict` is contracted.
+Contraction (see `contract`) happens here and nowhere else. Nothing inside `strict` is contracted.
 """
 
 from __future__ import annotations
@@ -11,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from . import nodes
+from .contract import contract
+from .convert import convert
 from .dtypes import (
     INDEX,
     WEAK_FLOAT,
@@ -32,7 +29,7 @@ from .dtypes import (
 )
 from .errors import LanguageError, LanguageTypeError, Span
 from .nodes import Const, Node, Op, Read, RVar, postorder
-from .ops import COMPARISONS, OPS
+from .ops import OPS
 from .printer import expr_text
 
 if TYPE_CHECKING:
@@ -125,61 +122,6 @@ def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
             )
         result[first] = equals
     return result
-
-
-def convert(node: Node, to: DType, where: Span | None = None) -> Node:
-    """`node` with the type `to`; literals are converted now, and must fit."""
-    if node.type == to:
-        return node
-    weak = not isinstance(node.type, DType)
-    if isinstance(node, Const) and weak:
-        return Const(literal_value(node.value, to, where), to)
-    if weak and node.type is not None and concrete(node.type) == to:
-        return node
-    if _is_weak_select(node):
-        return _convert_arms(node, to, where)
-    return Op("cast", (node,), to)
-
-
-def _is_weak_select(node: Node) -> bool:
-    return isinstance(node, Op) and node.op == "select" and not isinstance(node.type, DType)
-
-
-def _convert_arms(root: Node, to: DType, where: Span | None) -> Node:
-    """A select between literals and indices in the type `to`: its literals adapt, as others do."""
-    done: dict[Node, Node] = {}
-    stack = [root]
-    while stack:
-        condition, *arms = stack[-1].args
-        waiting = [a for a in arms if _is_weak_select(a) and a not in done]
-        if waiting:
-            stack += waiting
-            continue
-        found = [done[a] if a in done else _convert_arm(a, to, where) for a in arms]
-        done[stack.pop()] = Op("select", (condition, *found), to)
-    return done[root]
-
-
-def _convert_arm(arm: Node, to: DType, where: Span | None) -> Node:
-    if isinstance(arm, Const):
-        return Const(literal_value(arm.value, to, where), to)
-    return convert(arm, to, where)
-
-
-def literal_value(value: bool | int | float, to: DType, where: Span | None) -> bool | int | float:
-    """A Python literal as a value of the type `to`."""
-    if to.is_float:
-        with np.errstate(over="ignore"):
-            return float(to.numpy.type(value))
-    if isinstance(value, float):
-        raise LanguageTypeError(f"the literal {value!r} is not an integer", where=where)
-    if to.is_int and not to.min <= value <= to.max:
-        raise LanguageTypeError(
-            f"the literal {value} does not fit in {to}, the type of what it is combined with",
-            where=where,
-            hint="cast the other operand to a wider type first: ps.cast(ps.int32, x)",
-        )
-    return value
 
 
 #: Rules by which an operator's result has the common type of its operands.
@@ -499,50 +441,3 @@ def _compare_signs(op: str, a: Node, b: Node) -> Node:
     negative = Op("lt", (a, Const(0, int64)), bool_)
     compared = Op(op, (Op("cast", (a,), uint64), convert(b, uint64)), bool_)
     return Op("select", (negative, Const(op in ("lt", "le", "ne"), bool_), compared), bool_)
-
-
-def contract(node: Op) -> Op:
-    """`x + a*b` and its like as one fused multiply-add; other nodes as they are."""
-    if node.op not in ("add", "sub"):
-        return node
-    x, y = node.operands
-    t = node.type
-    negative = node.op == "sub"
-    if (product := _product(y)) is not None:
-        a, b, sign = product
-        return Op("fma", (_negated(a) if sign != negative else a, b, x), t)
-    if (product := _product(x)) is not None:
-        a, b, sign = product
-        return Op("fma", (_negated(a) if sign else a, b, _negated(y) if negative else y), t)
-    return node
-
-
-def _product(node: Node) -> tuple[Node, Node, bool] | None:
-    """The factors of a product and whether it is negated."""
-    negative = False
-    while isinstance(node, Op) and node.op == "neg":
-        (node,), negative = node.operands, not negative
-    match node:
-        case Op(op="mul", operands=(a, b)):
-            return a, b, negative
-        case _:
-            return None
-
-
-def _negated(node: Node) -> Node:
-    if isinstance(node, Const):
-        return Const(-node.value, node.type)
-    return Op("neg", (node,), node.type)
-
-
-def negate_condition(node: Node) -> Node:
-    """The opposite of a typed condition; for integers without a `not`."""
-    match node:
-        case Op(op=op, operands=(a, b)) if (
-            op in COMPARISONS and not concrete(a.type or int64).is_float
-        ):
-            return Op(COMPARISONS[op], (a, b), bool_)
-        case Op(op="not", operands=(a,)):
-            return a
-        case _:
-            return Op("not", (node,), bool_)

@@ -22,9 +22,21 @@ def add(a: Node, b: Node) -> Node:
         return integer(x + y)
     if x == 0 or y == 0:
         return b if x == 0 else a
-    if y is not None and y < 0:
-        return Op("sub", (a, integer(-y)), int64)
+    if y is not None:
+        base, offset = _offset(a)
+        if base is not a:
+            return add(base, integer(offset + y))
+        return Op("sub", (a, integer(-y)), int64) if y < 0 else Op("add", (a, b), int64)
     return Op("add", (a, b), int64)
+
+
+def _offset(node: Node) -> tuple[Node, int]:
+    """A sum taken apart into what varies and the constant at its end."""
+    match node:
+        case Op(op="add" | "sub" as op, operands=(base, Const(value=value))):
+            return base, int(value) if op == "add" else -int(value)
+        case _:
+            return node, 0
 
 
 def sub(a: Node, b: Node) -> Node:
@@ -35,8 +47,8 @@ def sub(a: Node, b: Node) -> Node:
         return a
     if a is b:
         return ZERO
-    if y is not None and y < 0:
-        return Op("add", (a, integer(-y)), int64)
+    if y is not None:
+        return add(a, integer(-y))
     return Op("neg", (b,), int64) if x == 0 else Op("sub", (a, b), int64)
 
 
