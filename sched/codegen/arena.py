@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..lang.dtypes import Array
+from ..lang.errors import CallValueError
 from ..lang.nodes import postorder
 from .ir import Buffer, Load, Module, Stmt, Stores, expressions, walk
 
@@ -90,7 +91,14 @@ class Pool:
         except IndexError:
             block = np.empty(0, np.uint8)
         if block.size < size + ALIGNMENT:
-            block = np.empty(size + ALIGNMENT, np.uint8)
+            try:
+                block = np.empty(size + ALIGNMENT, np.uint8)
+            except (MemoryError, ValueError) as error:
+                raise CallValueError(
+                    f"the intermediate results take {size} bytes, which do not fit into memory: "
+                    f"{error}",
+                    hint="ask for smaller sizes",
+                ) from None
         return block
 
     def give_back(self, block: Array) -> None:

@@ -14,6 +14,18 @@ from ..lang.errors import CallValueError
 _OVERLAP_WORK = 10_000
 
 
+def allocate(name: str, shape: tuple[int, ...], dtype: DType) -> Array:
+    """A new array for an output."""
+    try:
+        return np.empty(shape, dtype.numpy)
+    except (MemoryError, ValueError) as error:
+        raise CallValueError(
+            f"the output {name} of shape {shape} does not fit into memory: {error}",
+            argument=name,
+            hint="ask for smaller sizes, or pass out= with a memory-mapped array",
+        ) from None
+
+
 def check_aligned(name: str, array: Array) -> None:
     """Every element must lie at a multiple of its size."""
     if not array.flags.aligned:

@@ -21,7 +21,7 @@ from ..poly.expressions import Translator
 from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
 from . import arena
-from .arguments import bits, check_aligned, check_distinct, check_overlap, is_contiguous
+from .arguments import allocate, bits, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
@@ -104,7 +104,7 @@ class Kernel:
             for c, dtype in enumerate(func.dtypes):
                 name = self._buffer_name(func, c)
                 if given is None:
-                    found[name] = np.empty(bound.shapes[func] or (), dtype.numpy)
+                    found[name] = allocate(name, bound.shapes[func] or (), dtype)
                 else:
                     found[name] = given[c]
                     check_aligned(f"out= of {name}", given[c])

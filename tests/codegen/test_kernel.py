@@ -273,3 +273,15 @@ def test_looking_at_a_kernel() -> None:
     assert list(inspect.signature(kernel).parameters) == ["a", "out", "shape"]
     assert "<pre>" in kernel._repr_html_()
     assert {"model", "conditions", "bounds", "build", "emit", "llvm"} <= set(kernel.seconds)
+
+
+def test_what_does_not_fit_into_memory() -> None:
+    f = ps.Func("f", (2**62,))
+    f[i] = 0
+    assert "does not fit into memory" in refusal(lambda: f(), "f")
+    g, h = ps.Func("g", (n, 2**30)), ps.Func("h", (n,))
+    r = ps.RVar("r", 0, 4)
+    g[i, j] = 1
+    g[i, r] += 1
+    h[i] = g[i, i] + g[i, 7]
+    assert "intermediate results" in refusal(lambda: h(n=2**28))
