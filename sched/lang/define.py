@@ -253,11 +253,22 @@ class History:
             hint=f"say so from the start: ps.Func({self.func.name!r}, dtype=...)",
         )
 
+    def _refuse_unsettled(self, by: Span) -> None:
+        """Literals say nothing about a dtype: what reads it now would be typed by accident."""
+        if self.func.declared_dtypes is None and not all(isinstance(t, DType) for t in self._types):
+            raise LanguageError(
+                f"{self.func.name} is read before its definition is finished, and what there is "
+                f"of it ({self.recorded[0].span}) does not say its dtype",
+                where=by,
+                hint=f"declare it: ps.Func({self.func.name!r}, ..., dtype=ps.float32)",
+            )
+
     def read_by(self, by: Span) -> None:
         """Another Func reads this one at `by`: it is complete, unless pieces may still come."""
         if self.closed or len(self.recorded) > self.pieces:
             self.complete(by)
         elif self.recorded and self._seen is None:
+            self._refuse_unsettled(by)
             self._seen = self.dtypes(), by
 
     def _values(self, value: object) -> tuple[tuple[Node, ...], tuple[str, Node, Node] | None]:

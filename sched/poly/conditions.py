@@ -98,7 +98,7 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
         return None
     if statement.guard is not None or statement.data_bounds:
         raise LanguageError(
-            f"{d.func.name} may have nothing to choose from: where= depends on data",
+            f"{d.func.name} may have nothing to choose from: its RVars run as the data says",
             where=d.span,
             hint="say what it is then: initial=...",
         )

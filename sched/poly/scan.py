@@ -6,12 +6,12 @@ guard; a guard stands at the outermost place that knows all it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError
-from ..lang.nodes import Node, RVar, Var
+from ..lang.nodes import Node, RVar, Var, substitute
 from ..lang.printer import Names, expr_text, index_text
 from .bounds import loop_bounds, remaining, split_guard
 from .expressions import Translator
@@ -170,9 +170,9 @@ class _Scanner:
         inverse = loop_map(stage).intersect_domain(statement.domain).reverse()
         if not inverse.is_single_valued():
             raise InternalError(f"several instances of {statement.name} share an iteration")
-        values = inverse.as_pw_multi_aff()
+        values, known = inverse.as_pw_multi_aff(), inverse.domain()
         return {
-            symbol: names.pw_aff(values.get_pw_aff(k), ix.ZERO)
+            symbol: names.pw_aff(values.get_pw_aff(k).gist(known), ix.ZERO)
             for k, symbol in enumerate(statement.loops)
         }
 
@@ -202,24 +202,44 @@ def text(found: Scan, indent: int = 0, names: Names | None = None) -> str:
     Args:
         names: unique ones of the tensors.
     """
-    pad = "  " * indent
+    return _text(found, "  " * indent, names, {})
+
+
+def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -> str:
+    """`shown` are loop variables by the names of their loops, as the user's lines have them."""
+
+    def written(node: Node) -> str:
+        return expr_text(substitute(node, shown), names)
+
     match found:
-        case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, data=data):
+        case ScanLoop(loop=loop, var=var, body=body):
+            free = Var(loop.name) not in shown.values()
+            inner = {**shown, var: Var(loop.name) if free else var}
+            head = f"{pad}for {expr_text(inner[var])} in [{_ends(found, names, written)})"
+            by = "" if found.step == 1 else f" by {found.step}"
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
-            by = "" if step == 1 else f" by {step}"
-            ends = f"{expr_text(lo)}, {expr_text(hi)}"
-            if data is not None:
-                ends = index_text((data.rvar.lo, data.rvar.hi), names)
-            head = f"{pad}for {var.name} in [{ends}){by}{kind}:"
-            return f"{head}\n{text(body, indent + 1, names)}"
+            below = _text(body, pad + "  ", names, inner)
+            return f"{head}{by}{kind}:{_direction(loop)}\n{below}"
         case ScanIf(condition=condition, body=body):
-            return f"{pad}if {expr_text(condition, names)}:\n{text(body, indent + 1, names)}"
+            return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown)}"
         case ScanSeq(parts=parts):
-            return "\n".join(text(p, indent, names) for p in parts)
+            return "\n".join(_text(p, pad, names, shown) for p in parts)
         case ScanStage(stage=stage):
             guard = stage.statement.guard
             body_text = stage.statement.definition.listing(names).replace("\n", f"\n{pad}")
             if guard is None:
                 return pad + body_text
-            inner = body_text.replace("\n", "\n  ")
-            return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner}"
+            inner_text = body_text.replace("\n", "\n  ")
+            return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
+
+
+def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) -> str:
+    if found.data is not None:
+        return index_text((found.data.rvar.lo, found.data.rvar.hi), names)
+    return f"{written(found.lo)}, {written(found.hi)}"
+
+
+def _direction(loop: Loop) -> str:
+    """What a loop that runs downwards counts."""
+    name = loop.name.removesuffix(".down")
+    return "" if name == loop.name else f"  # {name} = -{loop.name}"

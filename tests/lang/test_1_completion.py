@@ -134,12 +134,20 @@ def test_1_6_reading_before_defining_with_another_rank_is_refused():
 
 def test_1_6_pieces_after_a_read_may_not_change_the_dtype():
     f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
-    f[0] = 1
+    f[0] = np.int64(1)
     g[i] = f[i]
     with refused("f was read as int64 at ", "makes it float64", hint="ps.Func('f', dtype=...)"):
         f[i] = 0.5
     f[i] = 2
     assert np.array_equal(run(g, n=3), [1, 2, 2])
+
+
+def test_1_6_a_dtype_that_only_literals_suggest_is_not_read():
+    """It would be float64 by accident, whatever the Func turns out to be."""
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[0] = 1.0
+    with refused("f is read before its definition is finished", hint="dtype=ps.float32"):
+        g[i] = f[i]
 
 
 # notebooks ------------------------------------------------------------------------------------
