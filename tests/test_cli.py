@@ -197,6 +197,7 @@ IMAGES = (
 NAMES = [build.__name__ for build, *_ in IMAGES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1, 1), (2, 7), (9, 4)], ids=str)
 @pytest.mark.parametrize(
     ("build", "reference", "channels"), IMAGES, ids=["unsharp", "contrast", "harris"]

@@ -80,6 +80,7 @@ def test_prose_comes_first(path: Path) -> None:
     assert kinds.count("markdown") >= 0.7 * kinds.count("code")
 
 
+@pytest.mark.slow
 @each_notebook
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:zmq", "ignore::ResourceWarning")
 def test_runs(path: Path) -> None:

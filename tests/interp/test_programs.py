@@ -296,6 +296,7 @@ def test_strided_read_only_and_reversed_arguments():
     assert np.array_equal(interpret(matmul(), first, second), straight)
 
 
+@pytest.mark.slow
 def test_deep_expressions():
     """Nothing limits depth: no select, and no sum, of thousands of terms."""
     A = ps.Input("A", ps.int64, (n,))

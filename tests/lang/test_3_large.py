@@ -29,6 +29,7 @@ def func(value, shape=(n,)):
     return f
 
 
+@pytest.mark.slow
 def test_3_large_ten_thousand_nested_additions():
     e = A[i]
     for _ in range(10_000):
@@ -39,6 +40,7 @@ def test_3_large_ten_thousand_nested_additions():
     assert run(f, A=np.ones(3, np.float32)).tolist() == [10_001] * 3
 
 
+@pytest.mark.slow
 def test_3_large_nesting_to_the_right():
     e = A[i]
     for step in range(5_000):

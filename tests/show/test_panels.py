@@ -19,6 +19,7 @@ def _read(path: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     return picture
 
 
+@pytest.mark.slow
 def test_panels_stand_side_by_side(tmp_path: Path) -> None:
     red, blue = np.zeros((2, 40, 60, 3), np.float32)
     red[..., 0] = blue[..., 2] = 1
