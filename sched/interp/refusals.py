@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..lang.define import Definition
-from ..lang.dtypes import DType, concrete
+from ..lang.dtypes import DType, concrete, int64
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder
 from ..lang.printer import expr_text
@@ -138,7 +138,8 @@ def _widens(node: Op) -> bool:
 def _holds(target: DType, source: DType) -> bool:
     if not target.is_int or source.is_float:
         return False
-    return target.min <= source.min and source.max <= target.max
+    # A uint64 that is the index of an element is an int64 as well.
+    return target.min <= source.min and (source.max <= target.max or target == int64)
 
 
 def check_elements(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..lang.dtypes import INDEX, concrete
+from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
 from ..lang.printer import index_text
@@ -70,12 +70,10 @@ def conditions(model: Model) -> Conditions:
     sizes: list[SizeCondition] = []
     scans: list[Scan] = []
     for access in (a for s in model.statements for a in s.accesses):
-        found = _check(model, access)
-        if isinstance(found, SizeCondition):
-            if not any(found.allowed.is_equal(old.allowed) for old in sizes):
-                sizes.append(found)
-        else:
-            scans += found
+        needed, found = _check(model, access)
+        scans += needed
+        if found is not None and not any(found.allowed.is_equal(old.allowed) for old in sizes):
+            sizes.append(found)
     sizes += [c for s in model.statements if (c := _not_empty(model, s)) is not None]
     sizes = _without_implied(model, sizes)
     _check_not_empty(model, sizes)
@@ -136,46 +134,56 @@ def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
     return relation.intersect_domain(domain).subtract_range(box).intersect_params(model.context)
 
 
-def _check(model: Model, access: Access) -> SizeCondition | list[Scan]:
+def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | None]:
+    """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
     tensor = access.tensor
     if isinstance(tensor, Func) and tensor.extents is None and tensor not in model.program.outputs:
-        return []  # its region is made of what is accessed
+        return [], None  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
-        return []
-    scans = _scans(model, access, bad)
-    if scans is not None:
-        return scans
+        return [], None
+    scans = _scans(access)
+    bad = _scanned_inside(model, scans, bad)
+    if bad.is_empty():
+        return scans, None
     span = access.statement.definition.span
     if access.relation.may:
-        loose = outside(model, access, access.relation.unbounded, access.domain)
-        if not loose.params().is_equal(bad.params()):
-            raise _unprovable(access, span)
+        bad = _scanned_inside(model, scans, _without_types(model, access))
     allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()
     if access.relation.may and access.domain.intersect_params(allowed).is_empty():
         raise _unprovable(access, span)
     if allowed.intersect(model.context).is_empty():
         raise _never(access, bad, span)
-    return SizeCondition(allowed, access, span)
+    return scans, SizeCondition(allowed, access, span)
 
 
-def _scans(model: Model, access: Access, bad: Map) -> list[Scan] | None:
-    """Scans that make the access safe, if its indices that fail are values read from Inputs."""
-    if not access.relation.may:
-        return None
-    sources = [_scanned(x) for x in access.index]
-    if all(source is None for source in sources):
-        return None
+def _scans(access: Access) -> list[Scan]:
+    """A scan for each index that is a value read from an Input, bounded by its type alone."""
+    sources = map(_scanned, access.index)
+    return [
+        Scan(source, access.tensor, axis, access)
+        for axis, source in enumerate(sources)
+        if source is not None
+    ]
+
+
+def _without_types(model: Model, access: Access) -> Map:
+    """{ instance -> element outside }: a type bounds an index for all sizes, or not at all."""
     box = model.box(access.tensor)
-    scans = []
-    for axis, source in enumerate(sources):
-        if source is not None:
-            scans.append(Scan(source, access.tensor, axis, access))
-    # With the scanned coordinates inside, the other ones must be.
-    narrowed = bad
+    loose = outside(model, access, access.relation.unbounded, access.domain)
+    reached = access.map.intersect_params(model.context).range()
+    for axis in range(access.tensor.ndim):
+        inside = _axis_range(box, axis)
+        if reached.is_subset(inside):
+            loose = loose.intersect_range(inside)
+    return loose
+
+
+def _scanned_inside(model: Model, scans: list[Scan], accessed: Map) -> Map:
+    """{ instance -> element } with the coordinates that are scanned inside of the tensor."""
     for scan in scans:
-        narrowed = narrowed.intersect_range(_axis_range(box, scan.axis))
-    return scans if narrowed.is_empty() else None
+        accessed = accessed.intersect_range(_axis_range(model.box(scan.tensor), scan.axis))
+    return accessed
 
 
 def _axis_range(box: Set, axis: int) -> Set:
@@ -200,8 +208,9 @@ def _scanned(index: Node) -> Input | None:
 
 
 def _widens(inner: Node, outer: Node) -> bool:
+    """Whether no index changes: every uint64 below an extent is an int64."""
     a, b = concrete(inner.type or INDEX), concrete(outer.type or INDEX)
-    return a.is_int and b.is_int and b.min <= a.min and a.max <= b.max
+    return a.is_int and b.is_int and b.min <= a.min and (a.max <= b.max or b == int64)
 
 
 def _unprovable(access: Access, span: Span) -> LanguageError:
@@ -273,7 +282,6 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
 def _is_safe(model: Model, access: Access, allowed: Set, scans: list[Scan]) -> bool:
     """Whether the read is in bounds at every instance, whatever its guard says."""
     domain = access.statement.domain.union(access.domain).intersect_params(allowed)
-    if any(scan.access is access for scan in scans):
-        return True
-    box = model.box(access.tensor)
-    return bool(access.relation.map.intersect_domain(domain).range().is_subset(box))
+    own = [scan for scan in scans if scan.access is access]
+    reached = _scanned_inside(model, own, access.relation.map.intersect_domain(domain))
+    return bool(reached.range().is_subset(model.box(access.tensor)))

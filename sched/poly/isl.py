@@ -39,8 +39,9 @@ class BudgetExceeded(Exception):
 def budget(operations: int) -> Iterator[None]:
     """Bounds the work isl may do inside; it raises `BudgetExceeded` beyond.
 
-    isl reports an exceeded limit as a plain error and refuses every later call until the counter
-    is reset, hence the unconditional reset on the way out.
+    isl reports an exceeded limit as a plain error with any text, and refuses every later call
+    until the counter is reset: so a call that cannot fail tells whether the limit was the cause,
+    and the counter is reset on every way out.
     """
     with _lock:
         CONTEXT.reset_operations()
@@ -48,12 +49,24 @@ def budget(operations: int) -> Iterator[None]:
         try:
             yield
         except isl.Error as error:
-            if "maximal number of operations" in str(error):
+            if _is_spent():
                 raise BudgetExceeded(f"more than {operations} isl operations") from error
             raise
         finally:
             CONTEXT.set_max_operations(0)
             CONTEXT.reset_operations()
+
+
+def _is_spent() -> bool:
+    """Whether isl refuses to work at all."""
+    try:
+        return (
+            not Set.universe(Space.set_alloc(CONTEXT, 0, 1))
+            .coalesce()
+            .is_subset(Set.universe(Space.set_alloc(CONTEXT, 0, 1)))
+        )
+    except isl.Error:
+        return True
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ back to the inputs: a Func without a declared shape is computed exactly where it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ..lang.define import Definition
 from ..lang.errors import LanguageError
@@ -129,8 +129,6 @@ class Model:
             made.append(statement)
             if not fixed:
                 region = self._touched(statement, region)
-        if not fixed and updates:
-            self._check_closed(func, updates, region)
         self.regions[func] = region
         made += reversed(self._pieces(func, pieces, region))
         made.reverse()
@@ -153,18 +151,6 @@ class Model:
     def _touched(self, statement: Statement, region: Set) -> Set:
         own = [a.map.range() for a in statement.accesses if a.tensor is statement.func]
         return union_sets([region, *own], region)
-
-    def _check_closed(self, func: Func, updates: Sequence[Definition], region: Set) -> None:
-        """The region must hold everything its own updates touch when they run over all of it."""
-        for d in updates:
-            again = self._touched(self._update(d, region), region)
-            if not again.is_subset(region):
-                raise LanguageError(
-                    f"{d.name} needs an ever larger region of {func.name}: each point it "
-                    "computes reads others that it must compute first",
-                    where=d.span,
-                    hint=f"declare a shape: ps.Func({func.name!r}, (n, m))",
-                )
 
     def _pieces(self, func: Func, pieces: list[Definition], region: Set) -> list[Statement]:
         """The pieces of the pure definition; a more specific one takes its points from others."""

@@ -18,12 +18,17 @@ from .dependences import Dependence, dependences
 from .expressions import Translator
 from .folding import windows
 from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
+from .isl import BudgetExceeded, budget
 from .legality import check_updates
 from .looptree import Seq, as_written
 from .model import Model, output_sizes
 from .scan import Scan, scan, text
 
 Outputs = Func | Sequence[Func]
+
+
+_BUDGET = 50_000_000
+"""isl operations for one proof: some five seconds, a hundred times what a long pipeline takes."""
 
 
 class Schedule:
@@ -60,26 +65,44 @@ class Schedule:
         Regions are filled up where that makes loops simpler; but what is computed beyond need
         may ask nothing more of the sizes, so where anything is asked they are exact.
         """
+        proven: tuple[Model, Conditions] | None = None
         for exact in (False, True):
             try:
-                model, found = self._attempt(definitions, exact)
+                proven = self._attempt(definitions, exact)
+            except BudgetExceeded:
+                continue  # what is asked of filled regions is sufficient, if not the weakest
             except LanguageError:
                 if exact:
                     raise
                 continue
-            if exact or not (found.sizes or found.scans):
+            if not (proven[1].sizes or proven[1].scans):
                 break
+        if proven is None:
+            raise self._unproved()
+        model, found = proven
         if len(definitions) < len(self.program.funcs):
             # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
-            _, whole = self._attempt(None, exact=True)
+            try:
+                _, whole = self._attempt(None, exact=True)
+            except BudgetExceeded:
+                raise self._unproved() from None
             found = together(model, found, whole)
         return model, found
 
+    def _unproved(self) -> LanguageError:
+        return LanguageError(
+            f"{', '.join(f.name for f in self.program.outputs)} could not be proven right: the "
+            "regions and bounds of the program are too intricate for the time allowed",
+            where=self.program.outputs[-1].history.recorded[-1].span,
+            hint="declare the shapes of the Funcs in between, or clamp indices more simply",
+        )
+
     def _attempt(self, definitions: Definitions | None, exact: bool) -> tuple[Model, Conditions]:
         step = self.log.step
-        model = step("model", lambda: Model(self.program, definitions, exact))
-        step("updates", lambda: check_updates(model))
-        return model, step("conditions", lambda: conditions(model))
+        with budget(_BUDGET):
+            model = step("model", lambda: Model(self.program, definitions, exact))
+            step("updates", lambda: check_updates(model))
+            return model, step("conditions", lambda: conditions(model))
 
     @classmethod
     def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:

@@ -1,42 +1,23 @@
-"""A stream of small integers that decides all that is random about a program."""
+"""All that is random about a program."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
 class Choices:
-    """Makes choices, remembers them, and replays them.
+    """Makes the choices of which a program consists; the same ones for the same seed."""
 
-    The first of several options is the simplest one, so smaller numbers are simpler programs, and
-    a stream that has run out goes on with zeros.
-
-    Args:
-        seed: for what is not replayed; None for zeros.
-        replay: the first choices; one that is too large is the last option.
-    """
-
-    def __init__(self, seed: int | None = None, replay: Sequence[int] = ()) -> None:
-        self._random = None if seed is None else random.Random(seed)
-        self._replay = replay
-        self.taken: list[int] = []
-        #: The stretches of `taken` that belong together: one expression, one definition.
-        self.spans: list[tuple[int, int]] = []
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
 
     def below(self, count: int) -> int:
         """0 <= choice < count."""
-        at = len(self.taken)
-        if at < len(self._replay):
-            choice = min(self._replay[at], count - 1)
-        else:
-            choice = 0 if self._random is None else self._random.randrange(count)
-        self.taken.append(choice)
-        return choice
+        return self._random.randrange(count)
 
     def pick(self, options: Sequence[T]) -> T:
         """One of the options, each as likely as any other."""
@@ -53,11 +34,4 @@ class Choices:
 
     def chance(self, percent: int) -> bool:
         """True this often."""
-        return self.below(100) >= 100 - percent
-
-    @contextmanager
-    def span(self) -> Iterator[None]:
-        """What is chosen inside belongs together."""
-        start = len(self.taken)
-        yield
-        self.spans.append((start, len(self.taken)))
+        return self.below(100) < percent

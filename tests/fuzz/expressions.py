@@ -40,21 +40,20 @@ class Expressions:
     def value(self, depth: int, kind: Kind | None = None) -> Value:
         """An expression of a kind, at most about `depth` operators deep."""
         choices = self.choices
-        with choices.span():
-            wanted = kind or choices.pick(KINDS)
-            if depth <= 0 or choices.below(8) == 0:
-                return self._leaf(wanted)
-            if self.scope.shared and choices.chance(18):
-                return self.as_kind(choices.pick(self.scope.shared), wanted)
-            if choices.chance(30):
-                return self.as_kind(self.reads.value(depth), wanted)
-            make = {"bool": self._bool, "int": self._int, "float": self._float}[wanted]
-            found = self.as_kind(make(depth), wanted)
-            if choices.chance(12):
-                found = self.named(found)
-            if choices.chance(3):
-                found = self._deeply_shared(found)
-            return found
+        wanted = kind or choices.pick(KINDS)
+        if depth <= 0 or choices.below(8) == 0:
+            return self._leaf(wanted)
+        if self.scope.shared and choices.chance(18):
+            return self.as_kind(choices.pick(self.scope.shared), wanted)
+        if choices.chance(30):
+            return self.as_kind(self.reads.value(depth), wanted)
+        make = {"bool": self._bool, "int": self._int, "float": self._float}[wanted]
+        found = self.as_kind(make(depth), wanted)
+        if choices.chance(12):
+            found = self.named(found)
+        if choices.chance(3):
+            found = self._deeply_shared(found)
+        return found
 
     def named(self, value: Value) -> Value:
         """The value under a name, by which others may use it too."""

@@ -47,10 +47,9 @@ class Functions:
             world.run([f"{name}[{', '.join(vars) or '()'}] = {zeros}"])
         if choices.chance(45):
             for _ in range(choices.weighted((5, 1), (3, 2), (1, 3))):
-                with choices.span():
-                    updates = Updates(choices, world, name, vars, extents)
-                    updates.update()
-                    self.depth = max(self.depth, updates.depth)
+                updates = Updates(choices, world, name, vars, extents)
+                updates.update()
+                self.depth = max(self.depth, updates.depth)
         self.depth = max(self.depth, rank)
         made = Tensor(name, world.types_of(name), rank, extents, is_func=True)
         self.made.append(made)
@@ -91,7 +90,7 @@ class Functions:
         axis = self.choices.below(len(vars))
         extent = extents[axis] if extents else self.choices.pick(self.world.sizes)
         last = str(int(extent) - 1) if extent.isdigit() else f"{extent} - 1"
-        chosen = self.choices.pick((["0"], [last], ["1", "0"], ["0", last], ["2"]))
+        chosen = self.choices.pick((["0"], [last], ["1", "0"], ["0", "1", "2"], ["2"]))
         found = [(*vars[:axis], c, *vars[axis + 1 :]) for c in dict.fromkeys(chosen)]
         if len(vars) == 2 and self.choices.chance(40):
             found += [(found[0][0] if axis == 0 else "1", found[0][1] if axis == 1 else "1")]
@@ -101,23 +100,22 @@ class Functions:
         self, name: str, left: tuple[str, ...], vars: tuple[str, ...],
         extents: tuple[str, ...] | None, given: tuple[DType, ...],
     ) -> bool:  # fmt: skip
-        with self.choices.span():
-            scope = Scope()
-            for axis, x in enumerate(left):
-                if x in vars:
-                    within = frozenset({extents[axis]} if extents else ())
-                    scope.symbols.append(Symbol(x, within))
-            expressions = Expressions(self.choices, self.world, scope)
-            depth = self.choices.weighted((3, 2), (3, 3), (2, 1), (1, 4))
-            values = []
-            for k in range(max(len(given), 1)):
-                kind = kind_of(given[k]) if given and self.choices.chance(80) else None
-                value = expressions.value(depth, kind)
-                values.append(expressions.store(value, given[k]) if given else value)
-            right = ", ".join(v.text for v in values)
-            target = f"{name}[{', '.join(left) or '()'}]"
-            right = right if len(values) == 1 else f"({right})"
-            return self.world.run([*scope.lines, f"{target} = {right}"])
+        scope = Scope()
+        for axis, x in enumerate(left):
+            if x in vars:
+                within = frozenset({extents[axis]} if extents else ())
+                scope.symbols.append(Symbol(x, within))
+        expressions = Expressions(self.choices, self.world, scope)
+        depth = self.choices.weighted((3, 2), (3, 3), (2, 1), (1, 4))
+        values = []
+        for k in range(max(len(given), 1)):
+            kind = kind_of(given[k]) if given and self.choices.chance(80) else None
+            value = expressions.value(depth, kind)
+            values.append(expressions.store(value, given[k]) if given else value)
+        right = ", ".join(v.text for v in values)
+        target = f"{name}[{', '.join(left) or '()'}]"
+        right = right if len(values) == 1 else f"({right})"
+        return self.world.run([*scope.lines, f"{target} = {right}"])
 
     def _boundary(self) -> bool:
         shaped = [t for t in self.world.tensors if t.extents and len(t.types) == 1]

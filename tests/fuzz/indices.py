@@ -30,21 +30,20 @@ class Indices:
         """
         choices = self.choices
         fitting = [s for s in self.scope.symbols if extent in s.within]
-        with choices.span():
-            if fitting and choices.chance(75):
-                return self._of_symbol(choices.pick(fitting), extent)
-            form = choices.weighted(
-                (4, "clamped"), (1, "first"), (1, "last"), (2, "clipped data"), (2, "index input"),
-                (1, "modulo"), (1, "chosen"), (1, "product"),
-            )  # fmt: skip
-            return self.any_inside(form if data else "clamped", extent, depth)
+        if fitting and choices.chance(75):
+            return self._of_symbol(choices.pick(fitting), extent)
+        form = choices.weighted(
+            (4, "clamped"), (1, "first"), (1, "last"), (2, "clipped data"), (2, "index input"),
+            (1, "modulo"), (1, "chosen"), (1, "product"),
+        )  # fmt: skip
+        return self.any_inside(form if data else "clamped", extent, depth)
 
     def _of_symbol(self, s: Symbol, extent: str) -> str:
         x = s.name
         forms = [
             x, x, x, x, x, f"{extent} - 1 - {x}", f"{x} // 2", f"{x} - {x} % 2", f"{x} % 3",
             f"ps.maximum({x} - 1, 0)", f"ps.minimum({x} + 1, {extent} - 1)", f"{x} // 3 * 2",
-            f"ps.cast(ps.int32, {x})", f"({extent} - 1 - {x}) // 2", f"{x} & 3", f"{x} >> 1",
+            f"({extent} - 1 - {x}) // 2", f"{x} & 3", f"{x} >> 1",
             f"ps.select({x} % 2 == 0, {x}, {x} - 1)", f"ps.abs({x})",
         ]  # fmt: skip
         if extent in s.below:
@@ -58,7 +57,8 @@ class Indices:
         last = str(int(extent) - 1) if extent.isdigit() else f"{extent} - 1"
         match form:
             case "clamped":
-                return f"ps.clip({self.free(depth)}, 0, {last})"
+                free = self._narrow() if self.choices.chance(15) else self.free(depth)
+                return f"ps.clip({free}, 0, {last})"
             case "first":
                 return "0"
             case "last":
@@ -95,25 +95,29 @@ class Indices:
     def free(self, depth: int = 1) -> str:
         """A quasi-affine expression in the symbols; any integer."""
         choices = self.choices
-        with choices.span():
-            a, b = self._symbol(), self._symbol()
-            c, n = choices.below(4), choices.pick(self.world.sizes)
-            forms = [
-                a, f"{a} + {c}", f"{a} - {c}", f"{n} - 1 - {a}", f"2 * {a} - {c}", f"{a} // 2",
-                f"({a} + {c}) // 2", f"{a} + {b}", f"{a} - {b}", f"{a} % 3 - {c}", f"-{a}",
-                f"({a} + {b} * 2) // 3", f"ps.maximum({a}, {b} - {c})", f"{n} // 2 - {a}",
-                f"ps.abs({a} - {c})", f"3 * {a} + {b}", f"({a} - {c}) % 4", f"{a} - {b} // 2",
-            ]  # fmt: skip
-            if depth > 0:
-                forms += [
-                    f"ps.select({self.condition()}, {a}, {b} - {c})",
-                    f"ps.cast(ps.int8, {a}) * 3",
-                    f"ps.cast(ps.int32, {a}) - {c}",
-                ]
-            whole = [p.name for p in self.world.params if p.lo is not None]
-            if whole:
-                forms += [f"{a} - {whole[0]}", f"{a} + {whole[-1]}"]
-            return choices.pick(forms)
+        a, b = self._symbol(), self._symbol()
+        c, n = choices.below(4), choices.pick(self.world.sizes)
+        forms = [
+            a, f"{a} + {c}", f"{a} - {c}", f"{n} - 1 - {a}", f"2 * {a} - {c}", f"{a} // 2",
+            f"({a} + {c}) // 2", f"{a} + {b}", f"{a} - {b}", f"{a} % 3 - {c}", f"-{a}",
+            f"({a} + {b} * 2) // 3", f"ps.maximum({a}, {b} - {c})", f"{n} // 2 - {a}",
+            f"ps.abs({a} - {c})", f"3 * {a} + {b}", f"({a} - {c}) % 4", f"{a} - {b} // 2",
+        ]  # fmt: skip
+        if depth > 0:
+            forms.append(f"ps.select({self.condition()}, {a}, {b} - {c})")
+        whole = [p.name for p in self.world.params if p.lo is not None]
+        if whole:
+            forms += [f"{a} - {whole[0]}", f"{a} + {whole[-1]}"]
+        return choices.pick(forms)
+
+    def _narrow(self) -> str:
+        """An index computed in a type in which it may wrap: affine for small sizes only."""
+        a, c = self._symbol(), self.choices.below(4)
+        t = self.choices.pick(("int8", "int32", "uint8", "uint64", "int16"))
+        return self.choices.pick((
+            f"ps.cast(ps.{t}, {a}) * 3", f"ps.cast(ps.{t}, {a}) - {c}", f"{a} * {a}",
+            f"ps.cast(ps.{t}, {a} * 40) + 100", f"-ps.cast(ps.{t}, {a})",
+        ))  # fmt: skip
 
     def expression(self) -> str:
         """As `free`, and never a plain number."""

@@ -21,14 +21,13 @@ class Loops:
 
     def rvar(self, extent: str | None) -> Symbol:
         """An RVar within an extent, if one is given; it is added to the scope."""
-        with self.choices.span():
-            name = self.world.fresh("r")
-            wanted = extent or self.world.extent()
-            lo, hi, symbol = self._range(name, wanted)
-            where = self._where(symbol) if self.choices.chance(25) else ""
-            self.scope.lines.append(f"{name} = ps.RVar({name!r}, {lo}, {hi}{where})")
-            self.scope.symbols.append(symbol)
-            return symbol
+        name = self.world.fresh("r")
+        wanted = extent or self.world.extent()
+        lo, hi, symbol = self._range(name, wanted)
+        where = self._where(symbol) if self.choices.chance(25) else ""
+        self.scope.lines.append(f"{name} = ps.RVar({name!r}, {lo}, {hi}{where})")
+        self.scope.symbols.append(symbol)
+        return symbol
 
     def domain(self) -> list[Symbol]:
         """Two RVars made together."""

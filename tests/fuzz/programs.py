@@ -65,8 +65,7 @@ def make_case(choices: Choices) -> Case:
     for _ in range(choices.weighted((6, 0), (3, 1), (1, 2))):
         world.param()
     for _ in range(1 + choices.weighted((5, 1), (3, 0), (4, 2), (3, 3), (2, 4), (1, 5))):
-        with choices.span():
-            functions.func()
+        functions.func()
     outputs = _outputs(choices, functions)
     shapes = {
         f.name: tuple(world.extent() for _ in range(f.rank))

@@ -27,18 +27,17 @@ class Reads:
     def value(self, depth: int) -> Value:
         """A read, guarded or not."""
         form = self.choices.weighted((5, "plain"), (5, "guarded"), (2, "recurrent"), (1, "raw"))
-        with self.choices.span():
-            if form == "recurrent" and self.scope.recurrent is not None:
-                return self.recurrent()
-            if not self.world.tensors:
-                return self.owner.literal("int")
-            if form == "guarded":
-                return self._guarded(depth)
-            if form == "raw" and self.choices.chance(6):
-                tensor = self._tensor()
-                index = [self.owner.indices.free() for _ in range(tensor.rank)]
-                return self._read(tensor, index)
-            return self.plain()
+        if form == "recurrent" and self.scope.recurrent is not None:
+            return self.recurrent()
+        if not self.world.tensors:
+            return self.owner.literal("int")
+        if form == "guarded":
+            return self._guarded(depth)
+        if form == "raw" and self.choices.chance(6):
+            tensor = self._tensor()
+            index = [self.owner.indices.free() for _ in range(tensor.rank)]
+            return self._read(tensor, index)
+        return self.plain()
 
     def plain(self) -> Value:
         """A read at an index that is in bounds, sizes permitting."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -20,7 +21,7 @@ from fuzz.choices import Choices
 from fuzz.compare import VARIANTS, Report
 from fuzz.outcomes import Finding
 from fuzz.programs import Case, make_case
-from fuzz.shrink import Spans, shrink
+from fuzz.shrink import shrink
 from fuzz.worker import Worker
 
 
@@ -39,8 +40,8 @@ class Hunt:
 
     def seed(self, seed: int) -> None:
         """The program of one seed."""
-        choices = Choices(seed)
-        report = self.worker.run(make_case(choices))
+        case = make_case(Choices(seed))
+        report = self.worker.run(case)
         self.programs += 1
         self.counts.update(report.counts)
         self.notes.update(set(report.notes))
@@ -53,33 +54,26 @@ class Hunt:
                 self.first[signature] = (seed, finding)
                 print(f"seed {seed}: {finding.kind} ({finding.variant} {finding.call})\n  "
                       f"{finding.text[:300]}", flush=True)  # fmt: skip
-                self._keep(seed, finding, choices)
+                self._keep(seed, finding, case)
 
-    def _keep(self, seed: int, finding: Finding, choices: Choices) -> None:
+    def _keep(self, seed: int, finding: Finding, case: Case) -> None:
         if self.folder is None:
             return
-        taken = self.shrunk(finding, choices) if self.attempts else choices.taken
-        case = make_case(Choices(replay=taken))
-        name = f"{len(self.first):03d}-{finding.kind.replace(' ', '-').replace('/', '')}-{seed}"
+        case = self.shrunk(finding, case)
+        name = f"{len(self.first):03d}-{re.sub('[^a-z]+', '-', finding.kind)}-{seed}"
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / f"{name}.json").write_text(json.dumps(case.to_dict()))
         (self.folder / f"{name}.py").write_text(listing(case, finding))
 
-    def shrunk(self, finding: Finding, choices: Choices) -> list[int]:
-        """Fewer choices that give a finding of the same kind and message."""
+    def shrunk(self, finding: Finding, case: Case) -> Case:
+        """A smaller case that gives a finding of the same kind and message."""
+        variants = [finding.variant] if finding.variant in VARIANTS else list(VARIANTS)[:1]
 
-        def attempt(replay: list[int]) -> tuple[list[int], Spans] | None:
-            again = Choices(replay=replay)
-            try:
-                case = make_case(again)
-            except (TypeError, ValueError, ArithmeticError):  # Python refuses the text
-                return None
-            variants = [finding.variant] if finding.variant in VARIANTS else list(VARIANTS)[:1]
-            report = self.worker.run(case, variants)
-            same = any(_alike(f, finding) for f in report.findings)
-            return (again.taken, again.spans) if same else None
+        def fails(smaller: Case) -> bool:
+            findings = self.worker.run(smaller, variants).findings
+            return any(_alike(f, finding) for f in findings)
 
-        return shrink(choices.taken, choices.spans, attempt, self.attempts)
+        return shrink(case, fails, self.attempts)
 
     def summary(self, seconds: float) -> str:
         """All of it."""

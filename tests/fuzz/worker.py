@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
+import select
 import signal
 import subprocess
 import sys
@@ -37,6 +37,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: Any = None
         self._cases = 0
+        self._said = b""
 
     def __enter__(self) -> Worker:
         return self
@@ -75,7 +76,7 @@ class Worker:
         if self._process is not None and self._cases >= CASES_EACH:
             self.stop()
         if self._process is None:
-            self._cases = 0
+            self._cases, self._said = 0, b""
             self._errors = tempfile.TemporaryFile()
             path = os.pathsep.join(p for p in sys.path if p)
             self._process = subprocess.Popen(
@@ -88,12 +89,16 @@ class Worker:
     def _line(self, process: subprocess.Popen[bytes]) -> dict[str, Any] | None:
         """What the worker says next; None if nothing comes any more."""
         assert process.stdout is not None
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            if not selector.select(self.patience):
+        pipe = process.stdout.fileno()
+        while b"\n" not in self._said:
+            ready, _, _ = select.select([pipe], [], [], self.patience)
+            said = os.read(pipe, 1 << 16) if ready else b""
+            if not said:
                 return None
-        line = process.stdout.readline()
-        return json.loads(line) if line else None
+            self._said += said
+        line, _, self._said = self._said.partition(b"\n")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
     def _lost(self, phase: str) -> Report:
         assert self._process is not None

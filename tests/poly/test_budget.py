@@ -1,0 +1,45 @@
+"""isl is given up on beyond a number of operations, and works again afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+from polysched.poly import schedule as schedules
+from polysched.poly.isl import BudgetExceeded, Frame, Val, budget
+
+
+def work() -> bool:
+    frame = Frame(("n",), ("i", "j", "k"))
+    where = frame.empty
+    for c in range(1, 6):
+        i = frame.dim("i").scale_val(Val(c))
+        where = where.union(i.le_set(frame.dim("j")).intersect(frame.dim("k").ge_set(i)))
+    return bool(where.complement().complement().is_equal(where))
+
+
+def test_exceeded_and_reset() -> None:
+    with pytest.raises(BudgetExceeded), budget(50):
+        work()
+    assert work()
+    with budget(10_000_000):
+        assert work()
+
+
+def test_other_errors_pass_through() -> None:
+    with pytest.raises(ValueError, match="mine"), budget(10_000_000):
+        raise ValueError("mine")
+    assert work()
+
+
+def test_a_program_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    x = ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = x[ps.clip(i - 1, 0, n - 1)]
+    monkeypatch.setattr(schedules, "_BUDGET", 20)
+    with pytest.raises(ps.LanguageError, match="too intricate for the time allowed"):
+        ps.Schedule(f)
+    monkeypatch.undo()
+    assert ps.Schedule(f).conditions == ()

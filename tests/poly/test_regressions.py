@@ -1,0 +1,144 @@
+"""Programs that went wrong once, each with what was wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polysched as ps
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+SCHEDULES = pytest.mark.parametrize("make", [ps.Schedule, ps.Schedule.default])
+
+
+def check(make: Any, outputs: Any, **arguments: Any) -> Any:
+    """Native code computes what the interpreter does."""
+    found, wanted = make(outputs).compile()(**arguments), ps.interpret(outputs, **arguments)
+    for f, w in zip(_flat(found), _flat(wanted), strict=True):
+        np.testing.assert_array_equal(f, w)
+    return found
+
+
+def _flat(results: Any) -> list[Any]:
+    return [a for r in results for a in _flat(r)] if isinstance(results, tuple) else [results]
+
+
+def arange(*shape: int, dtype: Any = np.int32) -> Any:
+    return np.arange(np.prod(shape, dtype=int), dtype=dtype).reshape(shape)
+
+
+@SCHEDULES
+def test_a_region_that_is_a_union_without_a_common_end(make: Any) -> None:
+    """[0, n) and [0, m) have no hull that sizes alone bound: the loop had no upper bound."""
+    A = ps.Input("A", ps.int32, (4,))
+    g, f, h = ps.Func("g"), ps.Func("f", (n,)), ps.Func("h", (2 * m,))
+    g[i] = A[i % 4] + i
+    f[i] = g[i] + g[i + 1]
+    h[i] = g[i] * g[n - i]
+    for sizes in ({"n": 2, "m": 4}, {"n": 7, "m": 1}, {"n": 0, "m": 3}):
+        check(make, (f, h), A=arange(4), **sizes)
+
+
+@SCHEDULES
+def test_coordinates_that_bound_one_another_only(make: Any) -> None:
+    """A hull like { [x, y] : x <= y + m, y <= x } passed for bounded, and isl failed at it."""
+    A = ps.Input("A", ps.int32, (4,))
+    g, f = ps.Func("g"), ps.Func("f", (n, m))
+    g[i, j] = A[(i + j) % 4]
+    f[i, j] = g[i, j] + g[i + j, j - i] + g[i - j, i] + g[m - i, n - j]
+    check(make, f, A=arange(4), n=3, m=5)
+
+
+def test_an_update_of_vars_that_share_coordinates_with_plain_ones() -> None:
+    """`i` of f[i + j, j] has bounds because `j` has: together they must be asked for them."""
+    f = ps.Func("f", (n, m))
+    f[i, j] = 0
+    f[i + j, j] += i
+    check(ps.Schedule, f, n=4, m=3)
+
+
+@SCHEDULES
+def test_a_literal_beyond_int64_in_a_condition(make: Any) -> None:
+    """isl's integers are made of C's long, unless they come as text."""
+    A = ps.Input("A", ps.uint64, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(ps.cast(ps.uint64, i) < np.uint64(2**64 - 1), A[i], 0)
+    check(make, f, A=arange(3, dtype=np.uint64))
+
+
+@SCHEDULES
+def test_a_scan_makes_its_own_axis_safe_alone(make: Any) -> None:
+    """The read lost its guard, and at n = 0 it touched A[-1, 1]."""
+    A, X = ps.Input("A", ps.int32, (n, 4)), ps.Input("X", ps.int32, (m,))
+    f = ps.Func("f", (m,))
+    f[i] = ps.select(i < n, A[ps.clip(i, 0, n - 1), X[i]], -1)
+    assert A not in {read.tensor for _, read in make(f).proven.safe}
+    x = np.array([1, 3], np.int32)
+    for size in (0, 2):
+        check(make, f, A=arange(size, 4), X=x)
+
+
+@SCHEDULES
+def test_a_scan_and_a_condition_on_the_sizes(make: Any) -> None:
+    """Scanning one axis did not help where another one needs n >= 1."""
+    A, X = ps.Input("A", ps.int32, (n, m)), ps.Input("X", ps.uint64, (2,))
+    f = ps.Func("f", (2,))
+    f[i] = A[ps.clip(i, 0, n - 1), X[i]]
+    x = np.array([1, 2], np.uint64)
+    check(make, f, A=arange(2, 3), X=x)
+    with pytest.raises(ps.CallError, match="X"):
+        make(f).compile()(A=arange(2, 2), X=x)
+    with pytest.raises(ps.CallError, match="n"):
+        make(f).compile()(A=arange(0, 3), X=x)
+
+
+@SCHEDULES
+def test_a_clamp_of_a_narrow_type(make: Any) -> None:
+    """Refused, as the type of the data matters for sizes beyond it."""
+    A = ps.Input("A", ps.uint16, (n + 1,))
+    f = ps.Func("f")
+    f[i] = 0
+    r = ps.RVar("r", 0, n + 1)
+    f[ps.clip(A[r], 0, n)] += 1
+    check(make, f, A=arange(4, dtype=np.uint16), shape=(4,))
+
+
+@SCHEDULES
+@pytest.mark.parametrize("declared", [True, False])
+def test_an_axis_keeps_its_extent_where_another_one_is_empty(make: Any, declared: bool) -> None:
+    """At n = 0 the update has m instances, and each writes out of bounds."""
+    f = ps.Func("f", (n, m) if declared else None)
+    f[i, j] = 0
+    f[n - 1, j] += j
+    given = {"n": 0, "m": 3} if declared else {"n": 0, "shape": (0, 3)}
+    with pytest.raises(ps.CallError):
+        ps.interpret(f, **given)
+    with pytest.raises(ps.CallError):
+        make(f).compile()(**given)
+
+
+@SCHEDULES
+def test_what_a_shape_forbids_is_forbidden_inline(make: Any) -> None:
+    """g was inlined and its shape forgotten."""
+    g, f = ps.Func("g", (n,)), ps.Func("f", (m,))
+    g[i] = 2 * i
+    f[i] = g[i] + 1
+    with pytest.raises(ps.CallError, match="g"):
+        make(f).compile()(n=2, m=3)
+    check(make, f, n=3, m=3)
+
+
+@SCHEDULES
+def test_an_update_grows_the_region_behind_a_later_one(make: Any) -> None:
+    """The later update need not run where only the earlier one wrote."""
+    A = ps.Input("A", ps.int32, (m,))
+    g, f = ps.Func("g"), ps.Func("f", (n,))
+    g[i, j] = i - j
+    r = ps.RVar("r", 0, m)
+    g[n, r] += A[r]
+    g[i, j] *= 3
+    f[i] = g[i, 0]
+    check(make, f, A=arange(4), n=3)
