@@ -262,6 +262,8 @@ def _affine_operator(op: str, operands: tuple[Node, ...]) -> bool:
             return isinstance(b, Const)
         case ("and", (_, Const(value=mask))):
             return int(mask) >= 0 and int(mask) & (int(mask) + 1) == 0
+        case ("and", _):
+            return False
         case _:
             return op in _OPERATORS or op in ("select", "cast")
 

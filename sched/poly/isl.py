@@ -16,6 +16,8 @@ from functools import cached_property
 import islpy as isl
 from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, UnionSet, Val
 
+from ..lang.errors import InternalError
+
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
     "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "filled", "is_bounded",
@@ -51,7 +53,7 @@ def budget(operations: int) -> Iterator[None]:
         except isl.Error as error:
             if _is_spent():
                 raise BudgetExceeded(f"more than {operations} isl operations") from error
-            raise
+            raise InternalError(f"isl refused a question: {error}") from error
         finally:
             CONTEXT.set_max_operations(0)
             CONTEXT.reset_operations()

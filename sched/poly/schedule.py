@@ -56,8 +56,14 @@ class Schedule:
         self.program = step("program", lambda: Program(chosen, args))
         definitions = step("inline", lambda: inlined(self.program, rule))
         self.model, self.proven = self._proven(definitions)
-        self.tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
-        self.windows: dict[Func, int] = step("folding", lambda: windows(self.model, self.tree))
+        try:
+            with budget(_BUDGET):
+                self.tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
+                self.windows: dict[Func, int] = step(
+                    "folding", lambda: windows(self.model, self.tree)
+                )
+        except BudgetExceeded:
+            raise self._unproved() from None
 
     def _proven(self, definitions: Definitions) -> tuple[Model, Conditions]:
         """The model and what it asks of the sizes.
@@ -122,7 +128,11 @@ class Schedule:
         context = self.model.context
         for c in self.proven.sizes:
             context = context.intersect(c.allowed)
-        return self.log.step("bounds", lambda: scan(self.tree, self.parameters, context))
+        try:
+            with budget(_BUDGET):
+                return self.log.step("bounds", lambda: scan(self.tree, self.parameters, context))
+        except BudgetExceeded:
+            raise self._unproved() from None
 
     @cached_property
     def parameters(self) -> dict[str, Node]:

@@ -67,7 +67,9 @@ class Call:
         args = tuple(inputs.values()) if positional else ()
         kwargs = {**self.sizes, **self.scalars, **({} if positional else inputs)}
         if rng.random() < 0.2:
-            return Arguments(args, {**kwargs, **({"shape": self.shapes} if self.shapes else {})}, ())
+            return Arguments(
+                args, {**kwargs, **({"shape": self.shapes} if self.shapes else {})}, ()
+            )
         made = {
             name: tuple(Walled(t, shape, random_layout(rng, len(shape))) for t in types)
             for name, (types, shape) in self.results.items()

@@ -47,7 +47,9 @@ class Report:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def compare(case: Case, variants: Iterable[str] = VARIANTS, phase: Phase = lambda text: None) -> Report:
+def compare(
+    case: Case, variants: Iterable[str] = VARIANTS, phase: Phase = lambda text: None
+) -> Report:
     """Runs a case. `phase` is told what comes next, in case it is the last thing that happens."""
     return _Comparison(case, phase).run(variants)
 
@@ -74,7 +76,7 @@ class _Comparison:
             if checks and checked is None:
                 checked = self._interpret_checked(outputs, calls, wanted)
             expected = checked if checks and checked is not None else wanted
-            self._variant(name, lambda: make(outputs), checks, calls, expected)
+            self._variant(name, lambda make=make: make(outputs), checks, calls, expected)
         return self.report
 
     # the interpreter --------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class Expressions:
         """The value as something that may be stored as `to`."""
         c = concrete(value.type)
         order = "biuf"
-        lossless = c.kind == to.kind or (c.is_bool or to.is_float) and not c.is_float
+        lossless = c.kind == to.kind or ((c.is_bool or to.is_float) and not c.is_float)
         weak = not isinstance(value.type, DType) and order.index(c.kind) <= order.index(to.kind)
         keep = lossless or (weak and not to.is_bool)
         return value if keep and self.choices.chance(80) else self.cast(value, to)

@@ -64,9 +64,7 @@ class Indices:
             case "last":
                 return last
             case "clipped data":
-                x = self.owner.cast(
-                    self.owner.value(depth, "int"), self.choices.pick(INTEGERS)
-                )
+                x = self.owner.cast(self.owner.value(depth, "int"), self.choices.pick(INTEGERS))
                 wide = self.owner.cast(x, INTEGERS[3]) if self.choices.chance(50) else x
                 return f"ps.clip({wide.text}, 0, {last})"
             case "index input":
@@ -84,7 +82,9 @@ class Indices:
 
     def _simple(self, extent: str) -> str:
         fitting = [s.name for s in self.scope.symbols if extent in s.within]
-        return self.choices.pick(fitting) if fitting else f"ps.clip({self.free(0)}, 0, {extent} - 1)"
+        return (
+            self.choices.pick(fitting) if fitting else f"ps.clip({self.free(0)}, 0, {extent} - 1)"
+        )
 
     # anywhere ---------------------------------------------------------------------------------
     def _symbol(self) -> str:

@@ -43,9 +43,7 @@ class Case:
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Case:
         """From what `to_dict` gave, by way of JSON too."""
-        inputs = tuple(
-            InputSpec(**{**i, "extents": tuple(i["extents"])}) for i in d["inputs"]
-        )
+        inputs = tuple(InputSpec(**{**i, "extents": tuple(i["extents"])}) for i in d["inputs"])
         return cls(
             d["source"], tuple(d["outputs"]), inputs, tuple(ParamSpec(**p) for p in d["params"]),
             {k: tuple(v) for k, v in d["shapes"].items()}, tuple(d["sizes"]), d["seed"],

@@ -74,7 +74,9 @@ class Updates:
             case "moved var":
                 last = f"{bound} - 1 - {x}"
                 c = self.choices.below(3)
-                text = self.choices.pick((last, f"{x} + {c}", f"2 * {x} + {c}", f"-{x}", f"3 * {x}"))
+                text = self.choices.pick(
+                    (last, f"{x} + {c}", f"2 * {x} + {c}", f"-{x}", f"3 * {x}")
+                )
                 fixed = True
             case "constant":
                 text, fixed = self.choices.pick(("0", "1", f"{bound} - 1", f"{bound} // 2")), False

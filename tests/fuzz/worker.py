@@ -77,7 +77,7 @@ class Worker:
             self.stop()
         if self._process is None:
             self._cases, self._said = 0, b""
-            self._errors = tempfile.TemporaryFile()
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - kept open as long as the process runs
             path = os.pathsep.join(p for p in sys.path if p)
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-X", "faulthandler", "-m", "fuzz.worker"],

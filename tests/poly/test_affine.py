@@ -163,6 +163,8 @@ i, j = ps.vars("i j")
         (ps.select(i32[i] < 0, 0, ps.select(i32[i] > 9, 9, i32[i])), (0, 9)),
         (u8[i] >> 4, (0, 15)),
         (u8[i] & 15, (0, 15)),
+        (u8[i] & u8[j], (0, 255)),
+        ((i & 15) & ps.cast(ps.int64, u8[j]), (0, 15)),
         (ps.abs(ps.cast(ps.int32, i8[i])), (0, 128)),
     ],
     ids=str,
