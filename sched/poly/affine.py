@@ -308,6 +308,8 @@ def _compare_bools(op: str, x: Set, y: Set) -> Set:
 _LOGIC: dict[str, Callable[..., Set]] = {
     "and": Set.intersect,
     "or": Set.union,
+    "min": Set.intersect,
+    "max": Set.union,
     "not": Set.complement,
     "xor": lambda x, y: x.subtract(y).union(y.subtract(x)),
     "select": lambda c, x, y: c.intersect(x).union(y.subtract(c)),

@@ -175,6 +175,13 @@ def test_unknowns_are_bounded_by_type_range_and_operator(
     assert bounds(expr) == wanted
 
 
+def test_minimum_and_maximum_of_conditions() -> None:
+    for least, wanted in ((ps.minimum, [1]), (ps.maximum, [5])):
+        map_, may = relation_of(ps.select(least(i < 3, j > 4), 5, 1))
+        assert not may
+        assert elements(at(map_, 4, 2, 1)) == wanted
+
+
 def test_two_uses_of_one_unknown_agree() -> None:
     """x - x is 0 whatever x is."""
     x = ps.cast(ps.int64, u8[i])
