@@ -8,6 +8,7 @@ if __name__ != "polysched":
 from typing import TYPE_CHECKING, Any
 
 from .lang import boundary
+from .lang.blocks import sequential
 from .lang.dtypes import (
     DType,
     bool_,
@@ -56,6 +57,7 @@ from .lang.functions import (
     tanh,
     where,
 )
+from .lang.inout import InOut
 from .lang.program import Program, require
 from .lang.reductions import all, any, argmax, argmin, max, min, prod, sum
 from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
@@ -106,12 +108,12 @@ Func._call = _call
 Schedule._compile = staticmethod(_compile)
 
 __all__ = [
-    "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "Input",
-    "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param", "PolyschedError",
-    "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absolute", "all", "any",
-    "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast", "ceil", "clip", "exp",
-    "float32", "float64", "floor", "fma", "int16", "int32", "int64", "int8", "interpret", "ldexp",
-    "log", "max", "maximum", "min", "minimum", "mux", "prod", "rdom", "require", "rint", "round",
-    "rsqrt", "select", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "uint16",
-    "uint32", "uint64", "uint8", "vars", "where",
+    "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
+    "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
+    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs",
+    "absolute", "all", "any", "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast",
+    "ceil", "clip", "exp", "float32", "float64", "floor", "fma", "int16", "int32", "int64", "int8",
+    "interpret", "ldexp", "log", "max", "maximum", "min", "minimum", "mux", "prod", "rdom",
+    "require", "rint", "round", "rsqrt", "select", "sequential", "sigmoid", "size", "sizes", "sqrt",
+    "strict", "sum", "tanh", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

@@ -68,8 +68,8 @@ def check_overlap(outputs: Mapping[str, Array], inputs: Mapping[str, Array]) -> 
         for other, array in others.items():
             if np.may_share_memory(outputs[name], array) and _share(outputs[name], array):
                 raise CallValueError(
-                    f"the output {name} shares memory with {other}: results would depend on the "
-                    "order in which elements are computed",
+                    f"{name}, which is written, shares memory with {other}: results would depend "
+                    "on the order in which elements are computed",
                     argument=name,
                     hint=f"pass a copy: {other}.copy()",
                 )

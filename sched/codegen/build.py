@@ -8,13 +8,14 @@ from ..lang import index as ix
 from ..lang.dtypes import bool_
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction, guards
-from ..lang.nodes import Const, Node, Op, Read, postorder, transform_all
+from ..lang.inout import InOut
+from ..lang.nodes import Const, Node, Op, Read, Var, postorder, transform_all
 from ..lang.tensors import Func
 from ..poly.conditions import Conditions
 from ..poly.model import Model
 from ..poly.scan import DataBounds, Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 from ..poly.statements import Statement
-from .ir import Count, For, Function, If, Load, Module, Seq, Stmt, Store, Stores, dtype_of
+from .ir import Buffer, Count, For, Function, If, Load, Module, Seq, Stmt, Store, Stores, dtype_of
 from .storage import Storage, place, scalars, strides
 
 
@@ -27,6 +28,7 @@ def build(
     strided: bool,
     checks: bool,
     folds: Mapping[Func, int],
+    copied: Sequence[InOut] = (),
 ) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
@@ -34,16 +36,25 @@ def build(
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero, in counter 0.
         folds: how many planes are kept of Funcs that are not stored whole.
+        copied: InOuts whose initial values are kept apart: copies come first.
     """
-    storage = place(model, strided, folds)
+    storage = place(model, strided, folds, copied)
     builder = _Builder(storage, conditions, checks)
-    functions = tuple(
-        Function(f"nest{k}", ", ".join(_titles(nest)), builder.stmt(nest))
-        for k, nest in enumerate(nests)
-    )
+    bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
+    bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
+    functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
     buffers = tuple(dict.fromkeys(storage.values()))
     symbols = (*scalars(model), *strides(buffers))
     return Module(name, buffers, symbols, functions, counters=int(checks))
+
+
+def _copy(source: Buffer, target: Buffer) -> Stmt:
+    """target = source"""
+    index = tuple(Var(f"c{k}") for k in range(source.ndim))
+    body: Stmt = Stores((Store(target, index, Load(source, index, None, source.dtype)),))
+    for var, extent in reversed(list(zip(index, source.extents, strict=True))):
+        body = For(var, ix.ZERO, extent, 1, "serial", body, var.name)
+    return body
 
 
 def _titles(nest: Scan) -> list[str]:

@@ -13,6 +13,7 @@ from ..lang import index as ix
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
 from ..lang.errors import CallValueError, InternalError
+from ..lang.inout import InOut
 from ..lang.nodes import Node, integer
 from ..lang.printer import expr_text, html_text
 from ..lang.tensors import Const, Func, Input, Tensor
@@ -79,7 +80,8 @@ class Kernel:
         program = self._schedule.program
         bound = self._binder.bind(args, kwargs, shape=shape, out=out)
         values = self._conditions.check(bound)
-        inputs = {program.names[t]: a for t, a in bound.arrays.items()}
+        changed = {f.initial for f in program.inouts}
+        inputs = {program.names[t]: a for t, a in bound.arrays.items() if t not in changed}
         outputs = self._outputs(bound)
         for name, array in inputs.items():
             check_aligned(name, array)
@@ -107,8 +109,9 @@ class Kernel:
                     found[name] = allocate(name, bound.shapes[func] or (), dtype)
                 else:
                     found[name] = given[c]
-                    check_aligned(f"out= of {name}", given[c])
-                    check_distinct(f"out= of {name}", given[c])
+                    label = name if isinstance(func, InOut) else f"out= of {name}"
+                    check_aligned(label, given[c])
+                    check_distinct(label, given[c])
         return found
 
     def _buffer_name(self, func: Func, component: int) -> str:

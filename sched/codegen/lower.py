@@ -55,6 +55,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
             strided=strided,
             checks=checks,
             folds=schedule.windows,
+            copied=schedule.copied,
         ),
         module_text,
     )

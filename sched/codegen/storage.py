@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..lang import index as ix
+from ..lang.inout import InOut
 from ..lang.nodes import Node, Param, Size, integer
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
@@ -37,12 +38,15 @@ def strides(buffers: tuple[Buffer, ...]) -> tuple[Size, ...]:
     return tuple(stride(b, axis) for b in buffers if b.strided for axis in range(b.ndim))
 
 
-def place(model: Model, strided: bool, folds: Mapping[Func, int]) -> Storage:
+def place(
+    model: Model, strided: bool, folds: Mapping[Func, int], copied: Sequence[InOut] = ()
+) -> Storage:
     """Buffers for the arguments, the outputs and every Func that is stored in between.
 
     Args:
         strided: whether arguments may have any strides.
         folds: how many planes are kept of Funcs that are not stored whole.
+        copied: InOuts whose initial values are kept apart.
     """
     program = model.program
     storage: Storage = {}
@@ -56,6 +60,11 @@ def place(model: Model, strided: bool, folds: Mapping[Func, int]) -> Storage:
         for c in range(len(func.dtypes)):
             name = _component_name(model, func, c)
             storage[func, c] = _buffer(name, func, c, tuple(extents), "output", strided)
+    for array in program.inouts:
+        if array in copied:
+            storage[array.initial, 0] = _copy_of(storage[array, 0], program.names[array.initial])
+        else:
+            storage[array.initial, 0] = storage[array, 0]
     for func in model.regions:
         if func not in program.outputs:
             origin, extents = _box(model, func)
@@ -86,6 +95,10 @@ def _buffer(
 ) -> Buffer:
     origin: tuple[Node, ...] = (ix.ZERO,) * len(extents)
     return Buffer(name, tensor.dtypes[component], extents, origin, kind, strided)
+
+
+def _copy_of(array: Buffer, name: str) -> Buffer:
+    return Buffer(name, array.dtype, array.extents, array.origin, "scratch")
 
 
 def _const(name: str, table: Const, extents: tuple[Node, ...]) -> Buffer:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..lang.define import Definition
-from ..lang.nodes import Node, Op, Read, RVar, Var
+from ..lang.nodes import Node, Op, Read, RVar
 from ..lang.tensors import Tensor
 from .bounds import Bounds
 from .evaluate import Env, Function
@@ -31,8 +31,7 @@ class Access:
 
 def instance_point(definition: Definition, env: Env) -> dict[str, int | Interval]:
     """The values, by name, of the Vars and RVars of an instance; some may be intervals."""
-    symbols: tuple[Var | RVar, ...] = (*definition.vars, *definition.rvars)
-    return {symbol.name: env[symbol] for symbol in symbols if symbol in env}
+    return {symbol.name: env[symbol] for symbol in definition.dims if symbol in env}
 
 
 @dataclass(slots=True)

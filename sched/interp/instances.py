@@ -13,6 +13,7 @@ import numpy as np
 
 from ..lang.define import Definition
 from ..lang.extents import extent_of
+from ..lang.order import Block, Plain, Step
 from ..lang.program import Program
 from ..lang.tensors import Const, Func, Tensor
 from .evaluate import Env, Symbols
@@ -67,11 +68,24 @@ def instances(
     regions = Regions(program, Symbols(sizes, params or {}), given, {})
     with np.errstate(all="ignore"):
         regions.compute()
-        for func in program.funcs:
-            yield from map(_instance, regions.pure(func))
-            for d in program.definitions_of(func):
-                if d.is_update:
-                    yield from map(_instance, regions.update(d))
+        for step in program.steps:
+            yield from _step(step, regions, {})
+
+
+def _step(step: Step, regions: Regions, around: Env) -> Iterator[Instance]:
+    if isinstance(step, Block):
+        for env in regions.iterations(step, around):
+            for inner in step.body:
+                yield from _step(inner, regions, env)
+        return
+    for func in (step.func,) if isinstance(step, Plain) else step.funcs:
+        pieces = {d for d in step.definitions if d.func is func and not d.is_update}
+        if pieces:
+            visits = regions.pure(func, around)
+            yield from (_instance(v) for v in visits if v[0] in pieces)
+        for d in step.definitions:
+            if d.func is func and d.is_update:
+                yield from map(_instance, regions.update(d, around))
 
 
 def _instance(visit: Visit) -> Instance:

@@ -6,7 +6,8 @@ its region. Nothing is scheduled, nothing is proved: every instance is looked at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,14 @@ import numpy as np
 from ..lang.binding import Binding, bind
 from ..lang.define import Definition
 from ..lang.errors import CallValueError, LanguageTypeError
+from ..lang.inout import InOut
 from ..lang.nodes import Node
+from ..lang.order import Block, Plain, Recurrence, Step, roots_of
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
+from .blocks import fresh_in, loop_point
 from .domain import exact_loops, nest
-from .evaluate import Evaluator, Faults, Symbols, deep_recursion
+from .evaluate import Env, Evaluator, Faults, Symbols, deep_recursion
 from .pieces import point_env
 from .recurrence import DEPTH, Lazy, Member
 from .regions import Regions, tensor_shapes
@@ -63,11 +67,7 @@ def interpret(
 
 
 def _all_roots(program: Program) -> tuple[Node, ...]:
-    return tuple(
-        node
-        for d in program.definitions
-        for node in (*d.lhs, *d.values, *d.where, *(b for r in d.rvars for b in (r.lo, r.hi)))
-    )
+    return tuple(node for d in program.definitions for node in roots_of(d))
 
 
 class _Run:
@@ -87,67 +87,91 @@ class _Run:
         }
         for c in program.consts:
             self.values[c] = ArrayValues(c.name, c.data, c.dtypes[0])
+        for f in program.funcs:
+            self.values[f] = self._start(f)
+        for group in program.recurrences:
+            path: dict[tuple[Func, Point], None] = {}
+            self.values.update((f, Lazy(f, path)) for f in group)
+        self._members: dict[Func, Member] = {}
+        self._functions: dict[Definition, _Functions] = {}
+
+    def _start(self, func: Func) -> Values:
+        """The values of a Func before any definition has run."""
+        if isinstance(func, InOut):
+            array = self.binding.arrays[func.initial]
+            return ArrayValues(func.name, array, func.dtypes[0])
+        return Values(func.name)
 
     def results(self) -> tuple[Any, ...]:
         self.regions.compute()
-        for group in self.program.groups:
-            if self.program.is_recurrence(group):
-                self._recurrence(group)
-            else:
-                self._func(group[0])
+        for step in self.program.steps:
+            self._step(step, {})
         return tuple(self._result(func) for func in self.program.outputs)
 
-    def _recurrence(self, group: tuple[Func, ...]) -> None:
-        """Every value of a group, each computed when it is first needed."""
-        path: dict[tuple[Func, Point], None] = {}
-        lazy = {func: Lazy(func, path) for func in group}
-        for func, values in lazy.items():
-            self.values[func] = values
-        for func, values in lazy.items():
-            pieces = self.regions.pieces[func]
-            values.compute = Member(func, pieces, self.values, self.symbols, self.faults)
-        for func, values in lazy.items():
-            for point in self.regions.of[func].points():
-                values[point]
-        if self.checks and self.faults.zero_divisions:
-            self._refuse_division(group[-1])
+    def _step(self, step: Step, around: Env) -> None:
+        """Everything of one step, in an iteration of the loops around it."""
+        match step:
+            case Block():
+                for env in self.regions.iterations(step, around):
+                    for func in fresh_in(step):
+                        self.values[func].clear()
+                    for inner in step.body:
+                        self._step(inner, env)
+            case Recurrence(funcs=funcs):
+                self._recurrence(funcs, around)
+                self._check_divisions(funcs[-1])
+            case Plain(func=func, definitions=definitions):
+                pieces = {d for d in definitions if not d.is_update}
+                if pieces:
+                    self._pure(func, pieces, around)
+                for d in definitions:
+                    if d.is_update:
+                        self._update(d, around)
+                self._check_divisions(func)
 
-    def _func(self, func: Func) -> None:
-        """Every value of a Func that needs none of its own."""
-        self.values[func] = Values(func.name)
-        self._pure(func)
-        for d in self.program.definitions_of(func):
-            if d.is_update:
-                self._update(d)
-                if func.nonempty:
-                    self._refuse_empty(d)
+    def _recurrence(self, group: tuple[Func, ...], around: Env) -> None:
+        """Every value of a group, each computed when it is first needed."""
+        for func in group:
+            if func not in self._members:
+                pieces = self.regions.pieces[func]
+                self._members[func] = Member(func, pieces, self.values, self.symbols, self.faults)
+            lazy = self.values[func]
+            assert isinstance(lazy, Lazy)
+            lazy.compute = partial(self._members[func], around)
+        for func in group:
+            for point in self.regions.of[func].points():
+                self.values[func][point]
+
+    def _check_divisions(self, func: Func) -> None:
         if self.checks and self.faults.zero_divisions:
             self._refuse_division(func)
 
-    def _evaluator(self, roots: Sequence[Node]) -> Evaluator:
-        return Evaluator(tuple(roots), self.symbols, self.values, self.faults)
+    def _of(self, d: Definition) -> _Functions:
+        """The functions of a definition, made once."""
+        if d not in self._functions:
+            self._functions[d] = _Functions(d, self.symbols, self.values, self.faults)
+        return self._functions[d]
 
-    def _pure(self, func: Func) -> None:
+    def _pure(self, func: Func, chosen: set[Definition], around: Env) -> None:
         values, pieces = self.values[func], self.regions.pieces[func]
-        functions = {d: self._value(self._evaluator(d.values), d) for d in pieces.definitions}
+        functions = {d: self._of(d).value for d in chosen}
         for point in self.regions.of[func].points():
             d = pieces.at(point)
-            values[point] = functions[d](point_env(d, point))
+            if d in chosen:
+                values[point] = functions[d](point_env(d, point, around))
 
-    def _update(self, d: Definition) -> None:
-        bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-        functions = self._evaluator((*d.lhs, *d.values, *d.where, *bounds))
-        loops = exact_loops(d.rvars, functions)
-        conditions = [functions[c] for c in d.where]
-        point, value = functions.point(d.lhs), self._value(functions, d)
-        values = self.values[d.func]
+    def _update(self, d: Definition, around: Env) -> None:
+        f, values = self._of(d), self.values[d.func]
         touched = self.touched[d] = set()
-        for vars in var_points(d, self.regions.spans[d], self.symbols):
-            for env in nest(vars, loops):
-                if all(condition(env) for condition in conditions):
-                    at = point(env)
-                    values[at] = value(env)
+        span = self.regions.spans[d, loop_point(d, around)]
+        for vars in var_points(d, span, self.symbols, around):
+            for env in nest(vars, f.loops):
+                if all(condition(env) for condition in f.conditions):
+                    at = f.point(env)
+                    values[at] = f.value(env)
                     touched.add(at)
+        if d.func.nonempty:
+            self._refuse_empty(d)
 
     def _refuse_empty(self, d: Definition) -> None:
         """A maximum needs at least one value at each point where it is asked for."""
@@ -158,10 +182,6 @@ class _Run:
                     hint="say what it is then: initial=...",
                 )
 
-    def _value(self, functions: Evaluator, d: Definition) -> Any:
-        """What is stored at a point: one value, or a tuple of all components."""
-        return functions[d.values[0]] if len(d.values) == 1 else functions.point(d.values)
-
     def _refuse_division(self, func: Func) -> None:
         raise CallValueError(
             f"{func.name} divides an integer by zero, {self.faults.zero_divisions} times",
@@ -171,6 +191,11 @@ class _Run:
     def _result(self, func: Func) -> Any:
         shape = self.regions.of[func].shape
         assert shape is not None
+        if isinstance(func, InOut):
+            array = self.binding.out[func][0]
+            for point, value in self.values[func].items():
+                array[point] = value
+            return array
         arrays = to_arrays(self.values[func], shape, func.dtypes)
         given = self.binding.out.get(func)
         if given is not None:
@@ -178,3 +203,22 @@ class _Run:
                 target[...] = array
             arrays = given
         return arrays if len(arrays) > 1 else arrays[0]
+
+
+class _Functions:
+    """A definition as Python functions of the environment."""
+
+    def __init__(
+        self,
+        d: Definition,
+        symbols: Symbols,
+        values: Mapping[Tensor, Values],
+        faults: Faults,
+    ) -> None:
+        functions = Evaluator(roots_of(d), symbols, values, faults)
+        self.loops = exact_loops(d.rvars, functions)
+        self.conditions = [functions[c] for c in d.where]
+        self.point = functions.point(d.lhs)
+        #: What is stored: one value, or a tuple of all components.
+        one = len(d.values) == 1
+        self.value: Any = functions[d.values[0]] if one else functions.point(d.values)

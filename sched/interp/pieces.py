@@ -61,9 +61,9 @@ class Pieces:
         )
 
 
-def point_env(piece: Definition, point: Point) -> Env:
-    """The environment of a pure definition's instance."""
+def point_env(piece: Definition, point: Point, around: Env | None = None) -> Env:
+    """The environment of a pure definition's instance, in an iteration of the loops `around`."""
     env: dict[Node, int] = {
         x: i for x, i in zip(piece.lhs, point, strict=True) if isinstance(x, Var)
     }
-    return env
+    return {**around, **env} if around else env

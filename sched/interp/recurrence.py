@@ -11,6 +11,7 @@ from typing import Any
 
 from ..lang.define import Definition
 from ..lang.errors import CallValueError, LanguageError
+from ..lang.order import roots_of
 from ..lang.tensors import Func, Tensor
 from .domain import exact_loops, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
@@ -75,12 +76,13 @@ class Member:
             _Update(d, own, symbols, faults) for d in func.history.typed() if d.is_update
         ]
 
-    def __call__(self, point: Point) -> Any:
+    def __call__(self, around: Env, point: Point) -> Any:
+        """The value at a point, in an iteration of the loops around."""
         piece = self.pieces.at(point)
-        value = self.pure[piece](point_env(piece, point))
+        value = self.pure[piece](point_env(piece, point, around))
         for update in self.updates:
             # Computing an operand may come back here for another point: keep ours apart.
-            value = update.run(point, value, self.current)
+            value = update.run(point, value, self.current, around)
         return value
 
 
@@ -88,17 +90,15 @@ class _Update:
     def __init__(
         self, d: Definition, values: Mapping[Tensor, Values], symbols: Symbols, faults: Faults
     ) -> None:
-        bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-        roots = (*d.lhs, *d.values, *d.where, *bounds)
-        functions = Evaluator(roots, symbols, values, faults)
+        functions = Evaluator(roots_of(d), symbols, values, faults)
         self.d = d
         self.loops = exact_loops(d.rvars, functions)
         self.conditions = [functions[c] for c in d.where]
         self.value = _stored(functions, d)
 
-    def run(self, point: Point, value: Any, current: Values) -> Any:
+    def run(self, point: Point, value: Any, current: Values, around: Env) -> Any:
         happened = False
-        env: Env = dict(zip(self.d.lhs, point, strict=True))
+        env: Env = {**around, **dict(zip(self.d.lhs, point, strict=True))}
         for at in nest(env, self.loops):
             if all(condition(at) for condition in self.conditions):
                 current[point] = value

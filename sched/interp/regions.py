@@ -16,10 +16,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..lang.define import Definition
+from ..lang.inout import InOut
 from ..lang.nodes import RVar
+from ..lang.order import Block
 from ..lang.program import Program
 from ..lang.tensors import Const, Func, Input, Tensor
 from . import refusals
+from .blocks import Range, blocks, fresh_in, loop_point
 from .bounds import LARGEST_BOX, Bounds, Box, data_rvars
 from .domain import may_loop, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
@@ -86,8 +89,9 @@ class Regions:
     """The regions of all tensors of a program at given sizes. Raises where an access is outside.
 
     Attributes:
-        of: the region of each tensor.
-        spans: for each update, the box over which its Vars run.
+        of: the region of each tensor; of one that is fresh in each iteration, that of the
+            iteration last entered.
+        spans: for each update and iteration around it, the box over which its Vars run.
     """
 
     def __init__(
@@ -100,43 +104,86 @@ class Regions:
         self.program = program
         self.symbols = symbols
         self.arrays = arrays
+        self.shapes = shapes
         self.of = {tensor: Region(tensor, shape) for tensor, shape in shapes.items()}
-        self.spans: dict[Definition, Ranges] = {}
-        self.pieces: dict[Func, Pieces] = {}
+        self.spans: dict[tuple[Definition, Point], Ranges] = {}
+        self.pieces = {
+            f: Pieces(program.definitions_of(f), symbols)
+            for f in program.funcs
+            if not isinstance(f, InOut)
+        }
+        self._statements: dict[Definition, Statement] = {}
+        self._fresh: dict[tuple[Func, Point], Region] = {}
+        self._ranges = {b.sequential: Range(b.sequential, symbols) for b in blocks(program.steps)}
         self._scanned: set[tuple[Input, int]] = set()
 
     def compute(self) -> None:
         """All regions."""
+        for step in self.program.steps:
+            if isinstance(step, Block):
+                self._block(step, {})
         for func in self.program.demand_order:
-            definitions = self.program.definitions_of(func)
-            for d in reversed(definitions):
-                if d.is_update:
-                    self.spans[d] = self.of[func].span()
-                    _exhaust(self.update(d))
-            self.pieces[func] = Pieces(definitions, self.symbols)
-            _exhaust(self.pure(func))
+            for d in reversed(self.program.definitions_of(func)):
+                if d.is_update and d.block is None:
+                    self._update(d, {})
+            if func in self.pieces:
+                _exhaust(self.pure(func))
 
-    def pure(self, func: Func) -> Iterator[Visit]:
+    def _update(self, d: Definition, around: Env) -> None:
+        self.spans[d, loop_point(d, around)] = self.of[d.func].span()
+        _exhaust(self.update(d, around))
+
+    def _block(self, block: Block, around: Env) -> None:
+        """Each iteration backwards: what is needed of a Func that is fresh in it is known when
+        its own definitions are reached."""
+        for env in self._ranges[block.sequential].iterations(around):
+            for func in fresh_in(block):
+                self.of[func] = Region(func, self.shapes.get(func))
+            for step in reversed(block.body):
+                if isinstance(step, Block):
+                    self._block(step, env)
+                    continue
+                for d in reversed(step.definitions):
+                    if d.is_update:
+                        self._update(d, env)
+                    elif (d.func, loop_point(d, env)) not in self._fresh:
+                        self._fresh[d.func, loop_point(d, env)] = self.of[d.func]
+                        _exhaust(self.pure(d.func, env))
+
+    def iterations(self, block: Block, around: Env) -> Iterator[Env]:
+        """The iterations of a block, in order; `of` knows the regions of each."""
+        for env in self._ranges[block.sequential].iterations(around):
+            for func in fresh_in(block):
+                self.of[func] = self._fresh[func, loop_point(func.history.typed()[0], env)]
+            yield env
+
+    def pure(self, func: Func, around: Env | None = None) -> Iterator[Visit]:
         """The instances of a pure definition, each access checked and added to its region."""
         pieces = self.pieces[func]
-        statements = {d: Statement(d, self.symbols) for d in pieces.definitions}
         for point in self.of[func].points():
             d = pieces.at(point)
-            env = point_env(d, point)
-            footprint = statements[d].footprint
+            env = point_env(d, point, around)
+            footprint = self._statement(d).footprint
             reads = footprint.reads(env)
             for access in reads:
                 self._add(d, access, env)
             yield d, env, [*reads, footprint.write]
 
-    def update(self, d: Definition) -> Iterator[Visit]:
+    def update(self, d: Definition, around: Env | None = None) -> Iterator[Visit]:
         """The instances of an update that may happen, as `pure` does it."""
-        s = Statement(d, self.symbols)
+        s, env = self._statement(d), around or {}
         if needs_check(d):
-            _exhaust(self._visits(s, VarOrder(d, self.of[d.func].shape).visit))
-        yield from self._visits(s, partial(self._add, d))
+            _exhaust(self._visits(s, VarOrder(d, self.of[d.func].shape).visit, env))
+        yield from self._visits(s, partial(self._add, d), env)
 
-    def _visits(self, s: Statement, visit: Callable[[Access, Env], None]) -> Iterator[Visit]:
+    def _statement(self, d: Definition) -> Statement:
+        if d not in self._statements:
+            self._statements[d] = Statement(d, self.symbols)
+        return self._statements[d]
+
+    def _visits(
+        self, s: Statement, visit: Callable[[Access, Env], None], around: Env
+    ) -> Iterator[Visit]:
         d = s.definition
 
         def visit_bounds(rvar: RVar, env: Env) -> None:
@@ -144,7 +191,8 @@ class Regions:
                 visit(access, env)
 
         loops = tuple(may_loop(r, s.bounds, s.exact, partial(visit_bounds, r)) for r in d.rvars)
-        for vars in var_points(d, self.spans[d], self.symbols):
+        span = self.spans[d, loop_point(d, around)]
+        for vars in var_points(d, span, self.symbols, around):
             for env in nest(vars, loops):
                 accesses = [*s.footprint.condition_reads(env)]
                 happens = all(condition(env)[1] for condition in s.conditions)
@@ -196,5 +244,7 @@ def tensor_shapes(
     """The shapes of all tensors of a program; None for Funcs whose region follows from use."""
     shapes: dict[Tensor, tuple[int, ...] | None] = {i: a.shape for i, a in arrays.items()}
     shapes.update((c, c.data.shape) for c in program.consts if isinstance(c, Const))
-    shapes.update((f, funcs.get(f)) for f in program.funcs)
+    for f in program.funcs:
+        fixed = () if f.extents is None and program.is_fixed(f) and f.ndim == 0 else None
+        shapes[f] = funcs.get(f, fixed)
     return shapes

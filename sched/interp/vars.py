@@ -24,8 +24,11 @@ _WIDEST, _FINE = 1 << 40, 1 << 20
 _MANY = 10_000
 
 
-def var_points(definition: Definition, box: Ranges, symbols: Symbols) -> Iterator[Env]:
-    """The values of an update's Vars, where its Func's region spans `box`."""
+def var_points(
+    definition: Definition, box: Ranges, symbols: Symbols, around: Env | None = None
+) -> Iterator[Env]:
+    """The values of an update's Vars, where its Func's region spans `box`, in an iteration of
+    the loops `around`."""
     plain: dict[Node, range] = {}
     for x, extent in zip(definition.lhs, box, strict=True):
         if isinstance(x, Var):
@@ -33,7 +36,7 @@ def var_points(definition: Definition, box: Ranges, symbols: Symbols) -> Iterato
     inside = tuple(v for v in definition.vars if v not in plain)
     search = _Search(definition, inside, box, symbols) if inside else None
     for values in itertools.product(*plain.values()):
-        env: Env = dict(zip(plain, values, strict=True))
+        env: Env = {**(around or {}), **dict(zip(plain, values, strict=True))}
         if search is None:
             yield env
         else:
@@ -56,7 +59,7 @@ class _Search:
         coordinates = [
             (x, extent)
             for x, extent in zip(definition.lhs, box, strict=True)
-            if not isinstance(x, Var) and not _moves(x)
+            if not isinstance(x, Var) and not _moves(x, definition)
         ]
         roots = tuple(x for x, _ in coordinates)
         exact = Evaluator(roots, symbols, {}, Faults())
@@ -105,6 +108,6 @@ class _Search:
         )
 
 
-def _moves(coordinate: Node) -> bool:
+def _moves(coordinate: Node, d: Definition) -> bool:
     """Whether an index contains RVars or reads, and so says nothing about its Vars."""
-    return any(isinstance(n, (RVar, Read)) for n in postorder(coordinate))
+    return any(isinstance(n, (RVar, Read)) and n not in d.loops for n in postorder(coordinate))

@@ -129,6 +129,17 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
     return tuple(arrays)
 
 
+def admit_inout(name: str, array: Array) -> Array:
+    """An array that the program updates."""
+    if not array.flags.writeable:
+        raise CallValueError(
+            f"{name} is updated in place, and this array is read-only",
+            argument=name,
+            hint=f"pass a writable array: {name}.copy()",
+        )
+    return array
+
+
 def admit_shape(name: str, func: Func, given: Any) -> tuple[int, ...]:
     """What shape= says of one output."""
     items = given if isinstance(given, (tuple, list)) else (given,)

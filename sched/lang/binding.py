@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .admission import admit_array, admit_param, admit_size
+from .admission import admit_array, admit_inout, admit_param, admit_size
 from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Condition, Extent, extent_of, size_value
@@ -37,7 +37,7 @@ class Binding:
         arrays: the array of every Input.
         shapes: the shape of every Func that declares one, and of every output; Funcs whose region
             follows from their use are not there.
-        out: the arrays that the caller passed for outputs, one a component.
+        out: the arrays that the caller passed for outputs, one a component; InOuts among them.
     """
 
     sizes: dict[str, int]
@@ -92,6 +92,7 @@ class Binder:
         self.signature = program.signature()
         self.slots = tuple(_slot(i) for i in program.inputs)
         self.outputs = Outputs(program)
+        self.inouts = program.inouts
         self.params = {name: p.info for name, p in program.params.items()}
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
@@ -107,6 +108,8 @@ class Binder:
         if len(kwargs) > len(self.slots) - len(args):
             self._named_sizes(kwargs, known)
         binding = Binding(known.values, params, arrays)
+        for func in self.inouts:
+            binding.out[func] = (admit_inout(func.name, arrays[func.initial]),)
         if shape is not None or out is not None:
             axes += self.outputs.read(binding.shapes, binding.out, shape, out)
         solve(known, axes, self.defaults)

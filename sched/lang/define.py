@@ -8,9 +8,10 @@ every point that no more specific piece claims. Everything after that is an *upd
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import nodes
+from .blocks import Sequential, check_loops, check_scope, current_block
 from .dtypes import DType, Type, concrete, int64, join
 from .elaborate import elaborate, infer_types, lower_bounds
 from .errors import LanguageError, LanguageTypeError, Span
@@ -21,7 +22,7 @@ from .printer import Names, expr_text, index_text, shared_texts
 from .reductions import extract
 
 if TYPE_CHECKING:
-    from .tensors import Func
+    from .tensors import Func, Tensor
 
 
 Bounds = tuple[frozenset[Type | None], ...]
@@ -30,13 +31,15 @@ Bounds = tuple[frozenset[Type | None], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recorded:
-    """A definition as written, untyped. `op` is "=" or the operator of an in-place update."""
+    """A definition as written, untyped. `op` is "=" or the operator of an in-place update;
+    `block` the innermost `sequential` around it."""
 
     lhs: tuple[Node, ...]
     values: tuple[Node, ...]
     op: str
     span: Span
     serial: int
+    block: Sequential | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +60,17 @@ class Definition:
     where: tuple[Node, ...]
     span: Span
     serial: int
+    block: Sequential | None = None
+
+    @property
+    def loops(self) -> tuple[RVar, ...]:
+        """The loops of the `sequential` blocks around it, outermost first."""
+        return () if self.block is None else self.block.loops
+
+    @property
+    def dims(self) -> tuple[Var | RVar, ...]:
+        """What an instance of it is told by: the loops around, then its Vars, then its RVars."""
+        return (*self.loops, *self.vars, *self.rvars)
 
     @property
     def is_update(self) -> bool:
@@ -92,14 +106,15 @@ class Definition:
         return f"{name}[{index_text(self.lhs, names)}]"
 
     def _domain(self, names: Names | None) -> str:
-        """As `  for k in [0, n) if k != i`; nothing without RVars."""
-        if not self.rvars:
-            return ""
-        loops = ", ".join(
+        """As `  for k in [0, n) if k != i`; nothing without loops and RVars."""
+        around = () if self.block is None else self.block.chain
+        loops = [b.range_text(names) for b in around if b.loop is not None]
+        loops += [
             f"{r.name} in [{expr_text(r.lo, names)}, {expr_text(r.hi, names)})" for r in self.rvars
-        )
+        ]
         where = " & ".join(expr_text(c, names) for c in self.where)
-        return f"  for {loops}" + (f" if {where}" if where else "")
+        given = f"  for {', '.join(loops)}" if loops else ""
+        return given + (f" if {where}" if where else "")
 
 
 class History:
@@ -117,6 +132,18 @@ class History:
         self._types: tuple[Type | None, ...] = ()
         self._bounds: Bounds = ()
         self._seen: tuple[tuple[DType, ...], Span] | None = None
+        #: The `sequential` inside of which the Func is defined, afresh in each iteration.
+        self.home: Sequential | None = None
+
+    def state(self) -> dict[str, Any]:
+        """All of it, to come back to."""
+        kept = {k: v.copy() if isinstance(v, list) else v for k, v in vars(self).items()}
+        return {**kept, "dtypes": self.func.dtypes}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """As it was at `state`."""
+        self.func.dtypes = state["dtypes"]
+        vars(self).update({k: v for k, v in state.items() if k != "dtypes"})
 
     # what is known so far --------------------------------------------------------------------
     @property
@@ -153,7 +180,7 @@ class History:
         """All definitions, typed; pure pieces first, then updates in order."""
         if self._typed is not None:
             return self._typed
-        if not self.recorded:
+        if not self.recorded and not self.closed:
             raise LanguageError(
                 f"Func {self.func.name} is used but has no definition",
                 hint=f"define it: {self.func.element} = ...",
@@ -180,11 +207,15 @@ class History:
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span) -> None:
         """A definition `func[index] = value`, written at `span`."""
-        func = self.func
-        values, augmented = self._values(value)
-        implicit = max(map(_implicit, postorder(*values)), default=0)
+        func, block = self.func, current_block()
+        check_scope(self, block, span)
+        given, augmented = self._values(value)
+        implicit = max(map(_implicit, postorder(*given)), default=0)
         lhs = func._index(index, implicit)
-        values, reductions = extract(func, lhs, values, span, len(self.reductions))
+        check_loops(block, (*lhs, *given), span)
+        if block is None and not self.closed:
+            self._refuse_plain_reads(given, span)
+        values, reductions = extract(func, lhs, given, span, len(self.reductions), block)
         op = self._operator(lhs, values, augmented)
         if self.completed_by is not None:
             raise LanguageError(
@@ -199,8 +230,10 @@ class History:
                 f"but this definition has {len(lhs)}",
                 where=span,
             )
-        recorded = Recorded(lhs, values, op, span, nodes.next_serial())
+        recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block)
         is_piece = self._classify(recorded)
+        if is_piece and self.recorded and self.home is not block:
+            self._refuse_split(recorded)
         bounds: Bounds = ()
         types: tuple[Type | None, ...] = func.declared_dtypes or ()
         if not types:
@@ -208,13 +241,60 @@ class History:
         number = None if is_piece else len(self.recorded) - self.pieces
         self._definition(recorded, number, _concrete(types))  # refuses at the user's line
         self._check_seen(recorded, _concrete(types))
-        complete_producers(func, recorded)
+        self._note_reads(recorded)
+        if block is not None:
+            block.remember(self)
+            block.items.append((func, recorded))
         self._bounds, self._types = bounds, types
         self.recorded.append(recorded)
         self.reductions += reductions
         if is_piece:
+            self.home = block
             self.pieces += 1
             self.closed = all(isinstance(x, Var) for x in lhs)
+
+    def is_piece(self, recorded: Recorded) -> bool:
+        """Whether a definition is a piece of the pure definition."""
+        return recorded in self.recorded[: self.pieces]
+
+    def _note_reads(self, new: Recorded) -> None:
+        """A Func is complete at its first use by a definition of another one; in a `sequential`,
+        which may go on to update it, when that ends."""
+        for node in nodes.reachable(*new.lhs, *new.values):
+            read = node.tensor.read_history if isinstance(node, Read) else None
+            if read is None or read is self:
+                continue
+            assert isinstance(node, Read)
+            check_scope(read, new.block, new.span)
+            if new.block is not None:
+                read.seen_by(new.span)
+                continue
+            read.read_by(new.span)
+
+    def _refuse_plain_reads(self, values: tuple[Node, ...], span: Span) -> None:
+        for node in nodes.reachable(*values):
+            if isinstance(node, Read) and node.tensor.read_history is not None:
+                node.tensor.read_history.refuse_plain(node.tensor, span)
+
+    def refuse_plain(self, tensor: Tensor, by: Span) -> None:
+        """A pure definition says which value of an InOut it means, if there are two."""
+        if self.func.kind == "InOut" and tensor is self.func and self.recorded:
+            name = self.func.name
+            raise LanguageError(
+                f"{name} is updated at {self.recorded[0].span}, and a pure definition has no "
+                f"place in that order: it is not clear which value of {name} it reads",
+                where=by,
+                hint=f"{name}.initial[...] is the value before all updates, {name}.final[...] "
+                "the one after them",
+            )
+
+    def _refuse_split(self, new: Recorded) -> None:
+        raise LanguageError(
+            f"the pieces of {self.func.name} stand in different blocks: the first one is at "
+            f"{self.recorded[0].span}",
+            where=new.span,
+            hint="write all pieces of a pure definition in one place; an update changes values",
+        )
 
     def _infer(self, new: Recorded) -> tuple[Bounds, tuple[Type | None, ...]]:
         """The types with one more definition, and what bounds them from below.
@@ -267,7 +347,12 @@ class History:
         """Another Func reads this one at `by`: it is complete, unless pieces may still come."""
         if self.closed or len(self.recorded) > self.pieces:
             self.complete(by)
-        elif self.recorded and self._seen is None:
+        else:
+            self.seen_by(by)
+
+    def seen_by(self, by: Span) -> None:
+        """A definition that is typed now reads this one, which may get more definitions."""
+        if self.completed_by is None and self.recorded and self._seen is None:
             self._refuse_unsettled(by)
             self._seen = self.dtypes(), by
 
@@ -306,9 +391,10 @@ class History:
             if not all_vars:
                 self._refuse_same_pattern(new)
             return True
-        if not self.recorded:
+        if not self.recorded and not self.closed:
             self._refuse_first(new)
-        if plain and all_vars and not reads_itself:
+        second = new.block is self.home and func.kind != "InOut"
+        if plain and all_vars and not reads_itself and second:
             raise LanguageError(
                 f"{func.name} has a pure definition already, at {self.recorded[0].span}; "
                 "a second one is refused",
@@ -319,7 +405,10 @@ class History:
         return False
 
     def _has_rvars(self, new: Recorded) -> bool:
-        return any(isinstance(n, RVar) for n in postorder(*new.lhs, *new.values))
+        """Whether it runs over RVars; the loops of blocks around it are none of its own."""
+        own = {n for n in postorder(*new.lhs, *new.values) if isinstance(n, RVar)}
+        around = {} if new.block is None else new.block.renaming((*new.lhs, *new.values))
+        return not own <= around.keys()
 
     def _reads_itself(self, new: Recorded) -> bool:
         return any(
@@ -378,7 +467,16 @@ class History:
                     hint=f"make it an RVar, which has bounds: "
                     f"{node.name} = ps.RVar({node.name!r}, lo, hi)",
                 )
-        names = {r.name for r in rvars}
+        loops = () if recorded.block is None else recorded.block.loops
+        names = {r.name for r in (*loops, *rvars)}
+        if len(names) < len(loops) + len(rvars):
+            twice = next(r.name for r in rvars if r.name in {x.name for x in loops})
+            raise LanguageError(
+                f"an RVar of this definition of {self.func.name} and the sequential around it are "
+                f"both called {twice}",
+                where=recorded.span,
+                hint="give one of them another name",
+            )
         both = next((v.name for v in on_left if v.name in names), None)
         if both is not None:
             raise LanguageError(
@@ -388,7 +486,7 @@ class History:
             )
         return Definition(
             self.func, number, lhs, values, recorded.op, on_left, rvars, where,
-            recorded.span, recorded.serial,
+            recorded.span, recorded.serial, recorded.block,
         )  # fmt: skip
 
 
@@ -398,15 +496,6 @@ def _indented(d: Definition) -> str:
 
 def _concrete(types: tuple[Type | None, ...]) -> tuple[DType, ...]:
     return tuple(int64 if t is None else concrete(t) for t in types)
-
-
-def complete_producers(func: Func, new: Recorded) -> None:
-    """A Func is complete at its first use by a definition of another one."""
-    for node in nodes.reachable(*new.lhs, *new.values):
-        if isinstance(node, Read) and node.tensor is not func:
-            history: History | None = getattr(node.tensor, "history", None)
-            if history is not None:
-                history.read_by(new.span)
 
 
 def _is_pattern(lhs: tuple[Node, ...]) -> bool:

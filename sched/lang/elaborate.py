@@ -61,9 +61,11 @@ def lower_bounds(func: Func, recorded: Recorded) -> tuple[frozenset[Type | None]
 def elaborate(func: Func, recorded: Recorded, dtypes: tuple[DType, ...]) -> Typed:
     """The typed left side, values, RVars in running order, and conditions of a definition."""
     typer = _Typer(func, dtypes, recorded.span)
-    rename: dict[Node, Node] = {}
+    block = recorded.block
+    rename = {} if block is None else block.renaming((*recorded.lhs, *recorded.values))
     rvars: list[RVar] = []
-    for first, equals in sorted(_rvars(recorded).items(), key=lambda item: item[0].serial):
+    own = [(r, equals) for r, equals in _rvars(recorded).items() if r not in rename]
+    for first, equals in sorted(own, key=lambda item: item[0].serial):
         lo, hi = typer.index(first.lo, rename), typer.index(first.hi, rename)
         rvars.append(RVar(first.name, lo, hi, first.domain, first.serial))
         rename.update((old, rvars[-1]) for old in equals)
@@ -94,6 +96,17 @@ def typed_size(root: Node, span: Span) -> Node:
     if node.type is None or not concrete(node.type).is_int:
         raise LanguageTypeError(f"{expr_text(root)} is {node.type!r}, not an integer", where=span)
     return node
+
+
+def value_dtype(root: Node, span: Span) -> DType:
+    """The type in which an expression over known tensors is computed."""
+    found = _Typer(None, (), span).infer((root,))[0]
+    return concrete(int64 if found is None else found)
+
+
+def typed_index(root: Node, rename: dict[Node, Node], span: Span) -> Node:
+    """A typed index or bound, with symbols replaced."""
+    return _Typer(None, (), span).index(root, rename)
 
 
 def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
@@ -238,7 +251,7 @@ class _Typer:
             case Read(tensor=tensor, component=c):
                 if tensor is self.func:
                     return self.self_types[c]
-                history = getattr(tensor, "history", None)
+                history = tensor.read_history
                 return history.dtypes()[c] if history is not None else tensor.dtypes[c]
             case Op():
                 return self._rule(node, args)
@@ -328,7 +341,8 @@ class _Typer:
         match node:
             case Read(tensor=tensor, index=written, component=c):
                 index = tuple(map(self._as_index, (tensor.name,) * len(args), args, written))
-                return Read(tensor, index, c, self._type(node, []))
+                meant = tensor if tensor is self.func else tensor.meant()
+                return Read(meant, index, c, self._type(node, []))
             case Op(op="strict"):
                 return Op("strict", args, args[0].type)
             case Op():

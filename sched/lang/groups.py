@@ -1,4 +1,4 @@
-"""The graph of a program: which Funcs read which, and those that read each other."""
+"""Regions that follow from use, and what an update inside a recurrence may do."""
 
 from __future__ import annotations
 
@@ -6,95 +6,39 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .define import Definition
-from .errors import LanguageError, Span
+from .errors import LanguageError
 from .nodes import Read, Var, postorder
+from .order import funcs_read, reads_itself, roots_of
 from .tensors import Func
 
 if TYPE_CHECKING:
     from .program import Program
 
 
-def funcs_read(d: Definition) -> list[Func]:
-    """The Funcs that a definition reads, in the order of reading."""
-    bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-    found = postorder(*d.lhs, *bounds, *d.where, *d.values)
-    return [n.tensor for n in found if isinstance(n, Read) and isinstance(n.tensor, Func)]
-
-
 def producers(func: Func) -> tuple[Func, ...]:
-    """The Funcs that a Func reads, in the order of first reading; not itself."""
-    found = dict.fromkeys(f for d in func.history.typed() for f in funcs_read(d))
+    """The Funcs that the definitions of a Func outside of blocks read, in the order of reading;
+    not itself."""
+    definitions = [d for d in func.history.typed() if d.block is None]
+    found = dict.fromkeys(f for d in definitions for f in funcs_read(d))
     return tuple(f for f in found if f is not func)
 
 
-def reads_itself(func: Func) -> bool:
-    """Whether the pure definition of a Func is a recurrence."""
-    return any(func in funcs_read(d) for d in func.history.typed() if not d.is_update)
-
-
-def groups(outputs: Sequence[Func], span: Span | None) -> tuple[tuple[Func, ...], ...]:
-    """All Funcs below the outputs, those that read each other together, producers first.
-
-    Completes each Func, as used at `span`. Source: Tarjan's strongly connected components.
-    """
-    found: list[tuple[Func, ...]] = []
-    number: dict[Func, int] = {}
-    low: dict[Func, int] = {}
-    path: list[Func] = []
-    grouped: set[Func] = set()
-    stack: list[tuple[Func, list[Func]]] = []
-
-    def enter(func: Func) -> None:
-        if span is not None:
-            func.complete(span)
-        number[func] = low[func] = len(number)
-        path.append(func)
-        stack.append((func, list(reversed(producers(func)))))
-
-    for output in outputs:
-        if output not in number:
-            enter(output)
-        while stack:
-            func, waiting = stack[-1]
-            if waiting:
-                producer = waiting.pop()
-                if producer not in number:
-                    enter(producer)
-                elif producer not in grouped:
-                    low[func] = min(low[func], number[producer])
-                continue
-            stack.pop()
-            if stack:
-                reader = stack[-1][0]
-                low[reader] = min(low[reader], low[func])
-            if low[func] == number[func]:
-                at = path.index(func)
-                members = sorted(path[at:], key=_first_written)
-                del path[at:]
-                grouped.update(members)
-                found.append(tuple(members))
-    return tuple(found)
-
-
-def _first_written(func: Func) -> int:
-    return func.history.recorded[0].serial
-
-
 def demand_order(program: Program) -> tuple[Func, ...]:
-    """Consumers first; a Func whose region is given waits for nobody.
+    """Consumers first; a Func whose region is given waits for nobody. Blocks come before all.
 
     Raises:
         LanguageError: the region of a Func would follow from itself.
     """
+    funcs = [f for f in program.funcs if f.history.home is None]
     for func in program.funcs:
         if not program.is_fixed(func) and reads_itself(func):
             _refuse(func)
-    waiting = dict.fromkeys(program.funcs, 0)
-    for func in program.funcs:
+    waiting = dict.fromkeys(funcs, 0)
+    for func in funcs:
         for producer in producers(func):
             waiting[producer] += not program.is_fixed(producer)
     order: list[Func] = []
-    ready = [f for f in program.funcs if waiting[f] == 0]
+    ready = [f for f in funcs if waiting[f] == 0]
     while ready:
         func = ready.pop()
         order.append(func)
@@ -103,7 +47,7 @@ def demand_order(program: Program) -> tuple[Func, ...]:
                 waiting[producer] -= 1
                 if waiting[producer] == 0:
                     ready.append(producer)
-    for func in program.funcs:
+    for func in funcs:
         if waiting[func] > 0:
             _refuse(func)
     return tuple(order)
@@ -139,7 +83,5 @@ def check_recurrence(group: Sequence[Func]) -> None:
 
 def _stays(d: Definition) -> bool:
     plain = all(isinstance(x, Var) for x in d.lhs) and len(set(d.lhs)) == len(d.lhs)
-    bounds = [b for r in d.rvars for b in (r.lo, r.hi)]
-    nodes = postorder(*d.lhs, *bounds, *d.where, *d.values)
-    own = [n for n in nodes if isinstance(n, Read) and n.tensor is d.func]
+    own = [n for n in postorder(*roots_of(d)) if isinstance(n, Read) and n.tensor is d.func]
     return plain and all(n.index == d.lhs for n in own)

@@ -23,6 +23,7 @@ from weakref import WeakValueDictionary
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, bool_, int64
 
 if TYPE_CHECKING:
+    from .blocks import Sequential
     from .symbols import ParamInfo
     from .tensors import Tensor
 
@@ -111,13 +112,15 @@ _serial = itertools.count()
 
 
 class RDomain:
-    """RVars made together; `where` restricts all of them (and refers to them)."""
+    """RVars made together; `where` restricts all of them (and refers to them). `owner` is the
+    block whose loop they are, if any."""
 
-    __slots__ = ("members", "where")
+    __slots__ = ("members", "owner", "where")
 
     def __init__(self) -> None:
         self.members: tuple[RVar, ...] = ()
         self.where: Node | None = None
+        self.owner: Sequential | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ from .admission import admit_output, admit_shape
 from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Extent, extent_of
+from .inout import InOut
 from .program import Program
 from .sizes import Axis
 from .tensors import Func
@@ -18,7 +19,7 @@ class Outputs:
     """The outputs of one program, prepared."""
 
     def __init__(self, program: Program) -> None:
-        self.outputs = program.outputs
+        self.outputs = tuple(f for f in program.outputs if not isinstance(f, InOut))
         self.names = program.names
         self.shaped = {
             f: tuple(map(extent_of, f.extents)) for f in program.funcs if f.extents is not None
@@ -92,7 +93,7 @@ def _by_output(
                 raise CallTypeError(
                     f"{what}= names {name!r}, which is no output",
                     argument=what,
-                    hint="outputs are " + ", ".join(named),
+                    hint=_outputs_hint(named),
                 )
         return {named[n]: g for n, g in given.items()}
     if len(outputs) == 1:
@@ -101,9 +102,15 @@ def _by_output(
         raise CallTypeError(
             f"{what}= has one entry an output, {len(outputs)} in all, or is a dict by name",
             argument=what,
-            hint="outputs are " + ", ".join(f.name for f in outputs),
+            hint=_outputs_hint(named),
         )
     return {f: g for f, g in zip(outputs, given, strict=True) if g is not None}
+
+
+def _outputs_hint(named: Mapping[str, Func]) -> str:
+    if not named:
+        return "all outputs are InOuts: the arrays passed for them are updated in place"
+    return "outputs are " + ", ".join(named) + "; an InOut is updated in place"
 
 
 def _refuse_negative(

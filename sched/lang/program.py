@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import nodes
-from .define import Definition
+from .define import Definition, Recorded
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
-from .groups import check_recurrence, demand_order, groups, reads_itself
+from .groups import check_recurrence, demand_order
+from .inout import Final, InOut
 from .nodes import Node, Read, postorder
+from .order import Plain, Recurrence, Step, all_steps, order
 from .printer import expr_text
 from .tensors import Const, Func, Input, Tensor
 
@@ -129,25 +131,30 @@ class Program:
                 "an output is listed twice: " + ", ".join(f.name for f in outputs),
                 hint="each result is returned once",
             )
-        #: Funcs that read each other, all others alone; producers before consumers.
-        self.groups = groups(self.outputs, span if complete else None)
-        self.funcs: tuple[Func, ...] = tuple(f for group in self.groups for f in group)
+        #: What is computed together, each after what it needs.
+        self.steps: tuple[Step, ...] = order(self.outputs, span if complete else None)
+        self.recurrences: tuple[tuple[Func, ...], ...] = tuple(
+            step.funcs for step in all_steps(self.steps) if isinstance(step, Recurrence)
+        )
+        self.funcs: tuple[Func, ...] = _in_order(self.steps)
         self.definitions: tuple[Definition, ...] = tuple(
             d for f in self.funcs for d in f.history.typed()
         )
+        self._check_outputs(span)
         self._check_ranks()
-        for group in self.groups:
-            if self.is_recurrence(group):
-                check_recurrence(group)
+        for group in self.recurrences:
+            check_recurrence(group)
         self.requirements = tuple(dict.fromkeys(r for f in self.funcs for r in f.requirements))
-        self.inputs = _order(args, self._first_read(Input), span)
-        self.consts = tuple(t for t in self._first_read(Const) if isinstance(t, Const))
+        self.inputs = _order(args, self._arguments(), span)
+        self.consts = tuple(
+            dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))
+        )
         self.sizes: dict[str, nodes.Size] = {}
         self.params: dict[str, nodes.Param] = {}
         for node in self._symbol_nodes():
             self._add_symbol(node)
         self._drop_requirements()
-        self.names = _unique_names([*self.inputs, *self.consts, *self.funcs])
+        self.names = self._names()
         self._check_call_names()
 
     def _drop_requirements(self) -> None:
@@ -173,32 +180,90 @@ class Program:
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()
 
-    def is_recurrence(self, group: tuple[Func, ...]) -> bool:
-        """Whether values of a group depend on other values of it."""
-        return len(group) > 1 or reads_itself(group[0])
+    def is_recurrence(self, func: Func) -> bool:
+        """Whether values of a Func depend on other values of it, or of Funcs that need it."""
+        return any(func in group for group in self.recurrences)
+
+    @property
+    def inouts(self) -> tuple[InOut, ...]:
+        """The arrays of the caller's that the program updates."""
+        return tuple(f for f in self.funcs if isinstance(f, InOut))
 
     def is_fixed(self, func: Func) -> bool:
         """Whether the region of a Func is given, and does not follow from what consumers read."""
-        return func.extents is not None or func in self.outputs
+        given = func.extents is not None or func in self.outputs
+        return given or (func.ndim == 0 and updated_in_block(func))
 
     @cached_property
     def demand_order(self) -> tuple[Func, ...]:
         """Every Func after all that decide on its region: its consumers, unless that is given."""
         return demand_order(self)
 
-    def _first_read(self, kind: type[Tensor]) -> list[Tensor]:
-        """Tensors of a kind, as the program first reads them in the order written."""
-        found: dict[Tensor, None] = {}
-        for node in self._as_written():
-            if isinstance(node, Read) and isinstance(node.tensor, kind):
-                found[node.tensor] = None
+    def _tensors_mentioned(self) -> Iterator[Tensor]:
+        """The tensors of the definitions in the order written: those read, then the one written.
+        With repetitions."""
+        for definition, func in self._recorded():
+            for node in nodes.reachable(*definition.lhs, *definition.values):
+                if isinstance(node, Read):
+                    yield node.tensor
+            yield func
+
+    def _arguments(self) -> list[Input]:
+        """What a call passes, in the order in which the program first mentions it."""
+        found: dict[Input, None] = {}
+        for tensor in self._tensors_mentioned():
+            match tensor:
+                case InOut(initial=argument) | Final(array=InOut(initial=argument)):
+                    found[argument] = None
+                case Input():
+                    found[tensor] = None
         return list(found)
+
+    def _recorded(self) -> list[tuple[Recorded, Func]]:
+        recorded = [(r, f) for f in self.funcs for r in f.history.recorded]
+        return sorted(recorded, key=lambda item: item[0].serial)
+
+    def _names(self) -> dict[Tensor, str]:
+        """Unique names; the two faces of an InOut that is updated share the array's."""
+        arrays = {f.initial: f for f in self.inouts}
+        plain = [t for t in (*self.inputs, *self.consts, *self.funcs) if t not in arrays]
+        names = _unique_names(plain)
+        for initial, func in arrays.items():
+            if initial in self.inputs:
+                names[initial] = f"{names[func]}.initial"
+        return names
+
+    def _check_outputs(self, span: Span) -> None:
+        for func in self.outputs:
+            if func not in self.funcs:
+                raise LanguageError(
+                    f"{func.name} is not updated by anything: there is nothing to compute",
+                    where=span,
+                    hint=f"{func.element} = ... updates it",
+                )
+            home = func.history.home
+            if home is not None:
+                raise LanguageError(
+                    f"{func.name} is defined inside {home.text}, fresh in each iteration: it "
+                    "cannot be an output",
+                    where=span,
+                    hint=f"define {func.name} before the sequential, and update it inside",
+                )
+        for func in self.funcs:
+            if updated_in_block(func) and not self.is_fixed(func):
+                raise LanguageError(
+                    f"{func.name} is updated inside a sequential, so its region does not follow "
+                    "from what is read of it at the end",
+                    where=func.history.recorded[0].span,
+                    hint=f"declare a shape: ps.Func({func.name!r}, (n, m))",
+                )
+        self.outputs = (*self.outputs, *(f for f in self.inouts if f not in self.outputs))
 
     def _as_written(self) -> Iterator[Node]:
         """Every node of every definition in the user's order: typing reorders operands."""
-        recorded = [r for f in self.funcs for r in f.history.recorded]
-        for definition in sorted(recorded, key=lambda r: r.serial):
-            yield from nodes.reachable(*definition.lhs, *definition.values)
+        for definition, _ in self._recorded():
+            loops = () if definition.block is None else definition.block.loops
+            yield from nodes.reachable(*definition.lhs, *definition.values, *loops)
 
     def _symbol_nodes(self) -> Iterator[Node]:
         for tensor in (*self.inputs, *self.consts, *self.funcs):
@@ -265,7 +330,11 @@ class Program:
 
     def signature(self) -> str:
         """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
-        args = [f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" for i in self.inputs]
+        changed = {f.initial for f in self.inouts}
+        args = [
+            f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" + (" in place" if i in changed else "")
+            for i in self.inputs
+        ]
         for name, param in self.params.items():
             default = "" if param.info.default is None else f" = {param.info.default}"
             args.append(f"{name}: {param.info.dtype}{default}")
@@ -278,6 +347,21 @@ class Program:
         return f"{head}({', '.join(args)}) -> {', '.join(results)}"
 
 
+def updated_in_block(func: Func) -> bool:
+    """Whether a block that the Func outlives updates it."""
+    home = func.history.home
+    return any(r.block is not home and not func.history.is_piece(r) for r in func.history.recorded)
+
+
+def _in_order(steps: Sequence[Step]) -> tuple[Func, ...]:
+    """Every Func, producers first."""
+    found: dict[Func, None] = {}
+    for step in all_steps(steps):
+        for func in (step.func,) if isinstance(step, Plain) else step.funcs:
+            found[func] = None
+    return tuple(found)
+
+
 def shape_text(tensor: Tensor) -> str:
     """The extents of a tensor as a user would write them."""
     if tensor.extents is None:
@@ -285,14 +369,15 @@ def shape_text(tensor: Tensor) -> str:
     return ", ".join(map(expr_text, tensor.extents))
 
 
-def _order(args: Sequence[Input] | None, found: list[Tensor], span: Span) -> tuple[Input, ...]:
+def _order(args: Sequence[Input] | None, found: list[Input], span: Span) -> tuple[Input, ...]:
     """The Inputs in the order of a call's positions."""
-    inputs = [t for t in found if isinstance(t, Input)]
+    inputs = found
     if args is None:
         return tuple(inputs)
     for a in args:
-        if not isinstance(a, Input):
-            raise LanguageTypeError(f"args= lists Inputs, not {a!r}", where=span)
+        if not isinstance(a, (Input, InOut)):
+            raise LanguageTypeError(f"args= lists Inputs and InOuts, not {a!r}", where=span)
+    args = [a.initial if isinstance(a, InOut) else a for a in args]
     twice = [a.name for k, a in enumerate(args) if a in args[:k]]
     if twice:
         raise LanguageError(f"args= lists {', '.join(twice)} twice", where=span)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from . import nodes
 from .dtypes import DType, Type, as_dtype, bool_, int64
+from .elaborate import value_dtype
 from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, ExprLike, as_node, symbol_key
 from .functions import select
@@ -23,6 +24,7 @@ from .nodes import Const, Node, Op, Read, literal, postorder, substitute, transf
 from .symbols import RVar
 
 if TYPE_CHECKING:
+    from .blocks import Sequential
     from .tensors import Func
 
 
@@ -113,12 +115,19 @@ argmin = _reduction(
 
 
 def extract(
-    func: Func, lhs: tuple[Node, ...], values: tuple[Node, ...], span: Span, first: int
+    func: Func,
+    lhs: tuple[Node, ...],
+    values: tuple[Node, ...],
+    span: Span,
+    first: int,
+    block: Sequential | None,
 ) -> tuple[tuple[Node, ...], list[Func]]:
     """The values with every reduction replaced by a read of a Func of its own, and those Funcs.
 
     Args:
         first: how many reductions the Func has already; they are numbered on.
+        block: the `sequential` around. Their Funcs are defined inside of it too, just before the
+            definition, and so see current values.
     """
     made: list[Func] = []
     on_left = [n for n in postorder(*lhs) if isinstance(n, nodes.Var)]
@@ -126,9 +135,11 @@ def extract(
     def rule(node: Node) -> Node:
         if not isinstance(node, Reduce):
             return node
-        _check_own(func, node, span)
+        if block is None:
+            _check_own(func, node, span)
         name = f"{func.name}.{node.op}{first + len(made)}"
-        reduced, index = _build(name, node, on_left, span)
+        around = {} if block is None else block.renaming((node, *node.rvars))
+        reduced, index = _build(name, node, on_left, span, set(around))
         made.append(reduced)
         return Read(reduced, index, 1 if node.op in _ARG else 0, None)
 
@@ -157,18 +168,22 @@ def _check_own(func: Func, node: Reduce, span: Span) -> None:
             f"{Expr(node)!r} in an update of {func.name} reads {func.name} itself, which is not "
             "complete before its last update",
             where=span,
-            hint=f"update it over the RVar, {func.name}[...] += ..., or compute another Func",
+            hint=f"update it over the RVar, {func.name}[...] += ..., compute another Func, or read "
+            "current values: with ps.sequential():",
         )
 
 
 def _build(
-    name: str, node: Reduce, on_left: list[nodes.Var], span: Span
+    name: str, node: Reduce, on_left: list[nodes.Var], span: Span, around: set[Node]
 ) -> tuple[Func, tuple[Node, ...]]:
-    """The Func of one reduction, and the index at which it is read."""
+    """The Func of one reduction, and the index at which it is read.
+
+    Its dimensions are the Vars and RVars that it uses, but for the loops of blocks `around`.
+    """
     from .tensors import Func
 
     inside = _symbols(node)
-    outer = _outer_rvars(node, inside)
+    outer = [r for r in _outer_rvars(node, inside) if r not in around]
     vars = [v for v in dict.fromkeys(on_left) if v in inside]
     vars += [v for v in inside if isinstance(v, nodes.Var) and v not in vars]
     index: tuple[Node, ...] = (*vars, *outer)
@@ -176,14 +191,14 @@ def _build(
     at = tuple(Expr(names.get(x, x)) for x in index)
     body = substitute(node.body, names)
     if node.op in _ARG:
-        func = Func._internal(name, (_body_dtype(name, body, span), int64, bool_))
+        func = Func._internal(name, (value_dtype(body, span), int64, bool_))
         k = names.get(node.rvars[0], node.rvars[0])
         start = Const(_zero(func), func.dtypes[0])
         func.history.record(at, (Expr(start), 0, False), span)
         func.history.record(at, _arg_step(node.op, func, at, Expr(body), Expr(k)), span)
     else:
         func = Func._internal(name, None if node.dtype is None else (node.dtype,))
-        start_value = _start(name, node, body, span)
+        start_value = _start(node, body, span)
         func.history.record(at, Expr(substitute(start_value, names)), span)
         here = Read(func, tuple(x.node for x in at), 0, None)
         op = _COMBINE[node.op]
@@ -233,25 +248,13 @@ def _as_dimensions(node: Reduce, outer: list[nodes.RVar]) -> dict[Node, Node]:
     return names
 
 
-def _body_dtype(name: str, body: Node, span: Span) -> DType:
-    """The type of what is reduced, for reductions that start from a value of it."""
-    from .tensors import Func
-
-    symbols = dict.fromkeys(n for n in postorder(body) if isinstance(n, (nodes.Var, nodes.RVar)))
-    named: dict[Node, Node] = {n: nodes.Var(n.name) for n in symbols}
-    probe = Func._internal(name, None)
-    at = tuple(Expr(v) for v in dict.fromkeys(named.values()))
-    probe.history.record(at, Expr(substitute(body, named)), span)
-    return probe.history.dtypes()[0]
-
-
-def _start(name: str, node: Reduce, body: Node, span: Span) -> Node:
+def _start(node: Reduce, body: Node, span: Span) -> Node:
     """The initial value: the one given, or the neutral element."""
     if node.initial is not None:
         return node.initial
     if node.op in _NEUTRAL:
         return literal(_NEUTRAL[node.op])
-    t = node.dtype or _body_dtype(name, body, span)
+    t = node.dtype or value_dtype(body, span)
     if t.is_float:
         return Const(float("-inf") if node.op == "max" else float("inf"), t)
     value = t.min if node.op == "max" else t.max

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .expr import Expr, ExprLike, as_node
 from .nodes import Node, Read
 from .printer import html_text
 from .symbols import check_name
+
+if TYPE_CHECKING:
+    from .define import History
 
 ShapeLike = tuple[ExprLike, ...] | list[ExprLike] | ExprLike
 
@@ -100,6 +103,15 @@ class Tensor:
     def vars(self) -> tuple[Expr, ...]:
         """The Vars of its axes: those of its definition, else those that `...` stands for."""
         return implicit_vars(self.ndim)
+
+    @property
+    def read_history(self) -> History | None:
+        """The definitions that give what a read sees; None for what is not computed."""
+        return None
+
+    def meant(self) -> Tensor:
+        """The tensor that a read of this one is a read of."""
+        return self
 
     @property
     def element(self) -> str:
@@ -410,6 +422,10 @@ class Func(Tensor):
         func._prepare("_", None, dtypes)
         func.name = name
         return func
+
+    @property
+    def read_history(self) -> History | None:
+        return self.history
 
     def __setitem__(self, index: object, value: object) -> None:
         self.history.record(index, value, user_span())

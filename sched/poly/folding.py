@@ -1,4 +1,6 @@
-"""Folding: how many planes of a recurrence's Func must be kept along its first axis.
+"""What need not be stored: planes of recurrences, and initial values of arrays in place.
+
+Folding: how many planes of a recurrence's Func must be kept along its first axis.
 
 A Func that is computed plane by plane keeps plane x at x mod W. That is right if no plane is
 overwritten before its last read: with D the reads and W the writes of the Func,
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .isl import Map, Space, isl
 from .looptree import Seq, time_maps
@@ -28,10 +31,8 @@ def windows(model: Model, tree: Seq) -> dict[Func, int]:
     """The Funcs that need not be stored whole, and how many planes of each are kept."""
     program = model.program
     found: dict[Func, int] = {}
-    for group in program.groups:
+    for group in program.recurrences:
         inner = [f for f in group if f not in program.outputs and f in model.regions and f.ndim]
-        if not inner or not program.is_recurrence(group):
-            continue
         times = time_maps(tree)
         for func in inner:
             window = _window(model, func, times, direction(tree, func))
@@ -59,9 +60,7 @@ def _overwrites(
     space = model.regions[write.tensor].get_space()  # type: ignore[index]
     clash = read.map.apply_range(_later_planes(space, step)).apply_range(write.map.reverse())
     clash = clash.intersect_params(model.context)
-    order = Map.lex_gt(times[read.statement].get_space().range())
-    after = times[read.statement].apply_range(order).apply_range(times[write.statement].reverse())
-    return not clash.intersect(after).is_empty()
+    return not clash.intersect(_before(times, write.statement, read.statement)).is_empty()
 
 
 def _later_planes(space: Space, step: int) -> Map:
@@ -80,3 +79,37 @@ def _later_planes(space: Space, step: int) -> Map:
     ahead = isl.Constraint.inequality_from_aff(forward.add_constant_val(size.neg()))
     allowed = allowed.intersect(isl.Set.from_basic_set(isl.BasicSet.from_constraint(ahead)))
     return pairs.intersect_range(allowed).domain().unwrap()
+
+
+def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
+    """The InOuts whose initial values are read after they have been overwritten.
+
+    With R the reads of A.initial and W the writes of A, A needs a copy unless
+
+        { r -> w : R(r) = W(w), w before r }
+
+    is empty. (An instance reads before it writes.)
+    """
+    inouts = model.program.inouts
+    if not inouts:
+        return ()
+    times = time_maps(tree)
+    return tuple(a for a in inouts if _clobbered(model, a, times))
+
+
+def _clobbered(model: Model, array: InOut, times: Mapping[Statement, Map]) -> bool:
+    accesses = [a for s in model.statements for a in s.accesses]
+    reads = [a for a in accesses if a.tensor is array.initial]
+    writes = [a for a in accesses if a.tensor is array and a.is_write]
+    for read in reads:
+        for write in writes:
+            touched = read.map.apply_range(write.map.reverse()).intersect_params(model.context)
+            if not touched.intersect(_before(times, write.statement, read.statement)).is_empty():
+                return True
+    return False
+
+
+def _before(times: Mapping[Statement, Map], first: Statement, second: Statement) -> Map:
+    """{ x of second -> y of first : y before x }"""
+    order = Map.lex_gt(times[second].get_space().range())
+    return times[second].apply_range(order).apply_range(times[first].reverse())

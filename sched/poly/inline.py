@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..lang.define import Definition
+from ..lang.inout import Initial
 from ..lang.nodes import Node, Read, RVar, Var, postorder, substitute, transform_all
+from ..lang.order import tensors_read
 from ..lang.program import Program
 from ..lang.tensors import Func
 
@@ -15,13 +17,24 @@ Rule = Callable[[Func, list[tuple[Definition, list[Read]]]], bool]
 
 
 def can_inline(func: Func, program: Program) -> bool:
-    """Whether a Func is one equation over Vars, and not an output."""
+    """Whether a Func is one equation over Vars that holds wherever it is read, and no output."""
     definitions = program.definitions_of(func)
     return (
         func not in program.outputs
-        and not any(func in group and program.is_recurrence(group) for group in program.groups)
+        and not program.is_recurrence(func)
         and len(definitions) == 1
+        and not definitions[0].is_update
         and all(isinstance(x, Var) for x in definitions[0].lhs)
+        and not _depends_on_time(definitions[0], program)
+    )
+
+
+def _depends_on_time(d: Definition, program: Program) -> bool:
+    """Whether what a definition reads may have changed where its value is read."""
+    changed = set() if d.block is None else {f for f, _ in d.block.root.definitions()}
+    return any(
+        t in changed or (isinstance(t, Initial) and t.array in program.inouts)
+        for t in tensors_read(d)
     )
 
 
@@ -39,7 +52,8 @@ def without_recomputation(func: Func, uses: list[tuple[Definition, list[Read]]])
     if any(r.index != index for r in reads):
         return False
     plain = [x for x in index if isinstance(x, (Var, RVar))]
-    return set(plain) >= {*definition.vars, *definition.rvars}
+    around = func.history.home.loops if func.history.home is not None else ()
+    return {*plain, *around} >= set(definition.dims)
 
 
 def inlined(program: Program, rule: Rule) -> Definitions:

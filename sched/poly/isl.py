@@ -8,7 +8,7 @@ Never use isl objects as dict keys: equal sets may hash differently.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +20,8 @@ from ..lang.errors import InternalError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "filled", "is_bounded",
-    "isl", "relation", "smallest_point", "union_sets", "val",
+    "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "equal_dims", "filled",
+    "is_bounded", "isl", "relation", "smallest_point", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -131,6 +131,13 @@ def relation(values: Sequence[PwAff], frame: Frame) -> Map:
     for value in values[1:]:
         result = result.flat_range_product(value.as_map())
     return result
+
+
+def equal_dims(pairs: Map, dims: Iterable[int]) -> Map:
+    """The pairs that agree in some dimensions."""
+    for k in dims:
+        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return pairs
 
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:

@@ -4,13 +4,14 @@ For an update with domain D, writes W and reads R of its own tensor, all of
 
     { x -> y : x, y in D, W(x) = W(y) or W(x) = R(y) or R(x) = W(y), Vars(x) != Vars(y) }
 
-must be empty. May-accesses take part with every candidate element.
+must be empty, within each iteration of the blocks around. May-accesses take part with every
+candidate element.
 """
 
 from __future__ import annotations
 
 from ..lang.errors import LanguageError
-from .isl import Map, Set, isl, smallest_point
+from .isl import Map, Set, equal_dims, smallest_point
 from .model import Model
 from .statements import Statement
 
@@ -25,21 +26,19 @@ def check_updates(model: Model) -> None:
 def _check(model: Model, statement: Statement) -> None:
     own = [a for a in statement.accesses if a.tensor is statement.func]
     writes = [a for a in own if a.is_write]
-    count = len(statement.definition.vars)
+    around, count = len(statement.definition.loops), len(statement.definition.vars)
     for write in writes:
         for other in own:
             touched = write.map.apply_range(other.map.reverse())
-            conflict = _differ(touched, count).intersect_params(model.context)
+            conflict = _differ(touched, around, count).intersect_params(model.context)
             if not conflict.is_empty():
                 raise _refusal(statement, conflict, other.is_write)
 
 
-def _differ(pairs: Map, count: int) -> Map:
-    """The pairs whose first `count` coordinates differ."""
-    same = pairs
-    for k in range(count):
-        same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-    return pairs.subtract(same)
+def _differ(pairs: Map, around: int, count: int) -> Map:
+    """The pairs of one iteration of the loops around whose next `count` coordinates differ."""
+    within = equal_dims(pairs, range(around))
+    return within.subtract(equal_dims(within, range(around, around + count)))
 
 
 def _refusal(statement: Statement, conflict: Map, both_write: bool) -> LanguageError:

@@ -19,7 +19,7 @@ def share(
     """The points of a region that each piece computes.
 
     A piece claims the points whose coordinates equal its constants; where a more specific piece
-    claims a point, that one has it.
+    claims a point, that one has it. The frame may have loops around before the Func's axes.
 
     Raises:
         LanguageError: a point is claimed by two pieces neither of which is the more specific, or
@@ -53,7 +53,7 @@ def share(
 def _claim(d: Definition, frame: Frame) -> Set:
     """The points whose coordinates equal the constants on the left."""
     result = frame.universe
-    for name, x in zip(frame.dims, d.lhs, strict=True):
+    for name, x in zip(frame.dims[-len(d.lhs) :] if d.lhs else (), d.lhs, strict=True):
         if not isinstance(x, Var):
             value = affine_value(frame, x)
             if value is None:
@@ -71,7 +71,8 @@ def _refuse_any(where: Set, func: Func, d: Definition, what: str, why: str, hint
     if point is not None:
         sizes, at = point
         given = " at " + ", ".join(f"{k}={v}" for k, v in sizes.items()) if sizes else ""
-        raise LanguageError(f"{func.name}{at} {what}{given}: {why}", where=d.span, hint=hint)
+        element = f"{func.name}{at[len(at) - func.ndim :]}"
+        raise LanguageError(f"{element} {what}{given}: {why}", where=d.span, hint=hint)
 
 
 def _more_specific(a: Definition, b: Definition) -> bool:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NoReturn
 
 from ..lang.errors import LanguageError
+from ..lang.inout import InOut
 from ..lang.nodes import Node, Param, Size
 from ..lang.printer import expr_text, html_text
 from ..lang.program import Program
@@ -16,7 +17,7 @@ from . import recurrence
 from .conditions import Conditions, conditions, together
 from .dependences import Dependence, dependences
 from .expressions import Translator
-from .folding import windows
+from .folding import copied, windows
 from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, budget
 from .legality import check_updates
@@ -62,6 +63,8 @@ class Schedule:
                 self.windows: dict[Func, int] = step(
                     "folding", lambda: windows(self.model, self.tree)
                 )
+                #: InOuts whose initial values are still read after they have been overwritten.
+                self.copied: tuple[InOut, ...] = copied(self.model, self.tree)
         except BudgetExceeded:
             raise self._unproved() from None
 
@@ -170,6 +173,7 @@ class Schedule:
         head = f"Schedule of {self.program.signature()}"
         lines = [head, *(text(nest, 1, self.program.names) for nest in self.nests)]
         lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
+        lines += [f"  copies {a.name} first" for a in self.copied]
         lines += [f"  requires {c}" for c in self.conditions]
         return "\n".join(lines)
 

@@ -57,8 +57,7 @@ class Statement:
     @property
     def loops(self) -> tuple[Var | RVar, ...]:
         """Its dimensions as symbols, outermost first in the order written."""
-        d = self.definition
-        return (*d.vars, *d.rvars)
+        return self.definition.dims
 
     @property
     def reads(self) -> list[Access]:

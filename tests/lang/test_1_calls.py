@@ -112,8 +112,8 @@ def test_1_4_args_may_list_an_input_that_is_not_read():
     [
         (lambda X, Y: (X,), "args= leaves out Y, which the program reads"),
         (lambda X, Y: (X, Y, X), "args= lists X twice"),
-        (lambda X, Y: (X, Y, n), "args= lists Inputs, not n"),
-        (lambda X, Y: (X, Y, "Z"), "args= lists Inputs, not 'Z'"),
+        (lambda X, Y: (X, Y, n), "args= lists Inputs and InOuts, not n"),
+        (lambda X, Y: (X, Y, "Z"), "args= lists Inputs and InOuts, not 'Z'"),
     ],
 )
 def test_1_4_wrong_args_are_refused(pick, what):

@@ -1,0 +1,218 @@
+"""Statements: the exact domain of each definition, and what it accesses there.
+
+A statement's dimensions are the loops of the blocks around it, then the Vars of its left side,
+then its RVars in running order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..lang.blocks import Sequential
+from ..lang.define import Definition
+from ..lang.errors import LanguageError
+from ..lang.guards import conjunction, guards
+from ..lang.nodes import Node, Read, RVar, Var, postorder
+from ..lang.printer import expr_text, index_text
+from ..lang.tensors import Func
+from .affine import access_relation, affine_value, condition
+from .isl import Frame, Map, PwAff, Set, is_bounded, isl
+from .statements import Access, Statement
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class Domains:
+    """Makes the statements of a model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def loops(self, block: Sequential, frame: Frame) -> Set:
+        """Where the loops of a block and of those around it run."""
+        domain = frame.universe
+        for b in block.chain:
+            if b.loop is None:
+                continue
+            x = frame.dim(b.loop.name)
+            lo, hi = (_affine_bound(b, bound, frame) for bound in (b.loop.lo, b.loop.hi))
+            domain = domain.intersect(x.ge_set(lo)).intersect(x.lt_set(hi))
+            if b.phase is not None:
+                domain = domain.intersect(condition(frame, b.phase).set)
+        return domain
+
+    def piece(self, d: Definition, number: int | None, own: Set) -> Statement:
+        """A piece over `own`, a set of elements behind the loops around; constant coordinates are
+        dropped."""
+        around = len(d.loops)
+        constants = [k for k, x in enumerate(d.lhs) if not isinstance(x, Var)]
+        domain = own
+        for k in reversed(constants):
+            domain = domain.project_out(isl.dim_type.set, around + k, 1)
+        frame = self._frame(d)
+        name = d.name if number is None else f"{d.name}.piece({number})"
+        return self._statement(d, name, frame, domain, None)
+
+    def _frame(self, d: Definition) -> Frame:
+        return Frame(self.model.params, tuple(x.name for x in d.dims))
+
+    def update(self, d: Definition, region: Set) -> Statement:
+        """An update of a Func whose elements behind the loops around are `region`."""
+        frame = self._frame(d)
+        domain = frame.universe if d.block is None else self.loops(d.block, frame)
+        for v in d.vars:
+            domain = domain.intersect(self._var_range(d, v, frame, region))
+        self._check_vars_bounded(d, domain)
+        data: dict[Node, Set] = {}
+        for r in d.rvars:
+            for bound in (r.lo, r.hi):
+                if affine_value(frame, bound) is None:
+                    data[bound] = domain  # read where the loop begins, whether it runs or not
+            domain = domain.intersect(self._rvar_range(d, r, frame, domain))
+        guard: Node | None = None
+        for where in d.where:
+            found = condition(frame, where)
+            domain = domain.intersect(found.set)
+            if not found.exact:
+                guard = conjunction(guard, where)
+        return self._statement(d, d.name, frame, domain.coalesce(), guard, data)
+
+    def _rvar_range(self, d: Definition, r: RVar, frame: Frame, outer: Set) -> Set:
+        """{ lo <= r < hi }, for all values that bounds read from data may have."""
+        x = frame.dim(r.name)
+        lo = self._bound(d, r, r.lo, frame, outer, smallest=True)
+        hi = self._bound(d, r, r.hi, frame, outer, smallest=False)
+        return x.ge_set(lo).intersect(x.lt_set(hi))
+
+    def _bound(
+        self, d: Definition, r: RVar, bound: Node, frame: Frame, outer: Set, smallest: bool
+    ) -> PwAff:
+        """A bound, or the most that it may be where it is read within `outer`."""
+        exact = affine_value(frame, bound)
+        if exact is not None:
+            return exact
+        found = access_relation(frame, (bound,)).map.intersect_domain(outer)
+        if not is_bounded(found.range(), 0):
+            raise _unbounded(d, r, bound)
+        return found.dim_min(0) if smallest else found.dim_max(0)
+
+    def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
+        """Where a Var of an update runs: the extent of the axes at which it stands plainly, else
+        wherever the coordinates it is in lie inside the region."""
+        axes = [k for k, x in enumerate(d.lhs) if x is v]
+        result = frame.universe
+        for k in axes:
+            result = result.intersect(self._along(d.func, k, frame.dim(v.name), frame, region))
+        if axes:
+            return result
+        for k, coordinate in enumerate(d.lhs):
+            symbols = list(postorder(coordinate))
+            moving = any(isinstance(n, (RVar, Read)) and n not in d.loops for n in symbols)
+            if v in symbols and not moving:
+                value = affine_value(frame, coordinate)
+                if value is not None:
+                    result = result.intersect(self._along(d.func, k, value, frame, region))
+        return result
+
+    def _along(self, func: Func, axis: int, value: PwAff, frame: Frame, region: Set) -> Set:
+        """Where a value lies in an axis of a region; in a box, however long the other axes are."""
+        if func.extents is not None or func in self.model.program.outputs:
+            extent = self.model.extent(func, axis, frame)
+            return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))
+        home = func.history.home
+        lo, hi = _ends(region, 0 if home is None else len(home.loops), axis, frame)
+        return value.ge_set(lo).intersect(value.le_set(hi))
+
+    def _check_vars_bounded(self, d: Definition, domain: Set) -> None:
+        for at, v in enumerate(d.vars, len(d.loops)):
+            if not is_bounded(domain, at):
+                raise LanguageError(
+                    f"nothing says where the Var {v.name} of {d.name} runs: on the left it stands "
+                    "only together with RVars or data",
+                    where=d.span,
+                    hint=f"make it an RVar, which has bounds: ps.RVar({v.name!r}, lo, hi)",
+                )
+
+    def _statement(
+        self,
+        d: Definition,
+        name: str,
+        frame: Frame,
+        domain: Set,
+        guard: Node | None,
+        data: Mapping[Node, Set] | None = None,
+    ) -> Statement:
+        """A statement with its accesses; `data` are bounds that are read, and where they are."""
+        bounds = dict(data or {})
+        statement = Statement(d, name, frame, domain, guard, frozenset(bounds))
+        conditions = guards([*d.lhs, *d.values, *([] if guard is None else [guard])])
+        for bound, where in bounds.items():
+            for node in guards([bound]):
+                if isinstance(node, Read):
+                    statement.accesses.append(_read(statement, node, where, exact=True))
+        for node, needed in conditions.items():
+            if isinstance(node, Read):
+                where, exact = domain, not bounds and (guard is None or node in postorder(guard))
+                if needed is not None:
+                    found = condition(frame, needed)
+                    where, exact = domain.intersect(found.set).coalesce(), exact and found.exact
+                statement.accesses.append(_read(statement, node, where, exact))
+        written = access_relation(frame, d.lhs)
+        must = guard is None and not bounds and not written.may
+        statement.accesses.append(Access(statement, d.func, d.lhs, written, domain, must, None))
+        return statement
+
+
+def _read(statement: Statement, node: Read, where: Set, exact: bool) -> Access:
+    """A read that happens within `where`; everywhere there, if `exact`."""
+    relation = access_relation(statement.frame, node.index)
+    must = exact and not relation.may
+    return Access(statement, node.tensor, node.index, relation, where, must, node)
+
+
+def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
+    """The smallest and the largest coordinate along an axis, over a frame that begins with the
+    loops around."""
+    if not around:
+        lo, hi = region.dim_min(axis), region.dim_max(axis)
+        return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
+    axes = int(region.dim(isl.dim_type.set)) - around
+    along = region.project_out(isl.dim_type.set, around + axis + 1, axes - axis - 1)
+    along = along.project_out(isl.dim_type.set, around, axis)
+    by_loops = Map.from_range(along).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+    more = len(frame.dims) - around
+    lo, hi = (
+        ends.get_pw_aff(0).add_dims(isl.dim_type.in_, more)
+        for ends in (by_loops.lexmin_pw_multi_aff(), by_loops.lexmax_pw_multi_aff())
+    )
+    return lo, hi
+
+
+def _affine_bound(b: Sequential, bound: Node, frame: Frame) -> PwAff:
+    value = affine_value(frame, bound)
+    if value is None:
+        raise LanguageError(
+            f"the bounds of {b!r} are not affine in sizes, Params and the loops around it: "
+            f"{expr_text(bound)}",
+            where=b.span,
+            hint="make it a size of its own: nz = ps.size('nz', default=...)",
+        )
+    return value
+
+
+def _unbounded(d: Definition, r: RVar, bound: Node) -> LanguageError:
+    """An RVar that could run over anything."""
+    from_data = any(isinstance(n, Read) for n in postorder(bound))
+    over = f"[{index_text((r.lo, r.hi))})"
+    if from_data:
+        what = f"nothing bounds the RVar {r.name} over {over}: its bounds are read from data"
+        hint = "declare the values of the Input: ps.Input(..., range=(0, n + 1))"
+    else:
+        what = f"the bounds of the RVar {r.name} are not affine in sizes, Vars and RVars: {over}"
+        hint = (
+            "run over an affine range and restrict it: "
+            f"ps.RVar({r.name!r}, 0, n, where=lambda {r.name}: ...)"
+        )
+    return LanguageError(what, where=d.span, hint=hint)
