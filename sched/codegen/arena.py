@@ -14,7 +14,7 @@ import numpy as np
 from ..lang.dtypes import Array
 from ..lang.errors import CallValueError
 from ..lang.nodes import postorder
-from .ir import Buffer, Load, Module, Stmt, Stores, expressions, walk
+from .ir import Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -44,6 +44,8 @@ def _touched(body: Stmt) -> set[Buffer]:
     for stmt in walk(body):
         if isinstance(stmt, Stores):
             found.update(s.buffer for s in stmt.stores)
+        if isinstance(stmt, Call):
+            found.update(stmt.buffers)
         for node in postorder(*expressions(stmt)):
             if isinstance(node, Load):
                 found.add(node.buffer)

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..lang import index as ix
+from ..lang.define import Definition
 from ..lang.dtypes import bool_
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.inout import InOut
 from ..lang.nodes import Const, Node, Op, Read, Var, postorder, transform_all
+from ..lang.opaque import Opaque, Trace
 from ..lang.tensors import Func
 from ..poly.conditions import Conditions
 from ..poly.model import Model
 from ..poly.scan import DataBounds, Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 from ..poly.statements import Statement
-from .ir import Buffer, Count, For, Function, If, Load, Module, Seq, Stmt, Store, Stores, dtype_of
+from .callbacks import PrintTrace, RunExtern, as_word
+from .ir import (
+    Buffer,
+    Call,
+    Callback,
+    Count,
+    For,
+    Function,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+    dtype_of,
+)
 from .storage import Storage, place, scalars, strides
 
 
@@ -45,7 +64,8 @@ def build(
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
     buffers = tuple(dict.fromkeys(storage.values()))
     symbols = (*scalars(model), *strides(buffers))
-    return Module(name, buffers, symbols, functions, counters=int(checks))
+    callbacks = tuple(builder.callbacks)
+    return Module(name, buffers, symbols, functions, int(checks), callbacks)
 
 
 def _copy(source: Buffer, target: Buffer) -> Stmt:
@@ -72,6 +92,7 @@ class _Builder:
         self.storage = storage
         self.safe = conditions.safe
         self.checks = checks
+        self.callbacks: list[Callback] = []
 
     def stmt(self, scan: Scan, covered: frozenset[Node] = frozenset()) -> Stmt:
         """`covered` are the RVars whose loops run within the bounds that they read from data."""
@@ -102,6 +123,8 @@ class _Builder:
         """The stores of one instance, at the point that the loops are at."""
         statement = scan.stage.statement
         d = statement.definition
+        if d.opaque is not None:
+            return self._extern(d, d.opaque, scan.point)
         tested = [
             test
             for r in d.rvars
@@ -114,14 +137,47 @@ class _Builder:
         roots = (*d.lhs, *d.values, *test)
         convert = _Converter(self, statement, roots)
         counts = _zero_divisors(convert, roots) if self.checks else []
+        traces = list(self._traces(d, convert, roots))
         made = transform_all(
             (*map(convert, roots), *map(convert, counts)), lambda n: scan.point.get(n, n)
         )
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
         stores = tuple(Store(self.storage[d.func, c], index, v) for c, v in enumerate(values))
-        parts: list[Stmt] = [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
+        parts: list[Stmt] = [self._at(t, scan.point) for t in traces]
+        parts += [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
         return If(made[len(roots) - 1], body) if test else body
+
+    def _traces(self, d: Definition, convert: _Converter, roots: Sequence[Node]) -> Iterator[Call]:
+        """A call for each value that is printed, over the statement's dimensions."""
+        for node in postorder(*roots):
+            if isinstance(node, Trace):
+                names = tuple(x.name for x in d.dims)
+                value, dtype = convert(node.value), dtype_of(node.value)
+                self.callbacks.append(PrintTrace(node.label, dtype, d.name, names))
+                guard = convert.needed[node]
+                condition = None if guard is None else convert(guard)
+                yield Call(len(self.callbacks) - 1, (as_word(value), *d.dims), condition)
+
+    def _at(self, call: Call, point: Mapping[Node, Node]) -> Call:
+        """A call in terms of the loops."""
+        roots = (*call.words, *(() if call.condition is None else (call.condition,)))
+        made = transform_all(roots, lambda n: point.get(n, n))
+        condition = None if call.condition is None else made[-1]
+        return replace(call, words=made[: len(call.words)], condition=condition)
+
+    def _extern(self, d: Definition, stage: Opaque, point: Mapping[Node, Node]) -> Call:
+        """The call of an extern stage, which is told the bounds of what it reads."""
+        sources: list[Buffer] = []
+        words: list[Node] = []
+        for first, ends in stage.regions:
+            for c in range(len(first.tensor.dtypes)):
+                sources.append(self.storage[first.tensor, c])
+                words += [as_word(x) for x in (*first.index, *ends)]
+        targets = [self.storage[d.func, c] for c in range(len(d.func.dtypes))]
+        self.callbacks.append(RunExtern(stage.stage, tuple(sources), tuple(targets)))
+        call = Call(len(self.callbacks) - 1, tuple(words), None, (*sources, *targets))
+        return self._at(call, point)
 
 
 def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
@@ -171,6 +227,8 @@ class _Converter:
 
     def _one(self, node: Node, guard: Guard) -> Node:
         args = tuple(self.done[a] for a in node.args)
+        if isinstance(node, Trace):
+            return args[0]
         if isinstance(node, Read):
             buffer = self.storage[node.tensor, node.component]
             condition = None if guard is None else self.done[guard]

@@ -18,11 +18,11 @@ is one offset, in elements or, where `Buffer.strided`, in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from ..lang.dtypes import DType, Type, concrete
+from ..lang.dtypes import Array, DType, Type, concrete
 from ..lang.nodes import Node, Param, Size, Var
 
 BufferKind = Literal["input", "output", "scratch", "const"]
@@ -98,6 +98,19 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """Calls back: `callback` says whom, `words` (int64 each) are passed, where the condition holds.
+
+    Whoever is called may read and write `buffers`, and nothing else of the kernel's.
+    """
+
+    callback: int
+    words: tuple[Node, ...]
+    condition: Node | None
+    buffers: tuple[Buffer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class For:
     """for var in range(lo, hi, step). `name` is what the user calls the loop."""
 
@@ -125,7 +138,7 @@ class Seq:
     parts: tuple[Stmt, ...]
 
 
-Stmt = Stores | Count | For | If | Seq
+Stmt = Stores | Count | Call | For | If | Seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +150,25 @@ class Function:
     body: Stmt
 
 
+class Callback(Protocol):
+    """What a `Call` does, given the words and the arrays of the kernel's buffers."""
+
+    def __call__(
+        self,
+        words: Sequence[int],
+        arrays: Callable[[Buffer], tuple[Array, tuple[int, ...]]],
+        /,
+    ) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Module:
     """A kernel. Called as `void name(int64 *slots)`.
 
     The slots hold, one 64-bit word each: the address of every buffer that is not a const, in
     order; then every scalar in order (int64 and narrower integers as int64, bool as 0 or 1,
-    floats as their bits in the low end); then `counters` error counters.
+    floats as their bits in the low end); then `counters` error counters; then, if there are
+    `callbacks`, the address of a `void (int64 callback, int64 *words)`.
     """
 
     name: str
@@ -151,6 +176,7 @@ class Module:
     scalars: tuple[Size | Param, ...]
     functions: tuple[Function, ...]
     counters: int = 0
+    callbacks: tuple[Callback, ...] = ()
 
 
 def scalar_dtype(scalar: Size | Param) -> DType:
@@ -187,6 +213,8 @@ def expressions(stmt: Stmt) -> tuple[Node, ...]:
             for s in stores:
                 found += [*s.index, s.value, *(() if s.guard is None else (s.guard,))]
             return tuple(found)
+        case Call(words=words, condition=condition):
+            return words if condition is None else (*words, condition)
         case _:
             return ()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,11 @@ import numpy as np
 from ..lang import index as ix
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
-from ..lang.errors import CallValueError, InternalError
+from ..lang.errors import CallTypeError, CallValueError, InternalError
 from ..lang.inout import InOut
 from ..lang.nodes import Node, integer
 from ..lang.printer import expr_text, html_text
+from ..lang.region import Partial
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.conditions import Scan
 from ..poly.expressions import Translator
@@ -23,6 +26,7 @@ from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
 from . import arena
 from .arguments import allocate, bits, check_aligned, check_distinct, check_overlap, is_contiguous
+from .callbacks import Dispatcher
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
@@ -53,6 +57,7 @@ class Kernel:
         self._lock = threading.Lock()
         self._pool = arena.Pool()
         self._variants: dict[bool, _Variant] = {}
+        self._part: tuple[Partial, Kernel] | None = None
         self._conditions = _SizeChecks(schedule)
         self._variant(False)
         self.signature = schedule.program.signature()
@@ -60,7 +65,13 @@ class Kernel:
 
     # calling ----------------------------------------------------------------------------------
     def __call__(
-        self, /, *args: Any, out: Any = None, shape: Sequence[int] | None = None, **kwargs: Any
+        self,
+        /,
+        *args: Any,
+        out: Any = None,
+        shape: Sequence[int] | None = None,
+        region: Any = None,
+        **kwargs: Any,
     ) -> Any:
         """Runs the kernel.
 
@@ -68,6 +79,8 @@ class Kernel:
             args, kwargs: the Inputs by position or name; Params and free sizes by name.
             out: an array, a tuple of arrays or a dict by name, to write the outputs to.
             shape: of an output that has no declared shape (a tuple of them for several).
+            region: the part of the output to compute, a half-open pair an axis; only what it
+                needs is computed. For several outputs a tuple of them, or a dict by name.
 
         Returns:
             The output, or a tuple of all outputs, also those passed by `out=`. An output with a
@@ -77,6 +90,8 @@ class Kernel:
             CallError: an argument does not fit; it names the argument and the fault. Nothing
                 has been written then.
         """
+        if region is not None:
+            return self._call_part(region, args, kwargs, out, shape)
         program = self._schedule.program
         bound = self._binder.bind(args, kwargs, shape=shape, out=out)
         values = self._conditions.check(bound)
@@ -92,6 +107,24 @@ class Kernel:
         self._variant(not contiguous).run(values, {**inputs, **outputs}, self._pool)
         results = tuple(self._result(func, outputs) for func in program.outputs)
         return results[0] if len(results) == 1 else results
+
+    def _call_part(self, region: Any, args: Any, kwargs: Any, out: Any, shape: Any) -> Any:
+        """Computes a part, by a kernel that is compiled when first needed."""
+        if shape is not None:
+            raise CallTypeError(
+                "region= says what is computed, and shape= too",
+                argument="shape",
+                hint="leave out shape=",
+            )
+        with self._lock:
+            if self._part is None:
+                partial = Partial(self._schedule.program)
+                schedule = self._schedule.of(partial.program)
+                kernel = Kernel(schedule, checks=self._checks, target=self._target)
+                self._part = partial, kernel
+        partial, kernel = self._part
+        sizes = partial.sizes(region)
+        return kernel(*args, out=partial.renamed(out), **{**kwargs, **sizes})
 
     def _result(self, func: Func, outputs: dict[str, Array]) -> Any:
         """The array of an output, or a tuple with one a component."""
@@ -234,6 +267,7 @@ class _Variant:
         self.spans = arena.lifetimes(module)
         scratch = [span.buffer for span in self.spans]
         self.bytes = compile_nodes([_bytes(b) for b in scratch])
+        self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in scratch}
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
 
     def run(self, values: dict[str, Any], arrays: dict[str, Array], pool: arena.Pool) -> None:
@@ -251,16 +285,41 @@ class _Variant:
         ]
         module = self.lowered.flat
         words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
+        first = len(words)
         words += [0] * module.counters
+        back = None
+        if module.callbacks:
+            back = Dispatcher(module.callbacks, partial(self._array, values, arrays, scratch))
+            words.append(back.address)
         slots = (ctypes.c_int64 * max(len(words), 1))(*words)
         self.function(ctypes.addressof(slots))
         if block is not None:
             pool.give_back(block)
-        if module.counters and (count := sum(slots[len(words) - module.counters :])):
+        if back is not None and back.error is not None:
+            raise back.error
+        if module.counters and (count := sum(slots[first : first + module.counters])):
             raise CallValueError(
                 f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
                 hint="guard the divisor, or compile without checks=True",
             )
+
+    def _array(
+        self,
+        values: dict[str, Any],
+        arrays: dict[str, Array],
+        scratch: dict[int, int],
+        buffer: Buffer,
+    ) -> tuple[Array, tuple[int, ...]]:
+        """A buffer as an array, and the index of its first element."""
+        if buffer.kind == "const":
+            return buffer.data.view(), (0,) * buffer.ndim
+        if buffer.kind != "scratch":
+            return arrays[buffer.name].view(), (0,) * buffer.ndim
+        box = self.boxes[id(buffer)](values)
+        shape = tuple(max(n, 0) for n in box[buffer.ndim :])
+        length = math.prod(shape) * buffer.dtype.itemsize
+        memory: Any = (ctypes.c_char * length).from_address(scratch[id(buffer)])
+        return np.frombuffer(memory, buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
 
     def _plan(self, values: dict[str, Any]) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..lang.nodes import Node, transform_all
-from .ir import Count, For, If, Module, Seq, Stmt, Store, Stores
+from .ir import Call, Count, For, If, Module, Seq, Stmt, Store, Stores
 
 Rule = Callable[[Node], Node]
 
@@ -38,6 +38,10 @@ def map_expressions(module: Module, rule: Rule) -> Module:
                 return replace(stmt, lo=lo, hi=hi)
             case If(condition=c) | Count(condition=c):
                 return replace(stmt, condition=transform_all((c,), rule)[0])
+            case Call(words=words, condition=condition):
+                made = transform_all((*words, *(() if condition is None else (condition,))), rule)
+                kept = None if condition is None else made[-1]
+                return replace(stmt, words=made[: len(words)], condition=kept)
             case Stores(stores=stores):
                 return Stores(_stores(stores, rule))
             case _:

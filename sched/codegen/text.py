@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lang.nodes import Node, Var, postorder
 from ..lang.printer import expr_text
-from .ir import Buffer, Count, For, If, Load, Module, Seq, Stmt, Stores
+from .ir import Buffer, Call, Count, For, If, Load, Module, Seq, Stmt, Stores
 
 _LONG = 400
 
@@ -41,6 +41,9 @@ def stmt_text(stmt: Stmt, indent: int = 0) -> str:
             return "\n".join(stmt_text(p, indent) for p in parts)
         case Count(counter=counter, condition=condition):
             return f"{pad}count {counter} where {node_text(condition)}"
+        case Call(callback=callback, words=words, condition=condition):
+            guard = "" if condition is None else f" where {node_text(condition)}"
+            return f"{pad}call {callback}({', '.join(map(node_text, words))}){guard}"
         case Stores(stores=stores):
             lines = []
             for s in stores:

@@ -11,7 +11,20 @@ from ..lang.dtypes import bool_, int64
 from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Size, Var, postorder
 from ..lang.ops import OPS
-from .ir import Buffer, For, Function, If, Load, Module, Seq, Stmt, Stores, dtype_of, expressions
+from .ir import (
+    Buffer,
+    Call,
+    For,
+    Function,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Stores,
+    dtype_of,
+    expressions,
+)
 
 
 def verify(module: Module, flat: bool) -> None:
@@ -48,6 +61,10 @@ class _Verifier:
             case Seq(parts=parts):
                 for part in parts:
                     self.stmt(part, scope)
+            case Call(words=words, condition=condition):
+                self.check(all(dtype_of(w) == int64 for w in words), "a word that is not int64")
+                typed = condition is None or dtype_of(condition) == bool_
+                self.check(typed, "a condition that is not a bool")
             case Stores(stores=stores):
                 for s in stores:
                     self.check(s.buffer.kind in ("output", "scratch"), f"store to {s.buffer.name}")

@@ -18,6 +18,7 @@ from typing import Any
 from ..lang.dtypes import concrete
 from ..lang.math import expansion
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ..lang.opaque import Opaque, Trace
 from ..lang.ops import FUNCTIONS
 from ..lang.tensors import Tensor
 from .scalar import Value, as_value, meaning, wrapping
@@ -25,6 +26,10 @@ from .storage import Values
 
 Env = dict[Node, Any]
 Function = Callable[[Env], Any]
+
+
+Tracer = Callable[["Trace", Any, Env], None]
+"""Prints a traced value."""
 
 
 class Symbols:
@@ -58,7 +63,9 @@ class Evaluator:
         symbols: Symbols,
         values: Mapping[Tensor, Values],
         faults: Faults,
+        tracer: Tracer | None = None,
     ) -> None:
+        self._tracer = tracer
         self._symbols = symbols
         self._values = values
         self._faults = faults
@@ -67,7 +74,7 @@ class Evaluator:
         uses = Counter(a for node in order for a in node.args)
         for node in order:
             function = self._function(node)
-            shared = uses[node] > 1 and isinstance(node, (Op, Read))
+            shared = uses[node] > 1 and isinstance(node, (Op, Read, Trace))
             self._functions[node] = remembering(node, function) if shared else function
 
     def __getitem__(self, node: Node) -> Function:
@@ -94,6 +101,10 @@ class Evaluator:
                 return self._read(node)
             case Op():
                 return self._operator(node)
+            case Trace():
+                return self._trace(node)
+            case Opaque():
+                return constant(None)  # computed all at once, not here
             case _:
                 raise TypeError(type(node).__name__)
 
@@ -115,6 +126,18 @@ class Evaluator:
         if node.op in ("floordiv", "mod") and result.is_int:
             args[1] = self._counting_zeros(args[1])
         return _apply(meaning(node.op, result, operand), args)
+
+    def _trace(self, node: Trace) -> Function:
+        value, tracer = self._functions[node.value], self._tracer
+        if tracer is None:
+            return value
+
+        def traced(env: Env) -> Any:
+            found = value(env)
+            tracer(node, found, env)
+            return found
+
+        return traced
 
     def _counting_zeros(self, divisor: Function) -> Function:
         faults = self._faults

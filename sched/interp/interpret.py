@@ -6,6 +6,7 @@ its region. Nothing is scheduled, nothing is proved: every instance is looked at
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,8 +18,10 @@ from ..lang.define import Definition
 from ..lang.errors import CallValueError, LanguageTypeError
 from ..lang.inout import InOut
 from ..lang.nodes import Node
+from ..lang.opaque import Opaque
 from ..lang.order import Block, Plain, Recurrence, Step, roots_of
 from ..lang.program import Program
+from ..lang.region import Partial
 from ..lang.tensors import Func, Tensor
 from .blocks import fresh_in, loop_point
 from .domain import exact_loops, nest
@@ -26,7 +29,9 @@ from .evaluate import Env, Evaluator, Faults, Symbols, deep_recursion
 from .pieces import point_env
 from .recurrence import DEPTH, Lazy, Member
 from .regions import Regions, tensor_shapes
-from .storage import ArrayValues, Point, Values, to_arrays
+from .scalar import as_value
+from .storage import ArrayValues, Point, Values, region_array, to_arrays
+from .tracing import tracer
 from .vars import var_points
 
 
@@ -36,6 +41,7 @@ def interpret(
     *args: Any,
     shape: Any = None,
     out: Any = None,
+    region: Any = None,
     checks: bool = False,
     **kwargs: Any,
 ) -> Any:
@@ -46,6 +52,7 @@ def interpret(
         *args, **kwargs: arrays by position or by name; Params and free sizes by name.
         shape: of an output without a declared shape; a dict by name if there are several.
         out: an array, a tuple, or a dict by name, to write the outputs into.
+        region: the part of the output to compute, a half-open pair an axis; see `Kernel`.
         checks: raise a CallValueError where an integer was divided by zero.
 
     Returns:
@@ -60,6 +67,10 @@ def interpret(
     if not outputs:
         raise LanguageTypeError("interpret needs at least one Func")
     program = Program(outputs)
+    if region is not None:
+        partial = Partial(program)
+        program, out = partial.program, partial.renamed(out)
+        kwargs = {**kwargs, **partial.sizes(region)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
     with np.errstate(all="ignore"), deep_recursion(_all_roots(program), DEPTH):
         results = _Run(program, binding, checks).results()
@@ -122,7 +133,9 @@ class _Run:
                 self._check_divisions(funcs[-1])
             case Plain(func=func, definitions=definitions):
                 pieces = {d for d in definitions if not d.is_update}
-                if pieces:
+                if definitions[0].opaque is not None:
+                    self._extern(definitions[0], definitions[0].opaque, around)
+                elif pieces:
                     self._pure(func, pieces, around)
                 for d in definitions:
                     if d.is_update:
@@ -159,6 +172,24 @@ class _Run:
             d = pieces.at(point)
             if d in chosen:
                 values[point] = functions[d](point_env(d, point, around))
+
+    def _extern(self, d: Definition, stage: Opaque, around: Env) -> None:
+        """Runs the function of an extern stage on arrays."""
+        functions = Evaluator(stage.operands, self.symbols, self.values, self.faults)
+        arrays = []
+        for first, ends in stage.regions:
+            axes = [
+                range(functions[lo](around), functions[hi](around))
+                for lo, hi in zip(first.index, ends, strict=True)
+            ]
+            arrays.append(region_array(self.values[first.tensor], axes, first.tensor.dtypes))
+        shape = tuple(map(len, self.regions.of[d.func].span()))
+        outputs = [np.empty(shape, t.numpy) for t in d.func.dtypes]
+        stage.stage.run([a for parts in arrays for a in parts], outputs)
+        values = self.values[d.func]
+        for point in itertools.product(*map(range, shape)):
+            found = [as_value(o[point], t) for o, t in zip(outputs, d.func.dtypes, strict=True)]
+            values[point] = tuple(found) if len(found) > 1 else found[0]
 
     def _update(self, d: Definition, around: Env) -> None:
         f, values = self._of(d), self.values[d.func]
@@ -215,7 +246,7 @@ class _Functions:
         values: Mapping[Tensor, Values],
         faults: Faults,
     ) -> None:
-        functions = Evaluator(roots_of(d), symbols, values, faults)
+        functions = Evaluator(roots_of(d), symbols, values, faults, tracer(d))
         self.loops = exact_loops(d.rvars, functions)
         self.conditions = [functions[c] for c in d.where]
         self.point = functions.point(d.lhs)

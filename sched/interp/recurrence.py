@@ -17,6 +17,7 @@ from .domain import exact_loops, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .pieces import Pieces, point_env
 from .storage import Point, Values
+from .tracing import tracer
 
 DEPTH = 10_000
 """How many values may wait for each other: as many frames, and more, are on Python's stack."""
@@ -69,7 +70,7 @@ class Member:
         self.current = _Current(func.name)
         own = {**values, func: self.current}
         self.pure = {
-            d: _stored(Evaluator(tuple(d.values), symbols, values, faults), d)
+            d: _stored(Evaluator(tuple(d.values), symbols, values, faults, tracer(d)), d)
             for d in pieces.definitions
         }
         self.updates = [
@@ -90,7 +91,7 @@ class _Update:
     def __init__(
         self, d: Definition, values: Mapping[Tensor, Values], symbols: Symbols, faults: Faults
     ) -> None:
-        functions = Evaluator(roots_of(d), symbols, values, faults)
+        functions = Evaluator(roots_of(d), symbols, values, faults, tracer(d))
         self.d = d
         self.loops = exact_loops(d.rvars, functions)
         self.conditions = [functions[c] for c in d.where]

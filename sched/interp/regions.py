@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..lang.define import Definition
 from ..lang.inout import InOut
 from ..lang.nodes import RVar
+from ..lang.opaque import Opaque
 from ..lang.order import Block
 from ..lang.program import Program
 from ..lang.tensors import Const, Func, Input, Tensor
@@ -25,7 +26,7 @@ from . import refusals
 from .blocks import Range, blocks, fresh_in, loop_point
 from .bounds import LARGEST_BOX, Bounds, Box, data_rvars
 from .domain import may_loop, nest
-from .evaluate import Env, Evaluator, Faults, Symbols
+from .evaluate import Env, Evaluator, Faults, Symbols, constant
 from .footprint import Access, Footprint
 from .order import VarOrder, needs_check
 from .pieces import Pieces, point_env
@@ -160,6 +161,10 @@ class Regions:
     def pure(self, func: Func, around: Env | None = None) -> Iterator[Visit]:
         """The instances of a pure definition, each access checked and added to its region."""
         pieces = self.pieces[func]
+        opaque = pieces.definitions[0].opaque
+        if opaque is not None:
+            self._extern(pieces.definitions[0], opaque, around or {})
+            return
         for point in self.of[func].points():
             d = pieces.at(point)
             env = point_env(d, point, around)
@@ -168,6 +173,17 @@ class Regions:
             for access in reads:
                 self._add(d, access, env)
             yield d, env, [*reads, footprint.write]
+
+    def _extern(self, d: Definition, stage: Opaque, around: Env) -> None:
+        """All that an extern stage reads, checked and added to its region."""
+        functions = Evaluator(stage.operands, self.symbols, {}, Faults())
+        for first, ends in stage.regions:
+            axes = [
+                range(functions[lo](around), functions[hi](around))
+                for lo, hi in zip(first.index, ends, strict=True)
+            ]
+            for point in itertools.product(*axes):
+                self._add(d, Access(first.tensor, first.index, True, constant(point)), around)
 
     def update(self, d: Definition, around: Env | None = None) -> Iterator[Visit]:
         """The instances of an update that may happen, as `pure` does it."""
@@ -245,6 +261,6 @@ def tensor_shapes(
     shapes: dict[Tensor, tuple[int, ...] | None] = {i: a.shape for i, a in arrays.items()}
     shapes.update((c, c.data.shape) for c in program.consts if isinstance(c, Const))
     for f in program.funcs:
-        fixed = () if f.extents is None and program.is_fixed(f) and f.ndim == 0 else None
-        shapes[f] = funcs.get(f, fixed)
+        fixed = program.is_fixed(f)
+        shapes[f] = funcs.get(f, () if f.ndim == 0 else None) if fixed else None
     return shapes

@@ -6,6 +6,7 @@ found out at once. A Func with several components keeps a tuple at each point.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,4 +53,18 @@ def to_arrays(
     for point, value in values.items():
         for array, component in zip(arrays, value if len(dtypes) > 1 else (value,), strict=True):
             array[point] = component
+    return arrays
+
+
+def region_array(
+    values: Values, axes: Sequence[range], dtypes: tuple[DType, ...]
+) -> tuple[NDArray[Any], ...]:
+    """The values of a part of a tensor as read-only arrays, one a component."""
+    arrays = tuple(np.empty(tuple(map(len, axes)), t.numpy) for t in dtypes)
+    for at in np.ndindex(*map(len, axes)):
+        value = values[tuple(axis[k] for axis, k in zip(axes, at, strict=True))]
+        for array, component in zip(arrays, value if len(dtypes) > 1 else (value,), strict=True):
+            array[at] = component
+    for array in arrays:
+        array.flags.writeable = False
     return arrays

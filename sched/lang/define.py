@@ -17,6 +17,7 @@ from .elaborate import elaborate, infer_types, lower_bounds
 from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, as_node, symbol_key
 from .nodes import Node, Op, Read, RVar, Var, postorder
+from .opaque import Opaque, check_traces, opaque_of
 from .ops import OPS
 from .printer import Names, expr_text, index_text, shared_texts
 from .reductions import extract
@@ -71,6 +72,11 @@ class Definition:
     def dims(self) -> tuple[Var | RVar, ...]:
         """What an instance of it is told by: the loops around, then its Vars, then its RVars."""
         return (*self.loops, *self.vars, *self.rvars)
+
+    @property
+    def opaque(self) -> Opaque | None:
+        """The extern stage that computes it, if one does."""
+        return opaque_of(self.values)
 
     @property
     def is_update(self) -> bool:
@@ -213,6 +219,7 @@ class History:
         implicit = max(map(_implicit, postorder(*given)), default=0)
         lhs = func._index(index, implicit)
         check_loops(block, (*lhs, *given), span)
+        check_traces(lhs, given)
         if block is None and not self.closed:
             self._refuse_plain_reads(given, span)
         values, reductions = extract(func, lhs, given, span, len(self.reductions), block)

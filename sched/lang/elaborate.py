@@ -255,6 +255,8 @@ class _Typer:
                 return history.dtypes()[c] if history is not None else tensor.dtypes[c]
             case Op():
                 return self._rule(node, args)
+            case _ if node.type is None and args:
+                return args[0]
             case _:
                 return node.type
 
@@ -348,7 +350,7 @@ class _Typer:
             case Op():
                 return self._build_op(node, args, strict)
             case _:
-                return node
+                return node.with_args(args)
 
     def _as_index(self, tensor: str, node: Node, written: Node) -> Node:
         t = node.type

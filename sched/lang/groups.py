@@ -71,6 +71,13 @@ def check_recurrence(group: Sequence[Func]) -> None:
     """
     for func in group:
         for d in func.history.typed():
+            if d.opaque is not None:
+                raise LanguageError(
+                    f"the extern stage {func.name} needs itself: {', '.join(f.name for f in group)}"
+                    " need each other, and it is computed all at once",
+                    where=d.span,
+                    hint="inside a ps.sequential it can read what the iteration before computed",
+                )
             if d.is_update and not _stays(d):
                 raise LanguageError(
                     f"{d.name} is part of a recurrence ({', '.join(f.name for f in group)}) and "

@@ -117,13 +117,23 @@ class Program:
         args: Sequence[Input] | None = None,
         *,
         complete: bool = True,
+        partial: frozenset[Func] = frozenset(),
+        requirements: Sequence[Requirement] = (),
     ) -> None:
-        """With `complete=False`, the program so far: its Funcs may get more definitions."""
+        """
+        Args:
+            outputs: the Funcs to compute.
+            args: the Inputs in the order of a call.
+            complete: else, it is the program so far: its Funcs may get more definitions.
+            partial: Funcs that are computed where they are needed, although they have a shape.
+            requirements: besides those of the Funcs.
+        """
         span = user_span()
         for output in outputs:
             if not isinstance(output, Func):
                 raise LanguageTypeError(f"a program computes Funcs, not {output!r}")
         self.outputs = tuple(outputs)
+        self._partial = partial
         if not outputs:
             raise LanguageError("a program computes at least one Func")
         if len(set(outputs)) < len(outputs):
@@ -144,7 +154,8 @@ class Program:
         self._check_ranks()
         for group in self.recurrences:
             check_recurrence(group)
-        self.requirements = tuple(dict.fromkeys(r for f in self.funcs for r in f.requirements))
+        given = (r for f in self.funcs for r in f.requirements)
+        self.requirements = tuple(dict.fromkeys((*requirements, *given)))
         self.inputs = _order(args, self._arguments(), span)
         self.consts = tuple(
             dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))
@@ -191,8 +202,15 @@ class Program:
 
     def is_fixed(self, func: Func) -> bool:
         """Whether the region of a Func is given, and does not follow from what consumers read."""
+        if func in self._partial and not self._is_whole(func):
+            return False
         given = func.extents is not None or func in self.outputs
         return given or (func.ndim == 0 and updated_in_block(func))
+
+    def _is_whole(self, func: Func) -> bool:
+        """Whether a Func cannot be computed in part."""
+        opaque = any(d.opaque is not None for d in func.history.typed())
+        return opaque or self.is_recurrence(func) or updated_in_block(func)
 
     @cached_property
     def demand_order(self) -> tuple[Func, ...]:
@@ -318,7 +336,8 @@ class Program:
         for name, param in self.params.items():
             default = kinds.empty if param.info.default is None else param.info.default
             parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
-        for name in (*self.free_sizes(), "out", "shape"):
+        names = [n for n in self.free_sizes() if n.isidentifier()]
+        for name in (*names, "out", "shape", "region"):
             parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
         return inspect.Signature(parameters)
 

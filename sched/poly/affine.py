@@ -130,7 +130,8 @@ class _Builder:
             self.intervals[node], self.exact[node] = interval(node, self.intervals)
         order = self._needed(roots)
         self.unknowns = [n for n in order if not self._is_affine(n)]
-        self.names = {n: f"_{k}" for k, n in enumerate(self.unknowns)}
+        # No Var is called so: implicit ones are _1, _2, ...
+        self.names = {n: f"?{k}" for k, n in enumerate(self.unknowns)}
         self.frame = base.extended(tuple(self.names.values()))
         self.value: dict[Node, PwAff] = {}
         self.truth: dict[Node, Set] = {}

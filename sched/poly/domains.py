@@ -15,8 +15,8 @@ from ..lang.errors import LanguageError
 from ..lang.guards import conjunction, guards
 from ..lang.nodes import Node, Read, RVar, Var, postorder
 from ..lang.printer import expr_text, index_text
-from ..lang.tensors import Func
-from .affine import access_relation, affine_value, condition
+from ..lang.tensors import Func, Tensor
+from .affine import Relation, access_relation, affine_value, condition
 from .isl import Frame, Map, PwAff, Set, is_bounded, isl
 from .statements import Access, Statement
 
@@ -54,6 +54,30 @@ class Domains:
         frame = self._frame(d)
         name = d.name if number is None else f"{d.name}.piece({number})"
         return self._statement(d, name, frame, domain, None)
+
+    def extern(self, d: Definition, region: Set) -> Statement:
+        """An extern stage: one instance an iteration of the loops around, which writes all of
+        its region."""
+        frame = Frame(self.model.params, tuple(r.name for r in d.loops))
+        around = len(d.loops)
+        domain = frame.universe if d.block is None else self.loops(d.block, frame)
+        statement = Statement(d, d.name, frame, domain, None)
+        assert d.opaque is not None
+        for first, ends in d.opaque.regions:
+            whole = frame.extended([f"#{k}" for k in range(len(ends))])
+            box = whole.universe
+            for k, (lo, hi) in enumerate(zip(first.index, ends, strict=True)):
+                limits = [affine_value(whole, bound) for bound in (lo, hi)]
+                if limits[0] is None or limits[1] is None:
+                    raise LanguageError(
+                        f"{d.name} reads {first.tensor.name} over "
+                        f"[{expr_text(lo)}, {expr_text(hi)}), which is not affine in sizes",
+                        where=d.span,
+                    )
+                box = box.intersect(whole.within(whole.dims[around + k], limits[0], limits[1]))
+            statement.accesses.append(_whole(statement, first.tensor, box, first))
+        statement.accesses.append(_whole(statement, d.func, region, None))
+        return statement
 
     def _frame(self, d: Definition) -> Frame:
         return Frame(self.model.params, tuple(x.name for x in d.dims))
@@ -118,7 +142,7 @@ class Domains:
 
     def _along(self, func: Func, axis: int, value: PwAff, frame: Frame, region: Set) -> Set:
         """Where a value lies in an axis of a region; in a box, however long the other axes are."""
-        if func.extents is not None or func in self.model.program.outputs:
+        if self.model.program.is_fixed(func):
             extent = self.model.extent(func, axis, frame)
             return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))
         home = func.history.home
@@ -170,6 +194,15 @@ def _read(statement: Statement, node: Read, where: Set, exact: bool) -> Access:
     relation = access_relation(statement.frame, node.index)
     must = exact and not relation.may
     return Access(statement, node.tensor, node.index, relation, where, must, node)
+
+
+def _whole(statement: Statement, tensor: Tensor, region: Set, node: Read | None) -> Access:
+    """An access to all of a region, given as { (loops, element) }."""
+    around = len(statement.frame.dims)
+    touched = Map.from_range(region).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+    relation = Relation(touched, False, touched)
+    index = node.index if node is not None else statement.definition.lhs
+    return Access(statement, tensor, index, relation, statement.domain, True, node)
 
 
 def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:

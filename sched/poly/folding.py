@@ -43,8 +43,8 @@ def windows(model: Model, tree: Seq) -> dict[Func, int]:
 
 def _window(model: Model, func: Func, times: Mapping[Statement, Map], sign: int) -> int | None:
     accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
-    if any(a.relation.may for a in accesses):
-        return None  # nothing says which plane is touched
+    if any(a.relation.may or a.statement.definition.opaque is not None for a in accesses):
+        return None  # nothing says which plane is touched, or a function is given the planes
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
     for window in range(1, LARGEST + 1):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..lang.define import Definition
 from ..lang.inout import Initial
 from ..lang.nodes import Node, Read, RVar, Var, postorder, substitute, transform_all
+from ..lang.opaque import has_trace
 from ..lang.order import tensors_read
 from ..lang.program import Program
 from ..lang.tensors import Func
@@ -25,6 +26,8 @@ def can_inline(func: Func, program: Program) -> bool:
         and len(definitions) == 1
         and not definitions[0].is_update
         and all(isinstance(x, Var) for x in definitions[0].lhs)
+        and definitions[0].opaque is None
+        and not has_trace(*definitions[0].values)
         and not _depends_on_time(definitions[0], program)
     )
 

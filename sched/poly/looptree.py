@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..lang.define import Definition
 from ..lang.dtypes import int64
 from ..lang.errors import Span
-from ..lang.nodes import Node, Op, RVar, Var
+from ..lang.nodes import Node, Op
 from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
 from .affine import affine_value
@@ -69,7 +69,7 @@ def own_nest(statement: Statement) -> Tree:
     """A statement in loops of its own, over its dimensions as written; those of the blocks
     around it are not among them."""
     d = statement.definition
-    loops: tuple[Var | RVar, ...] = (*d.vars, *d.rvars)
+    loops = statement.loops[len(d.loops) :]
     nest: Tree = Stage(statement, (*block_coordinates(d), *loops))
     for loop in reversed(loops):
         nest = Loop(loop.name, (nest,))

@@ -109,7 +109,8 @@ class Model:
         return self.boxes[tensor]
 
     def _element_frame(self, tensor: Tensor) -> Frame:
-        return Frame(self.params, tuple(f"x{k}" for k in range(tensor.ndim)))
+        # No loop is called so, which matters where loops around come first.
+        return Frame(self.params, tuple(f"#{k}" for k in range(tensor.ndim)))
 
     # regions ----------------------------------------------------------------------------------
     def _func(self, func: Func) -> None:
@@ -134,6 +135,9 @@ class Model:
         pieces = [d for d in self.definitions[func] if not d.is_update]
         if not pieces:
             return  # an InOut is defined by the caller
+        if pieces[0].opaque is not None:
+            self._add(self._domains.extern(pieces[0], region))
+            return
         frame = self._element_frame(func)
         frame = Frame(frame.params, (*(r.name for r in pieces[0].loops), *frame.dims))
         shares = share(func, pieces, frame, region, self.context)

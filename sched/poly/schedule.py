@@ -53,8 +53,11 @@ class Schedule:
     def _build(self, outputs: Outputs, args: Sequence[Input] | None, rule: Rule) -> None:
         chosen = (outputs,) if isinstance(outputs, Func) else tuple(outputs)
         self.log = Log()
+        self._prove(self.log.step("program", lambda: Program(chosen, args)), rule)
+
+    def _prove(self, program: Program, rule: Rule) -> None:
         step = self.log.step
-        self.program = step("program", lambda: Program(chosen, args))
+        self.program, self._rule = program, rule
         definitions = step("inline", lambda: inlined(self.program, rule))
         self.model, self.proven = self._proven(definitions)
         try:
@@ -118,6 +121,13 @@ class Schedule:
         """What a bare call runs: nothing is computed twice, nothing is stored without need."""
         made = cls.__new__(cls)
         made._build(outputs, args, without_recomputation)
+        return made
+
+    def of(self, program: Program) -> Schedule:
+        """The same for another program."""
+        made = Schedule.__new__(Schedule)
+        made.log = Log()
+        made._prove(program, self._rule)
         return made
 
     @property

@@ -57,7 +57,8 @@ class Statement:
     @property
     def loops(self) -> tuple[Var | RVar, ...]:
         """Its dimensions as symbols, outermost first in the order written."""
-        return self.definition.dims
+        d = self.definition
+        return d.dims if d.opaque is None else d.loops
 
     @property
     def reads(self) -> list[Access]:

@@ -145,7 +145,7 @@ def test_1_4_the_signature_is_shown():
     assert repr(ps.Schedule(f)) == f"Schedule of {text}"
     for callable in (f, ps.Schedule(f).compile()):
         shown = inspect.signature(callable)
-        assert list(shown.parameters) == ["A", "alpha", "m", "out", "shape"]
+        assert list(shown.parameters) == ["A", "alpha", "m", "out", "shape", "region"]
         assert shown.parameters["A"].kind == inspect.Parameter.POSITIONAL_OR_KEYWORD
         assert shown.parameters["alpha"].default == 2
 

@@ -224,10 +224,3 @@ def test_3_1_indices_from_the_end_are_refused_on_the_left():
     f = func()
     with refused("f[-1]: indices do not count from the end", hint="n - 1"):
         f[-1] = 0
-
-
-def test_3_10_a_part_of_an_output_cannot_be_asked_for_yet():
-    f = func()
-    f[i] = A[i]
-    with refused("there is no argument 'region'", error=ps.CallTypeError):
-        f(A=np.zeros(3, np.float32), region=((0, 2),))

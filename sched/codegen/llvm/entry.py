@@ -23,6 +23,7 @@ class Arguments:
     pointers: dict[ir.Buffer, str] = field(default_factory=dict)
     scalars: dict[Node, Value] = field(default_factory=dict)
     counters: str = ""
+    callback: str = ""
 
 
 def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
@@ -48,12 +49,15 @@ class Call:
     buffers: tuple[ir.Buffer, ...]
     scalars: tuple[Size | Param, ...]
     counters: bool
+    callbacks: bool
 
     def text(self, found: Arguments) -> str:
         arguments = [f"ptr {found.pointers[b]}" for b in self.buffers]
         arguments += [found.scalars[s].typed for s in self.scalars]
         if self.counters:
             arguments.append(f"ptr {found.counters}")
+        if self.callbacks:
+            arguments.append(f"ptr {found.callback}")
         return f"call void {self.name}({', '.join(arguments)})"
 
 
@@ -66,6 +70,10 @@ def _unpack(b: Builder, module: ir.Module) -> Arguments:
     for number, scalar in enumerate(module.scalars, start=len(passed)):
         found.scalars[scalar] = _scalar(b, number, ir.scalar_dtype(scalar))
     found.counters = _slot(b, len(passed) + len(module.scalars))
+    if module.callbacks:
+        slot = _slot(b, len(passed) + len(module.scalars) + module.counters)
+        found.callback = b.name("callback")
+        b.emit(f"{found.callback} = load ptr, ptr {slot}, align 8")
     return found
 
 

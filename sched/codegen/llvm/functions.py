@@ -19,7 +19,7 @@ from .builder import Builder
 from .entry import Call, entry_text
 from .expressions import Evaluator
 from .names import quoted, symbol
-from .statements import Emitter
+from .statements import CALLBACK, WORDS, Emitter
 from .target import Target
 from .values import Value
 
@@ -62,6 +62,10 @@ def _constant_text(name: str, buffer: ir.Buffer) -> str:
 class _Nest:
     function: ir.Function
     call: Call
+    #: How many words its callbacks take at most.
+    words: int
+    #: Whether a callback may touch the buffers.
+    is_shared: bool
 
 
 def _nest(module: ir.Module, number: int) -> _Nest:
@@ -70,6 +74,7 @@ def _nest(module: ir.Module, number: int) -> _Nest:
     buffers: set[ir.Buffer] = set()
     roots: list[Node] = []
     counters = False
+    calls = [s for s in ir.walk(function.body) if isinstance(s, ir.Call)]
     for stmt in ir.walk(function.body):
         roots += ir.expressions(stmt)
         counters = counters or isinstance(stmt, ir.Count)
@@ -82,8 +87,10 @@ def _nest(module: ir.Module, number: int) -> _Nest:
         tuple(b for b in module.buffers if b in buffers and b.kind != "const"),
         tuple(s for s in module.scalars if s in nodes),
         counters,
+        bool(calls),
     )
-    return _Nest(function, call)
+    words = max((len(c.words) for c in calls), default=0)
+    return _Nest(function, call, words, any(c.buffers for c in calls))
 
 
 def _function_text(nest: _Nest, constants: Constants) -> str:
@@ -92,17 +99,21 @@ def _function_text(nest: _Nest, constants: Constants) -> str:
     scalars: dict[Node, Value] = {
         s: Value(b.name(s.name), ir.scalar_dtype(s)) for s in call.scalars
     }
-    parameters = [_pointer(buffer) + pointers[buffer] for buffer in call.buffers]
+    parameters = [_pointer(buffer, nest.is_shared) + pointers[buffer] for buffer in call.buffers]
     parameters += [value.typed for value in scalars.values()]
     if call.counters:
         parameters.append(f"ptr noalias align 8 {COUNTERS}")
+    if call.callbacks:
+        parameters.append(f"ptr {CALLBACK}")
+        b.emit(f"{WORDS} = alloca [{max(nest.words, 1)} x i64], align 8")
     Emitter(b, Evaluator(b, scalars, pointers), COUNTERS).emit(nest.function.body)
     b.emit("ret void")
     head = f"internal void {call.name}({', '.join(parameters)}) #1"
     return b.definition(head, nest.function.title)
 
 
-def _pointer(buffer: ir.Buffer) -> str:
+def _pointer(buffer: ir.Buffer, is_shared: bool) -> str:
     """What is promised of a buffer; that buffers do not overlap is checked by the call."""
+    noalias = "" if is_shared else "noalias "
     readonly = "readonly " if buffer.kind == "input" else ""
-    return f"ptr noalias {readonly}align {buffer.dtype.itemsize} "
+    return f"ptr {noalias}{readonly}align {buffer.dtype.itemsize} "

@@ -11,6 +11,9 @@ from .builder import Builder
 from .expressions import Evaluator
 from .values import Value, constant
 
+#: The function that calls lead to, and what it is passed.
+CALLBACK, WORDS = "%callback", "%words"
+
 
 class Emitter:
     """Writes statements at the builder's current place. `counters` is their address."""
@@ -33,6 +36,8 @@ class Emitter:
                 self._stores(stores)
             case ir.Count():
                 self._count(stmt)
+            case ir.Call():
+                self._call(stmt)
 
     def _loop(self, loop: ir.For) -> None:
         """Tested before the first iteration and after each: the shape that LLVM works on."""
@@ -93,3 +98,18 @@ class Emitter:
         address = b.element(self.counters, constant(count.counter, int64), int64)
         one = b.convert("zext", holds, int64)
         b.store(b.binary("add", b.load(address, int64), one), address)
+
+    def _call(self, call: ir.Call) -> None:
+        b = self.builder
+        values = self.evaluator.compute(*ir.expressions(call))
+        after = None
+        if call.condition is not None:
+            inside, after = b.label("call"), b.label("called")
+            b.branch(values[-1], inside, after)
+            b.start(inside)
+        for k in range(len(call.words)):
+            b.store(values[k], b.element(WORDS, constant(k, int64), int64))
+        b.emit(f"call void {CALLBACK}(i64 {call.callback}, ptr {WORDS})")
+        if after is not None:
+            b.jump(after)
+            b.start(after)

@@ -1,0 +1,20 @@
+"""Printing traced values while a program is interpreted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lang.define import Definition
+from ..lang.dtypes import concrete, int64
+from ..lang.opaque import Trace, trace_text
+from .evaluate import Env, Tracer
+
+
+def tracer(d: Definition) -> Tracer:
+    """Prints the traced values of a definition."""
+
+    def show(node: Trace, value: Any, env: Env) -> None:
+        point = {x.name: env[x] for x in d.dims}
+        print(trace_text(node.label, value, concrete(node.type or int64), d.name, point))
+
+    return show
