@@ -8,7 +8,6 @@ from dataclasses import replace
 from ..lang import index as ix
 from ..lang.define import Definition
 from ..lang.dtypes import bool_
-from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.inout import InOut
 from ..lang.nodes import Const, Node, Op, Read, Var, postorder, transform_all
@@ -35,7 +34,11 @@ from .ir import (
     Stores,
     dtype_of,
 )
+from .lanes import Lanes, backwards, guarded, lanes_of, substituted
 from .storage import Storage, place, scalars, strides
+
+#: A switch for tests: run the iterations of parallel loops from the last to the first.
+SHUFFLED = False
 
 
 def build(
@@ -58,7 +61,7 @@ def build(
         copied: InOuts whose initial values are kept apart: copies come first.
     """
     storage = place(model, strided, folds, copied)
-    builder = _Builder(storage, conditions, checks)
+    builder = Builder(storage, conditions, checks)
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
@@ -87,29 +90,50 @@ def _titles(nest: Scan) -> list[str]:
             return [stage.statement.name]
 
 
-class _Builder:
+class Builder:
     def __init__(self, storage: Storage, conditions: Conditions, checks: bool) -> None:
         self.storage = storage
         self.safe = conditions.safe
         self.checks = checks
         self.callbacks: list[Callback] = []
+        self.copies = 0
 
     def stmt(self, scan: Scan, covered: frozenset[Node] = frozenset()) -> Stmt:
         """`covered` are the RVars whose loops run within the bounds that they read from data."""
         match scan:
             case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, data=data):
-                if loop.kind != "serial":
-                    raise InternalError(f"no code for a {loop.kind} loop")
+                if loop.kind == "unrolled":
+                    return self._unrolled(scan, covered)
+                if loop.kind == "vector":
+                    return self._vector(scan, covered)
                 if data is not None:
                     lo, hi = self._within(lo, hi, data)
                     covered = covered | {data.rvar}
-                return For(var, lo, hi, step, "serial", self.stmt(body, covered), loop.name)
+                made = For(var, lo, hi, step, "serial", self.stmt(body, covered), loop.name)
+                return backwards(made) if loop.kind == "parallel" and SHUFFLED else made
             case ScanIf(condition=condition, body=body):
                 return If(condition, self.stmt(body, covered))
             case ScanSeq(parts=parts):
                 return Seq(tuple(self.stmt(p, covered) for p in parts))
             case ScanStage():
-                return self._instance(scan, covered)
+                return self.instance(scan, covered)
+
+    def _unrolled(self, scan: ScanLoop, covered: frozenset[Node]) -> Stmt:
+        """The body once for each iteration that there can be."""
+        copies = []
+        for lane in lanes_of(scan):
+            body = self.stmt(substituted(scan.body, lane.at, self.rename), covered)
+            copies.append(guarded(lane.active, body))
+        return Seq(tuple(copies))
+
+    def _vector(self, scan: ScanLoop, covered: frozenset[Node]) -> Stmt:
+        """The lanes together, inside of all other loops."""
+        return Lanes(self, covered).stmt(scan.body, lanes_of(scan))
+
+    def rename(self, var: Var) -> Var:
+        """A loop variable for a copy of a loop."""
+        self.copies += 1
+        return Var(f"{var.name}#{self.copies}")
 
     def _within(self, lo: Node, hi: Node, data: DataBounds) -> tuple[Node, Node]:
         """The bounds of a loop, narrowed to those that it reads."""
@@ -119,7 +143,7 @@ class _Builder:
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
         return ix.maximum((lo, first)), ix.minimum((hi, last))
 
-    def _instance(self, scan: ScanStage, covered: frozenset[Node]) -> Stmt:
+    def instance(self, scan: ScanStage, covered: frozenset[Node]) -> Stmt:
         """The stores of one instance, at the point that the loops are at."""
         statement = scan.stage.statement
         d = statement.definition
@@ -197,7 +221,7 @@ def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
 class _Converter:
     """Expressions of a statement with reads replaced by loads, guarded where they must be."""
 
-    def __init__(self, builder: _Builder, statement: Statement, roots: tuple[Node, ...]) -> None:
+    def __init__(self, builder: Builder, statement: Statement, roots: tuple[Node, ...]) -> None:
         self.storage = builder.storage
         self.safe = builder.safe
         self.statement = statement

@@ -30,24 +30,30 @@ def map_module(module: Module, rule: Callable[[Stmt], Stmt]) -> Module:
 
 def map_expressions(module: Module, rule: Rule) -> Module:
     """Every expression with `rule` applied to each node, operands first."""
+    return map_module(module, lambda stmt: _expressions(stmt, rule))
 
-    def statement(stmt: Stmt) -> Stmt:
-        match stmt:
-            case For(lo=lo, hi=hi):
-                lo, hi = transform_all((lo, hi), rule)
-                return replace(stmt, lo=lo, hi=hi)
-            case If(condition=c) | Count(condition=c):
-                return replace(stmt, condition=transform_all((c,), rule)[0])
-            case Call(words=words, condition=condition):
-                made = transform_all((*words, *(() if condition is None else (condition,))), rule)
-                kept = None if condition is None else made[-1]
-                return replace(stmt, words=made[: len(words)], condition=kept)
-            case Stores(stores=stores):
-                return Stores(_stores(stores, rule))
-            case _:
-                return stmt
 
-    return map_module(module, statement)
+def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
+    """`map_expressions` of one statement and all below it."""
+    return map_statements(stmt, lambda s: _expressions(s, rule))
+
+
+def _expressions(stmt: Stmt, rule: Rule) -> Stmt:
+    """The expressions directly in a statement."""
+    match stmt:
+        case For(lo=lo, hi=hi):
+            lo, hi = transform_all((lo, hi), rule)
+            return replace(stmt, lo=lo, hi=hi)
+        case If(condition=c) | Count(condition=c):
+            return replace(stmt, condition=transform_all((c,), rule)[0])
+        case Call(words=words, condition=condition):
+            made = transform_all((*words, *(() if condition is None else (condition,))), rule)
+            kept = None if condition is None else made[-1]
+            return replace(stmt, words=made[: len(words)], condition=kept)
+        case Stores(stores=stores):
+            return Stores(_stores(stores, rule))
+        case _:
+            return stmt
 
 
 def _stores(stores: tuple[Store, ...], rule: Rule) -> tuple[Store, ...]:

@@ -79,8 +79,52 @@ class LanguageTypeError(LanguageError, TypeError):
     """A value of the wrong type, or one of Python's protocols that means nothing here."""
 
 
+@dataclass(frozen=True)
+class Instance:
+    """One instance of a stage: the values of the algorithm's loops by name."""
+
+    stage: str
+    point: dict[str, int]
+
+    def __str__(self) -> str:
+        return f"{self.stage}[{', '.join(f'{k}={v}' for k, v in self.point.items())}]"
+
+
 class ScheduleError(PolyschedError, ValueError):
-    """A schedule is refused: a violation (with a witness), unproved, or malformed."""
+    """A schedule is refused.
+
+    Attributes:
+        status: "violation" (with two instances that would run in the wrong order), "unproved" (a
+            place that depends on data, or too intricate a question), or "malformed".
+        kind: of the dependence: "flow", "anti", "output", "race", "lane"; None if malformed.
+        tensor: the name of what both instances touch.
+        source, sink: the instance that must come first, and the other one.
+        sizes: the smallest sizes at which it fails.
+        directive: what was asked, as text.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: Span | None = None,
+        hint: str | None = None,
+        status: str = "malformed",
+        kind: str | None = None,
+        tensor: str | None = None,
+        source: Instance | None = None,
+        sink: Instance | None = None,
+        sizes: dict[str, int] | None = None,
+        directive: str | None = None,
+    ) -> None:
+        self.status = status
+        self.kind = kind
+        self.tensor = tensor
+        self.source = source
+        self.sink = sink
+        self.sizes = sizes or {}
+        self.directive = directive
+        super().__init__(what, where=where or user_span(), hint=hint)
 
 
 class CallError(PolyschedError):

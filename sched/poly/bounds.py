@@ -9,13 +9,16 @@ loop that it depends on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
+from .affine import affine_value
 from .expressions import Translator
-from .isl import Aff, BasicSet, Constraint, Set, isl, union_sets
+from .isl import Aff, BasicSet, Constraint, Frame, Map, Set, isl, union_sets
+from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
 
@@ -52,6 +55,58 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
         lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
         described = described.intersect(_strided(iterations, last, step, offset))
     return Bounds(lo, hi, step, described)
+
+
+def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:
+    """Where the loop at a depth begins, if that is the same for all iterations of the loops
+    around it; else 0."""
+    visited = _visited(stages, depth)
+    if visited.is_empty():
+        return ix.ZERO
+    lower, _ = _ends(_hull(visited), depth)
+    if len(lower) != 1 or lower[0].is_equality() or any(
+        lower[0].involves_dims(_SET, k, 1) for k in range(depth)
+    ):  # fmt: skip
+        return ix.ZERO
+    coefficient, rest = _rest(lower[0], depth)
+    return Translator(symbols).aff(rest.neg()) if coefficient == 1 else ix.ZERO
+
+
+def constant_extent(stages: Sequence[Stage], depth: int, context: Set) -> int | None:
+    """How many values the loop at a depth spans at most, if that does not depend on sizes."""
+    visited = _visited(stages, depth).intersect_params(context)
+    if visited.is_empty():
+        return 0
+    by_outer = Map.from_range(visited)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    last = by_outer.lexmax_pw_multi_aff().get_pw_aff(0)
+    span = last.sub(by_outer.lexmin_pw_multi_aff().get_pw_aff(0)).max_val()
+    return int(span.to_python()) + 1 if span.is_int() else None
+
+
+def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) -> int | None:
+    """How many values from `start` on contain all that the loop at a depth takes, if that does
+    not depend on sizes."""
+    visited = _visited(stages, depth).intersect_params(context)
+    names = [str(visited.get_dim_name(isl.dim_type.param, k)) for k in range(visited.n_param())]
+    frame = Frame(tuple(names), tuple(f"#{k}" for k in range(depth + 1)))
+    begin = affine_value(frame, start)
+    if begin is None:
+        return None
+    distance = frame.dim(f"#{depth}").sub(begin).intersect_domain(visited)
+    least, most = distance.min_val(), distance.max_val()
+    inside = least.is_int() and most.is_int() and least.to_python() >= 0
+    return int(most.to_python()) + 1 if inside else None
+
+
+def _visited(stages: Sequence[Stage], depth: int) -> Set:
+    """The iterations of some stages, up to a loop."""
+    found = []
+    for stage in stages:
+        whole = iterations(stage)
+        count = int(whole.dim(_SET))
+        found.append(whole.project_out(_SET, depth + 1, count - depth - 1))
+    return union_sets(found[1:], found[0])
 
 
 Ends = tuple[list[Constraint], list[Constraint]]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ..lang.define import Definition
 from ..lang.dtypes import int64
@@ -23,21 +24,40 @@ from .model import Model
 from .statements import Statement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """The instances of one statement. `coordinates` has one expression a loop of its path."""
+    """Instances of one statement. `coordinates` has one expression a loop of its path.
+
+    `where` are the instances, all if it is None; `part` tells the stages of one statement apart.
+    """
 
     statement: Statement
     coordinates: tuple[Node, ...]
+    where: Set | None = None
+    part: str = ""
+
+    @property
+    def name(self) -> str:
+        """How schedules call it."""
+        return self.statement.name + self.part
+
+    @property
+    def instances(self) -> Set:
+        """The instances that run here."""
+        domain = self.statement.domain
+        return domain if self.where is None else domain.intersect(self.where)
+
+
+Kind = Literal["serial", "parallel", "vector", "unrolled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop; `kind` is "serial" (the directives add others), `span` the line that made it."""
+    """A loop; `span` is the line that made it."""
 
     name: str
     body: tuple[Tree, ...]
-    kind: str = "serial"
+    kind: Kind = "serial"
     tail: str | None = None
     span: Span | None = None
 
@@ -159,7 +179,7 @@ def loop_map(stage: Stage) -> Map:
 
 def iterations(stage: Stage) -> Set:
     """The coordinates that the loops around a stage must visit for it."""
-    return stage.statement.domain.apply(loop_map(stage)).coalesce()
+    return stage.instances.apply(loop_map(stage)).coalesce()
 
 
 def time_map(path: Path, stage: Stage, depth: int) -> Map:
@@ -172,14 +192,19 @@ def time_map(path: Path, stage: Stage, depth: int) -> Map:
         if isinstance(node, Loop):
             time.append(next(coordinates))
     time += [frame.constant(0)] * (depth - len(time))
-    return relation(time, frame).intersect_domain(stage.statement.domain)
+    return relation(time, frame).intersect_domain(stage.instances)
 
 
 def time_maps(tree: Tree) -> dict[Statement, Map]:
     """The time map of every statement, all of one depth."""
     found = list(leaves(tree))
     depth = max((2 * len(path) for path, _ in found), default=0)
-    return {stage.statement: time_map(path, stage, depth) for path, stage in found}
+    times: dict[Statement, Map] = {}
+    for path, stage in found:
+        time = time_map(path, stage, depth)
+        s = stage.statement
+        times[s] = times[s].union(time).coalesce() if s in times else time
+    return times
 
 
 def text(tree: Tree, indent: int = 0) -> str:

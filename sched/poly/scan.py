@@ -6,14 +6,14 @@ guard; a guard stands at the outermost place that knows all it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, RVar, Var, substitute
 from ..lang.printer import Names, expr_text, index_text
-from .bounds import loop_bounds, remaining, split_guard
+from .bounds import constant_extent, loop_bounds, remaining, split_guard
 from .expressions import Translator
 from .isl import Set, isl, union_sets
 from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
@@ -40,6 +40,8 @@ class ScanLoop:
     step: int
     body: Scan
     data: DataBounds | None = None
+    #: The most iterations it can have; known of vector and unrolled loops.
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,10 @@ class _Scanner:
         inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
         body = self._body(loop.body, inside).guarded(depth + 1)
         data = _data_bounds(body.scan, depth) if bounds.step == 1 else None
-        found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data)
+        count = None
+        if loop.kind in ("vector", "unrolled"):
+            count = constant_extent([s for _, s in leaves(loop)], depth, self.context)
+        found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
         return _Found(found, body.pending)
 
     def _unique(self, name: str) -> str:
@@ -167,7 +172,7 @@ class _Scanner:
         statement = stage.statement
         if stage.coordinates == statement.loops:
             return dict(zip(statement.loops, scope.loops, strict=True))
-        inverse = loop_map(stage).intersect_domain(statement.domain).reverse()
+        inverse = loop_map(stage).intersect_domain(stage.instances).reverse()
         if not inverse.is_single_valued():
             raise InternalError(f"several instances of {statement.name} share an iteration")
         values, known = inverse.as_pw_multi_aff(), inverse.domain()
@@ -194,6 +199,23 @@ def _outer(iterations: Set, count: int) -> Set:
     """The projection onto the outermost dimensions."""
     total = int(iterations.dim(_SET))
     return iterations.project_out(_SET, count, total - count).coalesce()
+
+
+def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
+    """How many iterations a loop of the tree has, as text over sizes and the loops around."""
+    pending: list[Scan] = list(nests)
+    while pending:
+        match pending.pop():
+            case ScanLoop(loop=found, lo=lo, hi=hi, step=step, body=body):
+                if found is loop:
+                    count = ix.sub(hi, lo)
+                    return expr_text(count if step == 1 else ix.floordiv(count, step))
+                pending.append(body)
+            case ScanIf(body=body):
+                pending.append(body)
+            case ScanSeq(parts=parts):
+                pending += parts
+    return "0"
 
 
 def text(found: Scan, indent: int = 0, names: Names | None = None) -> str:

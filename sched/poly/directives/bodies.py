@@ -1,0 +1,156 @@
+"""Directives on what stands inside of a loop: fission, compute_with, partition, peel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...lang import index as ix
+from ...lang.errors import ScheduleError
+from ...lang.nodes import integer
+from ..edits import At, Place, loops_around, map_stages, node_at, place_of, put, stages
+from ..isl import Map, Set, isl, union_sets
+from ..looptree import Seq, Stage, Tree, loop_map
+
+
+def fission(tree: Seq, at: At, after: str) -> Seq:
+    """for i: A; B   ->   for i: A
+                          for i: B
+
+    Raises:
+        ScheduleError: nothing comes after the stage inside of the loop.
+    """
+    body = at.loop.body
+    inside = place_of(tree, after)
+    if inside[: len(at.place)] != at.place:
+        raise ScheduleError(f"{after} is not inside of the loop {at.loop.name}")
+    cut = inside[len(at.place)] + 1
+    if cut == len(body):
+        raise ScheduleError(
+            f"nothing comes after {after} in the loop {at.loop.name}",
+            hint="the loop is cut behind the stage that after= names",
+        )
+    head, tail = replace(at.loop, body=body[:cut]), replace(at.loop, body=body[cut:])
+    return put(tree, at.place, head, tail)
+
+
+def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
+    """for i: A           ->   for i:
+       for i: B                    A
+                                   B
+
+    The stage's loops down to the depth of `other` become those around `other`'s body.
+
+    Raises:
+        ScheduleError: the stage shares its loops, or has too few of them.
+    """
+    own = loops_around(tree, stage)
+    if len(own) <= other.depth:
+        raise ScheduleError(
+            f"{stage} has {len(own)} loops, and {other.loop.name} is loop {other.depth + 1}",
+            hint="the loops of both are matched from the outermost one on",
+        )
+    shared = _common(own[0].place if own else (), other.place)
+    outer = own[other.depth]
+    if any(len(list(stages(a.loop))) > 1 for a in own if len(a.place) > len(shared)):
+        names = ", ".join(s.name for s in stages(own[0].loop))
+        raise ScheduleError(
+            f"the loops of {stage} hold other stages too ({names})",
+            hint="fission takes them apart, where that is legal",
+        )
+
+    def change(s: Stage) -> Stage:
+        c, d = s.coordinates, other.depth
+        return replace(s, coordinates=(*c[:d], ix.add(c[d], integer(shift)), *c[d + 1 :]))
+
+    moved = tuple(map_stages(child, change) for child in outer.loop.body)
+    joined = put(tree, other.place, replace(other.loop, body=(*other.loop.body, *moved)))
+    return put(joined, _root_of(own, tree))
+
+
+def _root_of(own: tuple[At, ...], tree: Seq) -> Place:
+    """The outermost loop that holds nothing else."""
+    return next(a.place for a in own if len(list(stages(a.loop))) == 1)
+
+
+def _common(a: Place, b: Place) -> Place:
+    found = []
+    for x, y in zip(a, b, strict=False):
+        if x != y:
+            break
+        found.append(x)
+    return tuple(found)
+
+
+def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
+    """The stage becomes two, one after the other: where a condition holds, and elsewhere."""
+    place = place_of(tree, stage)
+    old = node_at(tree, place)
+    assert isinstance(old, Stage)
+    made = [
+        replace(old, where=part if old.where is None else old.where.intersect(part), part=name)
+        for part, name in zip((where, where.complement()), names, strict=True)
+    ]
+    return put(tree, place, *made)
+
+
+def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
+    """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
+    in a loop of its own."""
+    visited = _by_outer([_iterations(s, at.depth + 1) for s in stages(at.loop)], at.depth)
+    head = _near(visited.lexmin(), first, 1).intersect(visited)
+    tail = _near(visited.lexmax(), last, -1).intersect(visited).subtract(head)
+    parts = (("first", head), ("", visited.subtract(head).subtract(tail)), ("last", tail))
+    copies: list[Tree] = []
+    for suffix, part in parts:
+        if (suffix == "first" and not first) or (suffix == "last" and not last):
+            continue
+
+        def restricted(s: Stage, suffix: str = suffix, part: Map = part) -> Stage:
+            chosen = _outer_loops(s, at.depth + 1).intersect_range(_flat(part)).domain()
+            kept = chosen if s.where is None else s.where.intersect(chosen)
+            return replace(s, where=kept, part=f"{s.part}.{suffix}" if suffix else s.part)
+
+        copies.append(map_stages(at.loop, restricted))
+    return put(tree, at.place, *copies)
+
+
+def _outer_loops(stage: Stage, count: int) -> Map:
+    """{ instance -> its outermost coordinates }"""
+    whole = loop_map(stage)
+    total = int(whole.dim(isl.dim_type.out))
+    return whole.project_out(isl.dim_type.out, count, total - count)
+
+
+def _iterations(stage: Stage, count: int) -> Set:
+    return stage.instances.apply(_outer_loops(stage, count))
+
+
+def _by_outer(iterations: list[Set], depth: int) -> Map:
+    """{ outer loops -> the values of the next one }"""
+    whole = union_sets(iterations[1:], iterations[0])
+    return Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+
+
+def _flat(by_outer: Map) -> Set:
+    """{ (outer loops, value) }"""
+    depth = int(by_outer.dim(isl.dim_type.in_))
+    return by_outer.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+
+
+def _near(ends: Map, count: int, direction: int) -> Map:
+    """{ outer loops -> the values at most `count` - 1 steps from an end }"""
+    space = ends.get_space().range()
+    frame = isl.LocalSpace.from_space(space)
+    steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
+    steps = steps if direction > 0 else steps.neg()
+    within = Set.universe(space).intersect(_at_least(steps)).intersect(
+        _at_least(steps.neg().add_constant_val(isl.Val(count - 1)))
+    )  # fmt: skip
+    pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
+    return ends.apply_range(pairs.domain().unwrap())
+
+
+def _at_least(value: isl.Aff) -> Set:
+    """Where a value is not below zero."""
+    constraint = isl.Constraint.inequality_from_aff(value)
+    return Set.from_basic_set(isl.BasicSet.from_constraint(constraint))

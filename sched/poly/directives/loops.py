@@ -1,0 +1,134 @@
+"""Directives that make, merge and move loops: split, fuse, rename, reorder, and kinds of loops.
+
+Each takes a tree and gives a new one. A loop that several stages share is one loop: what is done
+to it is done for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...lang import index as ix
+from ...lang.errors import ScheduleError, Span
+from ...lang.nodes import Node, integer
+from ..bounds import constant_extent, extent_from, fixed_start
+from ..edits import At, Coordinates, node_at, put, recoordinate, stages
+from ..isl import Set
+from ..looptree import Kind, Loop, Seq, Tree
+
+Symbols = Mapping[str, Node]
+"""The sizes and Params by name."""
+
+
+MOST_LANES, MOST_UNROLLED = 64, 256
+
+
+def count_of(at: At, context: Set) -> int | None:
+    """How many iterations a loop has at most, if that is a constant."""
+    return constant_extent(list(stages(at.loop)), at.depth, context)
+
+
+def split(tree: Seq, at: At, factor: int, names: tuple[str, str], span: Span | None = None) -> Seq:
+    """for i in [0, n):   ->   for io in [0, ceil(n / f)):
+             ...                    for ii in [0, min(f, n - f * io)): ...
+
+    Counted from index 0, wherever the loop begins: tiles do not move with the loops around.
+    """
+
+    def change(c: Coordinates) -> Coordinates:
+        x = c[at.depth]
+        return (*c[: at.depth], ix.floordiv(x, factor), ix.mod(x, factor), *c[at.depth + 1 :])
+
+    inner = replace(at.loop, name=names[1], span=span)
+    body = recoordinate(inner, change)
+    return put(tree, at.place, replace(at.loop, name=names[0], body=(body,), span=span))
+
+
+def reorder(tree: Seq, order: Sequence[At], wanted: Sequence[At]) -> Seq:
+    """The loops `order`, outermost first as they are, in the order `wanted`.
+
+    Raises:
+        ScheduleError: a loop between the first and the last one holds more than the next loop.
+    """
+    first, last = order[0], order[-1]
+    check_perfect(tree, first, last)
+    depths = [a.depth for a in order]
+    moved = {old.depth: new.depth for old, new in zip(order, wanted, strict=True)}
+    between = range(depths[0], depths[-1] + 1)
+
+    def change(c: Coordinates) -> Coordinates:
+        inside = tuple(c[moved.get(k, k)] for k in between)
+        return (*c[: between.start], *inside, *c[between.stop :])
+
+    node: Tree = node_at(tree, last.place)
+    assert isinstance(node, Loop)
+    chain: list[Loop] = []
+    here: Tree = first.loop
+    while True:
+        assert isinstance(here, Loop)
+        chain.append(here)
+        if here is node:
+            break
+        here = here.body[0]
+    by_depth = dict(zip(between, chain, strict=True))
+    body = tuple(recoordinate(child, change) for child in node.body)
+    for k in reversed(between):
+        body = (replace(by_depth[moved.get(k, k)], body=body),)
+    return put(tree, first.place, *body)
+
+
+def check_perfect(tree: Seq, first: At, last: At) -> None:
+    """Refuses loops between which something else stands."""
+    here: Tree = first.loop
+    while here is not last.loop:
+        assert isinstance(here, Loop)
+        if len(here.body) > 1 or not isinstance(here.body[0], Loop):
+            names = ", ".join(dict.fromkeys(s.name for s in stages(here)))
+            raise ScheduleError(
+                f"the loop {here.name} holds more than the loop inside of it ({names}), so it "
+                f"cannot change places with {last.loop.name}",
+                hint="fission takes a loop apart, where that is legal",
+            )
+        here = here.body[0]
+
+
+def set_kind(tree: Seq, at: At, kind: Kind, span: Span | None = None) -> Seq:
+    """The loop with another kind."""
+    return put(tree, at.place, replace(at.loop, kind=kind, span=span))
+
+
+def rename(tree: Seq, at: At, name: str) -> Seq:
+    """The loop with another name."""
+    return put(tree, at.place, replace(at.loop, name=name))
+
+
+def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: Set) -> Seq:
+    """for i: for j in [lo, lo + e):   ->   for f, with i = f // e and j = lo + f % e
+
+    Raises:
+        ScheduleError: the inner extent is not a constant.
+    """
+    check_perfect(tree, outer, inner)
+    if inner.depth != outer.depth + 1:
+        raise ScheduleError(
+            f"{inner.loop.name} is not directly inside of {outer.loop.name}",
+            hint="reorder first",
+        )
+    below = list(stages(inner.loop))
+    start = fixed_start(below, inner.depth, symbols)
+    extent = extent_from(below, inner.depth, start, context)
+    if extent is None:
+        raise ScheduleError(
+            f"the loop {inner.loop.name} has no constant extent: an index of {name} would be a "
+            "product of sizes",
+            hint=f"tile first, and fuse loops over tiles: split({inner.loop.name}, 8)",
+        )
+
+    def change(c: Coordinates) -> Coordinates:
+        d = outer.depth
+        fused = ix.add(ix.mul(c[d], integer(extent)), ix.sub(c[d + 1], start))
+        return (*c[:d], fused, *c[d + 2 :])
+
+    made = replace(outer.loop, name=name, body=inner.loop.body)
+    return put(tree, outer.place, recoordinate(made, change))

@@ -1,0 +1,91 @@
+"""Directives that change coordinates: skew, shift, transform, wavefront."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...lang import index as ix
+from ...lang.elaborate import typed_index
+from ...lang.errors import ScheduleError, Span
+from ...lang.expr import Expr, as_node
+from ...lang.nodes import Node, Var, integer, substitute
+from ..affine import affine_value
+from ..edits import At, Coordinates, map_stages, put, recoordinate
+from ..isl import Frame, relation
+from ..looptree import Loop, Seq, Stage, Tree
+from .loops import check_perfect
+
+
+def skew(tree: Seq, outer: At, inner: At, factor: int, name: str, span: Span | None) -> Seq:
+    """The inner loop counts i + f * t instead of i: for t: for i   ->   for t: for i + f * t"""
+
+    def change(c: Coordinates) -> Coordinates:
+        moved = ix.add(c[inner.depth], ix.mul(c[outer.depth], integer(factor)))
+        return (*c[: inner.depth], moved, *c[inner.depth + 1 :])
+
+    return put(tree, inner.place, recoordinate(replace(inner.loop, name=name, span=span), change))
+
+
+def shift(tree: Seq, at: At, stage: str, by: int) -> Seq:
+    """One stage of a loop runs `by` iterations later than the others."""
+
+    def change(s: Stage) -> Stage:
+        if s.name != stage:
+            return s
+        c, d = s.coordinates, at.depth
+        return replace(s, coordinates=(*c[:d], ix.add(c[d], integer(by)), *c[d + 1 :]))
+
+    return put(tree, at.place, map_stages(at.loop, change))
+
+
+def transform(
+    tree: Seq, order: Sequence[At], names: Sequence[str], values: Sequence[Node], span: Span | None
+) -> Seq:
+    """Loops directly inside each other get other coordinates, over `placeholders`.
+
+    Raises:
+        ScheduleError: two iterations would become one, or a coordinate is not affine.
+    """
+    first, last = order[0], order[-1]
+    check_perfect(tree, first, last)
+    _check_injective(len(order), values)
+    d, count = first.depth, len(order)
+    old = placeholders(count)
+
+    def change(c: Coordinates) -> Coordinates:
+        given: dict[Node, Node] = dict(zip(old, c[d : d + count], strict=True))
+        return (*c[:d], *(substitute(v, given) for v in values), *c[d + count :])
+
+    body: tuple[Tree, ...] = last.loop.body
+    for name in reversed(names):
+        body = (Loop(name, body, span=span),)
+    return put(tree, first.place, recoordinate(body[0], change))
+
+
+def placeholders(count: int) -> tuple[Var, ...]:
+    """What a map of coordinates is written over."""
+    return tuple(Var(f"#{k}") for k in range(count))
+
+
+def mapped(map: Callable[..., Any], count: int, span: Span) -> list[Node]:
+    """The coordinates that a user's function gives for the old ones."""
+    given = map(*(Expr(v) for v in placeholders(count)))
+    values = given if isinstance(given, (tuple, list)) else (given,)
+    return [typed_index(as_node(v), {}, span) for v in values]
+
+
+def _check_injective(count: int, values: Sequence[Node]) -> None:
+    frame = Frame((), tuple(f"#{k}" for k in range(count)))
+    exact = [affine_value(frame, v) for v in values]
+    if any(v is None for v in exact):
+        raise ScheduleError(
+            "the new coordinates are not affine in the old ones",
+            hint="sums, and multiples by constants: lambda t, i: (t, t + i)",
+        )
+    if not relation([v for v in exact if v is not None], frame).is_injective():
+        raise ScheduleError(
+            "two iterations would get the same coordinates",
+            hint="as many independent coordinates as there are loops: lambda t, i: (t, t + i)",
+        )

@@ -1,0 +1,329 @@
+"""Directives by name, on the state of a schedule: names to loops, trees to trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..lang.errors import InternalError, ScheduleError, Span
+from ..lang.nodes import Node, RVar, Var, postorder, substitute
+from ..lang.records import Directive
+from .affine import condition
+from .directives import bodies, loops, mapping
+from .edits import At, loops_around, place_of, stages
+from .isl import Set
+from .looptree import Seq, Stage, leaves
+from .statements import Statement
+
+Symbols = Mapping[str, Node]
+
+
+@dataclass(frozen=True)
+class State:
+    """What a schedule is at a time.
+
+    Attributes:
+        gone: for a stage and a loop it had, the directive that replaced the loop.
+        reassociated, atomic: the stages for which the order of a sum does not matter.
+        trusted: directives that were not proven, each with the reason given.
+    """
+
+    tree: Seq
+    gone: Mapping[tuple[str, str], Directive]
+    reassociated: frozenset[str] = frozenset()
+    atomic: frozenset[str] = frozenset()
+    trusted: tuple[tuple[Directive, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a directive made: the new state, the loops or stages it returns, and what to prove."""
+
+    state: State
+    made: tuple[str, ...]
+    edited: frozenset[Statement]
+
+
+class Editor:
+    """Carries out one directive."""
+
+    def __init__(self, state: State, symbols: Symbols, context: Set, directive: Directive) -> None:
+        self.state = state
+        self.tree = state.tree
+        self.symbols = symbols
+        self.context = context
+        self.directive = directive
+        self.stage = directive.stage
+        self.span: Span | None = directive.span
+        self.edited: set[Statement] = set()
+
+    def run(self) -> Edit:
+        """The state after the directive.
+
+        Raises:
+            ScheduleError: it means nothing here.
+        """
+        method: Callable[..., tuple[str, ...]] | None = getattr(self, self.directive.name, None)
+        if method is None:
+            raise InternalError(f"no directive {self.directive.name}")
+        before = self._loop_names()
+        made = method(**dict(self.directive.options))
+        gone = dict(self.state.gone)
+        after = self._loop_names()
+        for stage, names in before.items():
+            for name in names:
+                if name not in after.get(stage, ()):
+                    gone[stage, name] = self.directive
+        for stage, names in after.items():
+            for name in names:
+                gone.pop((stage, name), None)
+        return Edit(replace(self.state, tree=self.tree, gone=gone), made, frozenset(self.edited))
+
+    def _loop_names(self) -> dict[str, list[str]]:
+        return {
+            stage.name: [a.loop.name for a in loops_around(self.tree, stage.name)]
+            for _, stage in leaves(self.tree)
+        }
+
+    # finding ----------------------------------------------------------------------------------
+    def at(self, name: str, stage: str | None = None) -> At:
+        """The loop of that name around a stage."""
+        stage = stage or self.stage
+        try:
+            around = loops_around(self.tree, stage)
+        except KeyError:
+            raise self._no_stage(stage) from None
+        for found in around:
+            if found.loop.name == name:
+                return found
+        consumed = self.state.gone.get((stage, name))
+        have = ", ".join(a.loop.name for a in around) or "none"
+        if consumed is not None:
+            raise ScheduleError(
+                f"{stage} has no loop {name} any more: {consumed.text()} replaced it"
+                + (f" ({consumed.span})" if consumed.span else ""),
+                where=self.span,
+                hint=f"its loops are {have}",
+                directive=self.directive.text(),
+            )
+        raise ScheduleError(
+            f"{stage} has no loop {name}",
+            where=self.span,
+            hint=f"its loops are {have}",
+            directive=self.directive.text(),
+        )
+
+    def _no_stage(self, name: str) -> ScheduleError:
+        have = ", ".join(stage.name for _, stage in leaves(self.tree))
+        return ScheduleError(
+            f"there is no stage {name}",
+            where=self.span,
+            hint=f"stages are {have}",
+            directive=self.directive.text(),
+        )
+
+    def _in_order(self, names: Iterable[str]) -> tuple[list[At], list[At]]:
+        """Loops in the order given, and as they are in the tree."""
+        wanted = [self.at(n) for n in names]
+        if len({a.place for a in wanted}) < len(wanted):
+            raise self._malformed("a loop is named twice")
+        return wanted, sorted(wanted, key=lambda a: a.depth)
+
+    def _malformed(self, what: str, hint: str | None = None) -> ScheduleError:
+        return ScheduleError(what, where=self.span, hint=hint, directive=self.directive.text())
+
+    def _touch(self, *below: At) -> None:
+        for a in below:
+            self.edited.update(s.statement for s in stages(a.loop))
+
+    def _fresh(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
+        """Refuses names that another loop around one of the stages has."""
+        for stage in stages(at.loop):
+            have = {a.loop.name for a in loops_around(self.tree, stage.name)} - set(replaced)
+            taken = next((n for n in names if n in have), None)
+            if taken is not None or len(set(names)) < len(names):
+                raise self._malformed(
+                    f"{stage.name} has a loop {taken or names[0]} already",
+                    "give other names: names=...",
+                )
+
+    # loops ------------------------------------------------------------------------------------
+    def split(
+        self, loop: str, factor: int, tail: str = "auto", names: tuple[str, str] | None = None
+    ) -> tuple[str, ...]:
+        at = self.at(loop)
+        if at.loop.kind in ("vector", "unrolled"):
+            raise self._malformed(
+                f"the loop {loop} is {at.loop.kind} already", "split first, then say what it is"
+            )
+        chosen = names or (f"{loop}o", f"{loop}i")
+        self._fresh(at, chosen, [loop])
+        self.tree = loops.split(self.tree, at, factor, chosen, self.span)
+        return chosen
+
+    def rename(self, loop: str, name: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        self._fresh(at, [name], [loop])
+        self.tree = loops.rename(self.tree, at, name)
+        return ()
+
+    def reorder(self, loops: tuple[str, ...]) -> tuple[str, ...]:
+        wanted, order = self._in_order(loops)
+        self._touch(order[0])
+        self.tree = _reorder(self.tree, order, wanted)
+        return ()
+
+    def fuse(self, outer: str, inner: str, name: str | None = None) -> tuple[str, ...]:
+        a, b = self.at(outer), self.at(inner)
+        chosen = name or f"{outer}{inner}"
+        self._fresh(a, [chosen], [outer, inner])
+        self.tree = _fuse(self.tree, a, b, chosen, self.symbols, self.context)
+        return (chosen,)
+
+    def parallel(self, loop: str) -> tuple[str, ...]:
+        return self._kind(loop, "parallel")
+
+    def vectorize(self, loop: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        lanes = loops.count_of(at, self.context)
+        if lanes is None or lanes > loops.MOST_LANES:
+            how = "no constant extent" if lanes is None else f"{lanes} iterations"
+            raise self._malformed(
+                f"the loop {loop} has {how}: the lanes of a vector are at most {loops.MOST_LANES}",
+                f'vectorize("{loop}", 8) splits first',
+            )
+        return self._kind(loop, "vector")
+
+    def unroll(self, loop: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        count = loops.count_of(at, self.context)
+        if count is None or count > loops.MOST_UNROLLED:
+            how = "no constant extent" if count is None else f"{count} iterations"
+            raise self._malformed(
+                f"the loop {loop} has {how}, and at most {loops.MOST_UNROLLED} are unrolled",
+                f'unroll("{loop}", 4) splits first',
+            )
+        return self._kind(loop, "unrolled")
+
+    def serial(self, loop: str) -> tuple[str, ...]:
+        return self._kind(loop, "serial")
+
+    def _kind(self, loop: str, kind: Any) -> tuple[str, ...]:
+        at = self.at(loop)
+        self._check_kinds(at, kind)
+        if kind != "unrolled":
+            self._touch(at)
+        self.tree = loops.set_kind(self.tree, at, kind, self.span)
+        return ()
+
+    def _check_kinds(self, at: At, kind: str) -> None:
+        """A vector loop holds neither parallel nor vector loops."""
+        for stage in stages(at.loop):
+            for other in loops_around(self.tree, stage.name):
+                if other.place == at.place:
+                    continue
+                outer, inner = sorted((at, other), key=lambda a: a.depth)
+                kinds = (
+                    kind if outer is at else outer.loop.kind,
+                    kind if inner is at else inner.loop.kind,
+                )
+                if kinds[0] == "vector" and kinds[1] in ("vector", "parallel"):
+                    raise self._malformed(
+                        f"the {kinds[1]} loop {inner.loop.name} would be inside of the vector loop "
+                        f"{outer.loop.name}",
+                        "reorder, so that the vector loop is inside",
+                    )
+
+    # coordinates ------------------------------------------------------------------------------
+    def skew(self, outer: str, inner: str, factor: int, name: str | None = None) -> tuple[str, ...]:
+        a, b = self.at(outer), self.at(inner)
+        if a.depth >= b.depth:
+            raise self._malformed(f"{inner} is not inside of {outer}", "reorder first")
+        chosen = name or inner
+        self._fresh(b, [chosen], [inner])
+        self.tree = mapping.skew(self.tree, a, b, factor, chosen, self.span)
+        return (chosen,)
+
+    def shift(self, loop: str, by: int) -> tuple[str, ...]:
+        at = self.at(loop)
+        self._touch(at)
+        self.tree = mapping.shift(self.tree, at, self.stage, by)
+        return (loop,)
+
+    def transform(
+        self, loops: tuple[str, ...], values: tuple[Node, ...], names: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        wanted, order = self._in_order(loops)
+        old = mapping.placeholders(len(order))
+        new: dict[Node, Node] = {old[k]: old[order.index(a)] for k, a in enumerate(wanted)}
+        moved = [substitute(v, new) for v in values]
+        self._fresh(order[0], names, loops)
+        self._touch(order[0])
+        self.tree = mapping.transform(self.tree, order, names, moved, self.span)
+        return names
+
+    # bodies -----------------------------------------------------------------------------------
+    def fission(self, loop: str, after: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        self.at(loop, after)
+        self._touch(at)
+        self.tree = bodies.fission(self.tree, at, after)
+        return ()
+
+    def compute_with(self, other: str, loop: str, shift: int = 0) -> tuple[str, ...]:
+        at = self.at(loop, other)
+        if any(s.name == self.stage for s in stages(at.loop)):
+            raise self._malformed(f"{self.stage} is inside of the loop {loop} of {other} already")
+        place_of(self.tree, self.stage)
+        self._touch(at)
+        self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
+        self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
+        return ()
+
+    def partition(self, condition: Node) -> tuple[str, ...]:
+        stage = self._own()
+        where = self._condition(stage, condition)
+        names = (f"{stage.part}[0]", f"{stage.part}[1]")
+        self.edited.add(stage.statement)
+        self.tree = bodies.partition(self.tree, self.stage, where, names)
+        return tuple(stage.statement.name + n for n in names)
+
+    def peel(self, loop: str, first: int = 0, last: int = 0) -> tuple[str, ...]:
+        at = self.at(loop)
+        self.tree = bodies.peel(self.tree, at, first, last)
+        return ()
+
+    def _own(self) -> Stage:
+        for _, stage in leaves(self.tree):
+            if stage.name == self.stage:
+                return stage
+        raise self._no_stage(self.stage)
+
+    def _condition(self, stage: Stage, node: Node) -> Set:
+        """Where a condition over the stage's own Vars and RVars holds."""
+        statement = stage.statement
+        known = {x.name: x for x in statement.loops}
+        given: dict[Node, Node] = {}
+        for n in postorder(node):
+            if isinstance(n, (Var, RVar)):
+                if n.name not in known:
+                    raise self._malformed(
+                        f"{self.stage} has no Var or RVar {n.name}",
+                        "a condition is over " + ", ".join(known),
+                    )
+                given[n] = known[n.name]
+        found = condition(statement.frame, substitute(node, given))
+        if not found.exact:
+            raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
+        return found.set
+
+    # permissions ------------------------------------------------------------------------------
+    def reassociate(self) -> tuple[str, ...]:
+        stage = self._own()
+        names = self.state.reassociated | {stage.statement.name}
+        self.state = replace(self.state, reassociated=names)
+        return ()
+
+
+_reorder, _fuse = loops.reorder, loops.fuse

@@ -1,0 +1,178 @@
+"""The proof of a schedule: no dependence of the program may run backwards, or at once.
+
+With D the dependences of the program as written and `unordered` the pairs of instances that a
+tree does not order, D intersected with them must be empty. D is taken once; after a directive only
+the dependences of the stages below the edited loops are asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..lang.define import Definition
+from ..lang.errors import Instance
+from ..lang.nodes import Node, Op, Read, postorder
+from .dependences import Dependence, dependences
+from .isl import Map, Set, smallest_point
+from .looptree import Seq, Tree
+from .model import Model
+from .statements import Statement
+from .times import Placed, placed, unordered
+
+Relaxed = Callable[[Statement], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """Pairs of instances of a dependence that a tree runs in the wrong order, or in none."""
+
+    dependence: Dependence
+    pairs: Map
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The two instances of a violation at the smallest sizes at which there is one."""
+
+    violation: Violation
+    sizes: dict[str, int]
+    source: Instance
+    sink: Instance
+    element: str
+
+    @property
+    def text(self) -> str:
+        """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
+        d = self.violation.dependence
+        first = "reads" if d.kind == "anti" else "writes"
+        second = "reads" if d.kind == "flow" else "writes"
+        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
+        text = f"{self.source} {first} {d.tensor.name}[{self.element}], {self.sink} {second} it"
+        return text + (f", at {at}" if at else "")
+
+
+class Prover:
+    """Judges trees of one model."""
+
+    def __init__(self, model: Model, written: Seq) -> None:
+        self.model = model
+        self.written = written
+
+    @cached_property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """Those of the program as written."""
+        return dependences(self.model, self.written)
+
+    @cached_property
+    def _by_statement(self) -> dict[Statement, list[Dependence]]:
+        found: dict[Statement, list[Dependence]] = {s: [] for s in self.model.statements}
+        for d in self.dependences:
+            found[d.source].append(d)
+            if d.sink is not d.source:
+                found[d.sink].append(d)
+        return found
+
+    def violations(
+        self, tree: Tree, edited: Collection[Statement], relaxed: Relaxed
+    ) -> Iterator[Violation]:
+        """What a tree breaks among the dependences of the edited statements.
+
+        Args:
+            relaxed: whether a statement's accumulation may run in any order.
+        """
+        stages: dict[Statement, list[Placed]] = {}
+        for p in placed(tree):
+            stages.setdefault(p.stage.statement, []).append(p)
+        asked = dict.fromkeys(d for s in edited for d in self._by_statement[s])
+        for d in asked:
+            free = d.source is d.sink and d.tensor is d.source.func and relaxed(d.source)
+            for a in stages.get(d.source, ()):
+                for b in stages.get(d.sink, ()):
+                    wrong = unordered(a, b, d.kind, d.tensor, relaxed=free)
+                    pairs = d.map.intersect(wrong)
+                    if not pairs.is_empty():
+                        yield Violation(d, pairs, tuple(x.name for x in a.loops))
+
+    def witness(self, violations: Collection[Violation]) -> Witness | None:
+        """The smallest of all: by the sum of the sizes, then lexicographically."""
+        best: Witness | None = None
+        rank: tuple[object, ...] = ()
+        for v in violations:
+            found = smallest_point(v.pairs.intersect_params(self.model.context).wrap())
+            if found is None:
+                continue
+            sizes, point = found
+            key = (sum(sizes.values()), list(sizes.values()), point)
+            if best is None or key < rank:
+                best, rank = _witness(v, sizes, point), key
+        return best
+
+
+def _witness(v: Violation, sizes: dict[str, int], point: list[int]) -> Witness:
+    d = v.dependence
+    count = len(d.source.loops)
+    source, sink = (
+        Instance(s.name, {x.name: k for x, k in zip(s.loops, at, strict=True)})
+        for s, at in ((d.source, point[:count]), (d.sink, point[count:]))
+    )
+    return Witness(v, sizes, source, sink, _element(d, sizes, point, count))
+
+
+def _element(d: Dependence, sizes: dict[str, int], point: list[int], count: int) -> str:
+    """The element that both instances touch."""
+    images = []
+    ends = ((d.source, point[:count], d.kind != "anti"), (d.sink, point[count:], d.kind != "flow"))
+    for statement, at, is_write in ends:
+        here = _instance(statement, sizes, at)
+        own = [a for a in statement.accesses if a.tensor is d.tensor and a.is_write == is_write]
+        touched = [a.map.intersect_domain(here).range() for a in own]
+        image = touched[0]
+        for other in touched[1:]:
+            image = image.union(other)
+        images.append(image)
+    found = smallest_point(images[0].intersect(images[1]))
+    return ", ".join(map(str, found[1])) or "()" if found is not None else "?"
+
+
+def _instance(statement: Statement, sizes: dict[str, int], at: list[int]) -> Set:
+    frame = statement.frame
+    where = frame.universe
+    for name, value in zip(frame.dims, at, strict=True):
+        where = where.intersect(frame.dim(name).eq_set(frame.constant(value)))
+    for name, value in sizes.items():
+        where = where.intersect(frame.param(name).eq_set(frame.constant(value)))
+    return where
+
+
+# accumulation -----------------------------------------------------------------------------------
+_EXACT = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
+
+
+def accumulates(d: Definition) -> bool:
+    """Whether an update combines the old value of an element with others, which could come in
+    any order if the operator allows it."""
+    if d.op == "=" or len(d.values) > 1:
+        return False
+    own = [n for n in postorder(*d.lhs, *d.where, *d.values) if _is_own(n, d)]
+    if len(own) != 1 or not isinstance(own[0], Read) or own[0].index != d.lhs:
+        return False
+    match d.values[0]:
+        case Op(op="fma", operands=(a, b, c)):
+            return c is own[0] and own[0] not in set(postorder(a, b))
+        case Op(op=op, operands=(a, b)) if op in _EXACT:
+            last = b if a is own[0] else a
+            beside = a is own[0] or (b is own[0] and op != "sub")
+            return beside and own[0] not in set(postorder(last))
+    return False
+
+
+def is_exact(d: Definition) -> bool:
+    """Whether the order of accumulation does not change a bit: integers, minima, maxima."""
+    return accumulates(d) and (d.op in ("min", "max") or not d.func.dtypes[0].is_float)
+
+
+def _is_own(n: Node, d: Definition) -> bool:
+    return isinstance(n, Read) and n.tensor is d.func

@@ -1,0 +1,83 @@
+"""What is said of a schedule that is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lang.errors import ScheduleError
+from ..lang.records import Directive
+from .proof import Prover, Violation, Witness, accumulates
+
+
+def refusal(
+    prover: Prover, found: Sequence[Violation], directive: Directive, composite: str | None
+) -> ScheduleError:
+    """The error for the smallest of some violations."""
+    witness = prover.witness(found)
+    asked = composite or directive.text()
+    if witness is None:
+        d = found[0].dependence
+        return ScheduleError(
+            f"{asked} is refused: it could not be shown that {d.source.name} runs before "
+            f"{d.sink.name} where it must",
+            where=directive.span,
+            status="unproved",
+            kind=_kind(directive, d.kind),
+            tensor=d.tensor.name,
+            directive=asked,
+        )
+    d = witness.violation.dependence
+    return ScheduleError(
+        f"{asked} is refused: {_order_text(directive)}{witness.text}",
+        where=directive.span,
+        hint=_hint(directive, witness),
+        status="violation" if d.exact else "unproved",
+        kind=_kind(directive, d.kind),
+        tensor=d.tensor.name,
+        source=witness.source,
+        sink=witness.sink,
+        sizes=witness.sizes,
+        directive=asked,
+    )
+
+
+def _kind(directive: Directive, kind: str) -> str:
+    return {"parallel": "race", "vectorize": "lane"}.get(directive.name, kind)
+
+
+def _order_text(directive: Directive) -> str:
+    match directive.name:
+        case "parallel":
+            return "two iterations would run at once, and one needs the other: "
+        case "vectorize":
+            return "two lanes would run at once, and one needs the other: "
+        case _:
+            return "the first would run after the second: "
+
+
+def _hint(directive: Directive, witness: Witness) -> str | None:
+    d = witness.violation.dependence
+    if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
+        if directive.name == "parallel":
+            return "every iteration adds to the same element: a loop over its Vars can be parallel"
+        return "a float sum keeps its order: reassociate() allows any"
+    if directive.name == "parallel":
+        return "wavefront(...) makes an inner loop parallel, where all distances go forward"
+    if directive.name in ("reorder", "transform"):
+        return _skew_hint(witness)
+    return None
+
+
+def _skew_hint(witness: Witness) -> str | None:
+    """By how much to skew, where the inner loop goes backwards while the outer goes forward."""
+    before, after = witness.source.point, witness.sink.point
+    if before.keys() != after.keys():
+        return None
+    steps = {k: after[k] - before[k] for k in before}
+    forward = [k for k, x in steps.items() if x > 0]
+    backward = [k for k, x in steps.items() if x < 0]
+    if not forward or not backward:
+        return None
+    t, i = forward[0], backward[0]
+    factor = -(steps[i] // steps[t])
+    return f'skew("{t}", "{i}", {factor}) first makes the distance along {i} go forward'

@@ -1,0 +1,122 @@
+"""When a stage's instances run, and which pairs of instances no schedule orders.
+
+Two instances are compared at the loops that their stages share. A serial loop orders by its
+coordinate; the iterations of a parallel loop are not ordered at all. A vector loop moves its lanes
+inside of everything below it: instances are compared at the other loops, then by position in the
+body; within one statement all lanes read, then all lanes write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from .isl import Map, PwAff, Set, isl, relation
+from .looptree import Alloc, Loop, Path, Stage, Tree, coordinate_values, leaves, loops_of
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A stage and where it is in a tree."""
+
+    path: Path
+    stage: Stage
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        return loops_of(self.path)
+
+    @cached_property
+    def values(self) -> list[PwAff]:
+        """The coordinates over the statement's frame."""
+        return coordinate_values(self.stage)
+
+    @cached_property
+    def domain(self) -> Set:
+        return self.stage.instances
+
+    def at(self, chosen: list[int]) -> Map:
+        """{ instance -> some of its coordinates }"""
+        found = relation([self.values[k] for k in chosen], self.stage.statement.frame)
+        return found.intersect_domain(self.domain)
+
+
+def placed(tree: Tree) -> Iterator[Placed]:
+    """Every stage of a tree, in order."""
+    for path, stage in leaves(tree):
+        yield Placed(path, stage)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What two stages share: how many loops, and which of them comes first inside.
+
+    `position` is below 0 if the first stage comes first, 0 if both are one. `private` are the
+    Funcs with storage of their own inside of the shared loops, with the number of loops around.
+    """
+
+    loops: tuple[Loop, ...]
+    position: int
+    private: tuple[tuple[object, int], ...]
+
+
+def meeting(a: Placed, b: Placed) -> Meeting:
+    """Where two stages part."""
+    loops: list[Loop] = []
+    private: list[tuple[object, int]] = []
+    for (i, x), (j, y) in zip(a.path, b.path, strict=False):
+        if i != j:
+            return Meeting(tuple(loops), i - j, tuple(private))
+        if isinstance(x, Loop):
+            loops.append(x)
+        elif isinstance(x, Alloc):
+            private.append((x.func, len(loops)))
+        assert x is y or not isinstance(x, Loop)
+    return Meeting(tuple(loops), 0, tuple(private))
+
+
+def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool = False) -> Map:
+    """{ x of a -> y of b : nothing makes x run before y }, for a dependence of a kind.
+
+    Args:
+        tensor: what the dependence is on: storage of its own in each iteration keeps iterations
+            of parallel loops apart.
+        relaxed: x and y may run in any order, but not at once: they accumulate.
+    """
+    met = meeting(a, b)
+    lanes = [k for k, loop in enumerate(met.loops) if loop.kind == "vector"]
+    ordering = [k for k in range(len(met.loops)) if k not in lanes]
+    found = []
+    if not relaxed:
+        found.append(_related(a, b, ordering, Map.lex_gt))
+        if met.position > 0 or (met.position == 0 and (kind != "anti" or not lanes)):
+            found.append(_related(a, b, ordering, _identity))
+    for k, loop in enumerate(met.loops):
+        if loop.kind != "parallel" or _is_private(met, tensor, k, kind):
+            continue
+        before = _related(a, b, list(range(k)), _identity)
+        found.append(before.subtract(_related(a, b, list(range(k + 1)), _identity)))
+    result = Map.empty(_space(a, b))
+    for pairs in found:
+        result = result.union(pairs)
+    return result
+
+
+def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
+    """Whether each iteration of a loop has a copy of a Func: flow between them is none then."""
+    return kind != "flow" and any(f is tensor and depth > loop for f, depth in met.private)
+
+
+def _related(a: Placed, b: Placed, chosen: list[int], order: object) -> Map:
+    first, second = a.at(chosen), b.at(chosen)
+    return first.apply_range(order(first.get_space().range())).apply_range(second.reverse())  # type: ignore[operator]
+
+
+def _identity(space: isl.Space) -> Map:
+    return Map.identity(space.map_from_set())
+
+
+def _space(a: Placed, b: Placed) -> isl.Space:
+    first, second = a.at([]), b.at([])
+    return first.apply_range(second.reverse()).get_space()
