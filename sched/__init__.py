@@ -61,6 +61,7 @@ from .lang.inout import InOut
 from .lang.opaque import extern, trace
 from .lang.program import Program, require
 from .lang.reductions import all, any, argmax, argmin, max, min, prod, sum
+from .lang.sugar import compute, einsum
 from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.tensors import Const, Func, Input
 from .poly.schedule import Schedule
@@ -113,9 +114,9 @@ __all__ = [
     "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs",
     "absolute", "all", "any", "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast",
-    "ceil", "clip", "exp", "extern", "float32", "float64", "floor", "fma", "int16", "int32",
-    "int64", "int8", "interpret", "ldexp", "log", "max", "maximum", "min", "minimum", "mux", "prod",
-    "rdom", "require", "rint", "round", "rsqrt", "select", "sequential", "sigmoid", "size", "sizes",
-    "sqrt", "strict", "sum", "tanh", "trace", "uint16", "uint32", "uint64", "uint8", "vars",
-    "where",
+    "ceil", "clip", "compute", "einsum", "exp", "extern", "float32", "float64", "floor", "fma",
+    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "max", "maximum", "min",
+    "minimum", "mux", "prod", "rdom", "require", "rint", "round", "rsqrt", "select", "sequential",
+    "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "trace", "uint16", "uint32",
+    "uint64", "uint8", "vars", "where",
 ]  # fmt: skip
