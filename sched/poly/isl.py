@@ -152,19 +152,19 @@ def complement(where: Set) -> Set:
     """Everything else, as overlapping half-spaces where that is possible.
 
     isl's own complement has disjoint pieces, `a < 0 or (a >= 0 and b < 0)`, which nobody wants
-    to read or to evaluate.
+    to read or to evaluate. Coalescing after each piece keeps the product of all of them small.
     """
     result = Set.universe(where.get_space())
     for piece in where.coalesce().get_basic_sets():
         if int(piece.dim(isl.dim_type.div)):
-            result = result.subtract(Set.from_basic_set(piece))
+            result = result.subtract(Set.from_basic_set(piece)).coalesce()
             continue
         outside = Set.empty(where.get_space())
         for c in piece.get_constraints():
             one = Set.from_basic_set(BasicSet.from_constraint(c))
             outside = outside.union(one.complement())
-        result = result.intersect(outside)
-    return result.coalesce()
+        result = result.intersect(outside).coalesce()
+    return result
 
 
 #: Beyond this many pieces a set is replaced by its hull: exactness would cost too much.
