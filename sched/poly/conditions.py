@@ -14,7 +14,7 @@ from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
 from ..lang.printer import index_text
 from ..lang.tensors import Func, Input, Tensor
-from .isl import Map, Set, complement, isl, smallest_point
+from .isl import Map, Set, complement, is_bounded, isl, smallest_point
 from .model import Model
 from .statements import Access, Statement
 
@@ -138,6 +138,7 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
     tensor = access.tensor
     if isinstance(tensor, Func) and not model.program.is_fixed(tensor):
+        _check_region(access)
         return [], None  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
@@ -155,6 +156,20 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     if allowed.intersect(model.context).is_empty():
         raise _never(access, bad, span)
     return scans, SizeCondition(allowed, access, span)
+
+
+def _check_region(access: Access) -> None:
+    """Everything that an access may touch is computed, so sizes must bound it."""
+    touched, tensor = access.map.range(), access.tensor
+    if access.relation.may and not all(is_bounded(touched, k) for k in range(tensor.ndim)):
+        verb = "written" if access.is_write else "read"
+        raise LanguageError(
+            f"{tensor.name}[{index_text(access.index)}] is {verb} at an index that depends on "
+            f"data, and nothing bounds it: {tensor.name} has no declared shape",
+            where=access.statement.definition.span,
+            hint=f"declare one, ps.Func({tensor.name!r}, (n, m)), or clamp the index: "
+            "ps.clip(x, 0, n - 1)",
+        )
 
 
 def _scans(access: Access) -> list[Scan]:
