@@ -1,8 +1,8 @@
 """Over which values the Vars of an update run.
 
 A Var that is an index on the left by itself runs over the extent of that axis of the region. One
-that occurs inside of index expressions only runs over all integers for which these stay within
-the region; they are found by bisection, whatever the expressions are.
+that occurs inside of index expressions only runs over all integers for which these, and not the
+other ones, stay within the region; they are found by bisection, whatever the expressions are.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Search:
         coordinates = [
             (x, extent)
             for x, extent in zip(definition.lhs, box, strict=True)
-            if not isinstance(x, Var) and not _moves(x, definition)
+            if _bounds_any(x, unknown, definition)
         ]
         roots = tuple(x for x, _ in coordinates)
         exact = Evaluator(roots, symbols, {}, Faults())
@@ -108,6 +108,8 @@ class _Search:
         )
 
 
-def _moves(coordinate: Node, d: Definition) -> bool:
-    """Whether an index contains RVars or reads, and so says nothing about its Vars."""
-    return any(isinstance(n, (RVar, Read)) and n not in d.loops for n in postorder(coordinate))
+def _bounds_any(coordinate: Node, unknown: tuple[Var, ...], d: Definition) -> bool:
+    """Whether an index says where Vars run: it contains some, and neither RVars nor reads."""
+    found = list(postorder(coordinate))
+    moves = any(isinstance(n, (RVar, Read)) and n not in d.loops for n in found)
+    return not moves and any(v in found for v in unknown)
