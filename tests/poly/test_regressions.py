@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.poly.isl import Frame, budget, complement
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -142,3 +144,61 @@ def test_an_update_grows_the_region_behind_a_later_one(make: Any) -> None:
     g[i, j] *= 3
     f[i] = g[i, 0]
     check(make, f, A=arange(4), n=3)
+
+
+@SCHEDULES
+def test_a_scatter_into_a_func_without_a_shape(make: Any) -> None:
+    """Its region was everything that the index may be, and the loop over it had no bounds."""
+    at, r = ps.Input("at", ps.uint32, (m,)), ps.RVar("r", 0, m)
+
+    def histogram(*shape: Any) -> ps.Func:
+        g, f = ps.Func("g", *shape), ps.Func("f", (n,))
+        g[i] = 0
+        g[at[r]] += 1
+        f[i] = g[i]
+        return f
+
+    with pytest.raises(ps.LanguageError, match=r"g\[at\[r\]\] .* g has no declared shape") as error:
+        make(histogram())
+    assert "ps.Func('g', (n, m))" in (error.value.hint or "")
+    check(make, histogram((n,)), at=np.uint32([1, 1, 2]), n=3)
+
+
+def test_the_complement_of_many_pieces() -> None:
+    """Each of them multiplied the half-spaces outside of the others: seconds for a dozen."""
+    rng = random.Random(0)
+    frame = Frame(tuple("abcdefgh"), ())
+    where = frame.empty
+    for _ in range(10):
+        piece = frame.universe
+        for name in rng.sample(frame.params, 4):
+            piece = piece.intersect(frame.param(name).ge_set(frame.constant(rng.randint(1, 3))))
+        where = where.union(piece)
+    with budget(2_000_000):
+        outside = complement(where)
+    assert outside.is_equal(where.complement())
+
+
+@SCHEDULES
+def test_other_coordinates_say_nothing_about_a_var(make: Any) -> None:
+    """The interpreter ran `i` nowhere where the column `n` is none, instead of refusing it."""
+    f = ps.Func("f", (n, m))
+    f[i, j] = 0
+    f[3 * i, n] += 1
+    check(make, f, n=4, m=5)
+    for run in (make(f).compile(), lambda **sizes: ps.interpret(f, **sizes)):
+        with pytest.raises(ps.CallError, match="out of bounds"):
+            run(n=4, m=4)
+
+
+@SCHEDULES
+def test_a_func_that_is_inlined_divides_where_it_is_read(make: Any) -> None:
+    """Kernels count what is computed, and of `g` that is one element; the interpreter, all."""
+    g, f = ps.Func("g", (n,), ps.int64), ps.Func("f", (n,))
+    g[i] = 6 // i
+    f[i] = ps.select(i == 1, g[i], 0)
+    assert np.array_equal(make(f).compile(checks=True)(n=3), [0, 6, 0])
+    for run in (lambda: ps.interpret(f, n=3, checks=True),
+                lambda: make((f, g)).compile(checks=True)(n=3)):  # fmt: skip
+        with pytest.raises(ps.CallError, match="by zero"):
+            run()
