@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.lang.program import Program
 from polysched.poly.isl import Frame, budget, complement
+from polysched.poly.legality import check_updates
+from polysched.poly.model import Model
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -202,3 +205,13 @@ def test_a_func_that_is_inlined_divides_where_it_is_read(make: Any) -> None:
                 lambda: make((f, g)).compile(checks=True)(n=3)):  # fmt: skip
         with pytest.raises(ps.CallError, match="by zero"):
             run()
+
+
+def test_updates_of_plain_vars_are_legal_without_a_proof() -> None:
+    """isl compared all pieces of a region with each other, for an update of one element."""
+    f = ps.Func("f", (n, m))
+    f[i, j] = 0
+    f[i, j] += 2 * f[i, j]
+    model = Model(Program((f,)))
+    with budget(1):
+        check_updates(model)
