@@ -8,10 +8,12 @@ from dataclasses import replace
 from ..lang import index as ix
 from ..lang.define import Definition
 from ..lang.dtypes import bool_
+from ..lang.errors import LanguageError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.inout import InOut
-from ..lang.nodes import Const, Node, Op, Read, Var, postorder, transform_all
+from ..lang.nodes import Const, Node, Op, Read, Var, postorder, substitute, transform_all
 from ..lang.opaque import Opaque, Trace
+from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from ..poly.conditions import Conditions
 from ..poly.model import Model
@@ -227,9 +229,10 @@ class _Converter:
         self.statement = statement
         self.needed: dict[Node, Guard] = guards(roots)
         self.done: dict[Node, Node] = {}
+        self.guards: dict[Node, Guard] = {}
 
     def __call__(self, root: Node) -> Node:
-        stack = [root]
+        stack, begun = [root], set[Node]()
         while stack:
             node = stack[-1]
             if node in self.done:
@@ -238,16 +241,38 @@ class _Converter:
             guard = self._guard(node)
             waiting = [x for x in (*node.args, guard) if x is not None and x not in self.done]
             if waiting:
+                begun.add(node)
+                self._refuse_circle(begun, waiting)
                 stack += waiting
             else:
                 self.done[stack.pop()] = self._one(node, guard)
         return self.done[root]
 
+    def _refuse_circle(self, begun: set[Node], waiting: list[Node]) -> None:
+        for node in waiting:
+            if node in begun:
+                raise LanguageError(
+                    f"whether {expr_text(node)} is read depends on other reads, and whether these "
+                    "happen depends on it",
+                    where=self.statement.definition.span,
+                    hint="clamp their indices, or compute the conditions in a Func of their own",
+                )
+
     def _guard(self, node: Node) -> Guard:
         """The condition that a read must be kept under: none where it is in bounds anyway."""
-        if isinstance(node, Read) and (self.statement, node) not in self.safe:
-            return self.needed.get(node)
-        return None
+        if node not in self.guards:
+            self.guards[node] = self._needed(node)
+        return self.guards[node]
+
+    def _needed(self, node: Node) -> Guard:
+        if not isinstance(node, Read) or (self.statement, node) in self.safe:
+            return None
+        needed = self.needed.get(node)
+        if needed is None or node not in postorder(needed):
+            return needed
+        # Where the element is not needed, no condition of this guard depends on it. Where it is,
+        # one of the alternatives holds that is decided without it.
+        return substitute(needed, {node: _zero(node)})
 
     def _one(self, node: Node, guard: Guard) -> Node:
         args = tuple(self.done[a] for a in node.args)
@@ -258,3 +283,8 @@ class _Converter:
             condition = None if guard is None else self.done[guard]
             return Load(buffer, args, condition, buffer.dtype)
         return node.with_args(args)
+
+
+def _zero(node: Node) -> Const:
+    t = dtype_of(node)
+    return Const(False if t.is_bool else 0.0 if t.is_float else 0, t)

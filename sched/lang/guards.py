@@ -6,7 +6,7 @@ shared by several arms happens where any of them is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .dtypes import bool_
 from .nodes import Const, Node, Op, postorder
@@ -57,9 +57,42 @@ def disjunction(a: Guard, b: Guard) -> Guard:
         other, opposite = _split(y)
         if outer is other and negation(last) is opposite:
             return outer
-        if outer is y:
+        if outer is y or _implies(x, y):
             return y
     return Op("or", (a, b), bool_)
+
+
+def _implies(a: Node, b: Node) -> bool:
+    """Whether their form shows that `a` holds only where `b` does.
+
+    What is read for a condition is needed wherever the condition is, so that the arms of its
+    select add nothing: if they did, the guard of the read would contain the read itself.
+    """
+    wide = _alternatives(b)
+    single = (x for x in _alternatives(a) if not _is_or(x))
+    return all(any(outer in wide for outer in _outer(x)) for x in single)
+
+
+def _alternatives(guard: Node) -> set[Node]:
+    """The guards that a disjunction is made of, and those of its parts that are disjunctions."""
+    found, pending = {guard}, [guard]
+    while pending:
+        match pending.pop():
+            case Op(op="or", operands=parts):
+                pending += [x for x in parts if x not in found]
+                found.update(parts)
+    return found
+
+
+def _is_or(guard: Node) -> bool:
+    return isinstance(guard, Op) and guard.op == "or"
+
+
+def _outer(guard: Guard) -> Iterator[Node]:
+    """A guard and those that it was added to."""
+    while guard is not None:
+        yield guard
+        guard = _split(guard)[0]
 
 
 def _split(guard: Node) -> tuple[Guard, Node]:

@@ -215,3 +215,31 @@ def test_updates_of_plain_vars_are_legal_without_a_proof() -> None:
     model = Model(Program((f,)))
     with budget(1):
         check_updates(model)
+
+
+@SCHEDULES
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_read_in_a_condition_and_in_what_it_guards(make: Any, shared: bool) -> None:
+    """The guard of the read contained the read, and compiling it went on for ever."""
+    A = ps.Input("A", ps.int32, (n,))
+    positive = A[i] > 0 if shared else ps.select(i < n, A[i] > 0, False)
+    value = ps.select(positive, A[i], 7)
+    f = ps.Func("f", (m,))
+    if shared:
+        f[i] = ps.select(i < n, value, 0) + ps.select(i + 1 < n, ps.select(positive, A[i], 1), 0)
+    else:
+        f[i] = value
+    for size in (0, 1, 3):
+        check(make, f, A=np.int32([5, -1, 2])[:size], m=4)
+
+
+def test_reads_whose_guards_depend_on_one_another() -> None:
+    """Refused: which of them happens first depends on the data."""
+    A, B = ps.Input("A", ps.int32, (n,)), ps.Input("B", ps.int32, (n,))
+    a, b = A[i], B[i]
+    first = ps.select(i < n, a > 0, False)
+    second = ps.select(i < n, b > 0, first)
+    f = ps.Func("f", (m,))
+    f[i] = ps.select(first, b, 7) + ps.select(second, a, 5)
+    with pytest.raises(ps.LanguageError, match="is read depends on other reads"):
+        ps.Schedule(f).compile()
