@@ -1,84 +1,128 @@
 """What need not be stored: planes of recurrences, and initial values of arrays in place.
 
-Folding: how many planes of a recurrence's Func must be kept along its first axis.
+Folding: how many planes of a recurrence's Func must be kept along its first axis. With W of them,
+plane x is kept at x mod W. That is right if no plane is overwritten between its own writes and its
+last read: with r the reads and w the writes of the Func,
 
-A Func that is computed plane by plane keeps plane x at x mod W. That is right if no plane is
-overwritten before its last read: with D the reads and W the writes of the Func,
+    { y - x : r reads [x, p], w writes [y, p], a write of [x, p] before w, w before r }
 
-    { r -> w : r reads [x, p], w writes [y, p], y - x in { W, 2W, ... }, w before r }
-
-must be empty, in the order of the tree (a statement reads before it writes). The smallest window
-for which isl proves that is taken.
+must contain no multiple of W but 0, in the order of the tree (a statement reads before it
+writes). The smallest window for which isl proves that is taken. A read at an index that depends
+on data stands for all elements that it may touch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
-from .isl import Map, Space, isl
+from .isl import Map, Set, isl
 from .looptree import Seq, time_maps
 from .model import Model
-from .recurrence import direction
 from .statements import Access, Statement
 
 LARGEST = 8
 """Windows up to this size are tried."""
 
+Times = Mapping[Statement, Map]
+
 
 def windows(model: Model, tree: Seq) -> dict[Func, int]:
     """The Funcs that need not be stored whole, and how many planes of each are kept."""
-    program = model.program
     found: dict[Func, int] = {}
-    for group in program.recurrences:
-        inner = [f for f in group if f not in program.outputs and f in model.regions and f.ndim]
-        times = time_maps(tree)
-        for func in inner:
-            window = _window(model, func, times, direction(tree, func))
-            if window is not None:
-                found[func] = window
+    candidates = _candidates(model)
+    times = _shortened(time_maps(tree)) if candidates else {}
+    for func in candidates:
+        window = _window(model, func, times)
+        if window is not None:
+            found[func] = window
     return found
 
 
-def _window(model: Model, func: Func, times: Mapping[Statement, Map], sign: int) -> int | None:
+def _candidates(model: Model) -> list[Func]:
+    """The Funcs of recurrences that are stored for the program's own use."""
+    program = model.program
+    return [
+        func
+        for group in program.recurrences
+        for func in group
+        if func not in program.outputs and func in model.regions and func.ndim
+    ]
+
+
+def _window(model: Model, func: Func, times: Times) -> int | None:
     accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
-    if any(a.relation.may or a.statement.definition.opaque is not None for a in accesses):
-        return None  # nothing says which plane is touched, or a function is given the planes
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
-    for window in range(1, LARGEST + 1):
-        if not any(_overwrites(model, w, r, window * sign, times) for w in writes for r in reads):
-            return window
+    if any(a.relation.may for a in writes):
+        return None  # nothing says which plane is touched
+    if any(a.statement.definition.opaque is not None for a in accesses):
+        return None  # a function is given all planes
+    times = _shortened({a.statement: times[a.statement] for a in accesses})
+    distances = [_distances(model, w, r, writes, times) for w in writes for r in reads]
+    for planes in range(1, LARGEST + 1):
+        if not any(_some_multiple(d, planes) for d in distances):
+            return planes
     return None
 
 
-def _overwrites(
-    model: Model, write: Access, read: Access, step: int, times: Mapping[Statement, Map]
-) -> bool:
-    """Whether a plane that shares storage is written before a read is done with the old one."""
-    space = model.regions[write.tensor].get_space()  # type: ignore[index]
-    clash = read.map.apply_range(_later_planes(space, step)).apply_range(write.map.reverse())
-    clash = clash.intersect_params(model.context)
-    return not clash.intersect(_before(times, write.statement, read.statement)).is_empty()
+def _shortened(times: Times) -> dict[Statement, Map]:
+    """Times without the entries in which all are the same constant: most, in a deep tree."""
+    short = dict(times)
+    for k in reversed(range(max(int(m.dim(isl.dim_type.out)) for m in times.values()))):
+        fixed = {str(m.plain_get_val_if_fixed(isl.dim_type.out, k)) for m in times.values()}
+        if len(fixed) == 1 and "NaN" not in fixed:
+            short = {s: m.project_out(isl.dim_type.out, k, 1) for s, m in short.items()}
+    return short
 
 
-def _later_planes(space: Space, step: int) -> Map:
-    """{ [x, p] -> [x + step * k, p] : k >= 1 }"""
-    count = int(space.dim(isl.dim_type.set))
+def _distances(
+    model: Model, write: Access, read: Access, writes: Sequence[Access], times: Times
+) -> Set:
+    """{ y - x : [y, p] is written after [x, p] is, and before [x, p] is read }"""
+    # Over pairs of an instance and an element, since a read may touch several.
+    wanted, stored = read.map.range_map(), write.map.range_map()
+    reader, writer = read.map.domain_map(), write.map.domain_map().reverse()
+    pairs = wanted.apply_range(_same_place(stored)).apply_range(stored.reverse())
+    before = _before(times, write.statement, read.statement)
+    pairs = pairs.intersect(reader.apply_range(before).apply_range(writer))
+    pairs = pairs.intersect_params(model.context)
+    if pairs.is_empty():
+        return _along(pairs.apply_domain(wanted).apply_range(stored))
+    held = [
+        first.map.reverse().apply_range(_before(times, first.statement, write.statement).reverse())
+        for first in writes
+    ]
+    overwritten = [pairs.intersect(wanted.apply_range(h).apply_range(writer)) for h in held]
+    result = overwritten[0]
+    for more in overwritten[1:]:
+        result = result.union(more)
+    return _along(result.apply_domain(wanted).apply_range(stored))
+
+
+def _along(pairs: Map) -> Set:
+    """{ y - x : [x, p] -> [y, p] }"""
+    planes = pairs.deltas()
+    return planes.project_out(isl.dim_type.set, 1, int(planes.dim(isl.dim_type.set)) - 1)
+
+
+def _same_place(stored: Map) -> Map:
+    """{ [x, p] -> [y, p] }"""
+    space = stored.get_space().range()
     result = Map.universe(space.map_from_set())
-    for axis in range(1, count):
-        result = result.equate(isl.dim_type.in_, axis, isl.dim_type.out, axis)
-    pairs = result.deltas_map()
-    deltas = pairs.range()
-    frame = isl.LocalSpace.from_space(deltas.get_space())
-    first = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
-    size = isl.Val(abs(step))
-    forward = first if step > 0 else first.neg()
-    allowed = isl.Set.from_basic_set(forward.mod_val(size).zero_basic_set())
-    ahead = isl.Constraint.inequality_from_aff(forward.add_constant_val(size.neg()))
-    allowed = allowed.intersect(isl.Set.from_basic_set(isl.BasicSet.from_constraint(ahead)))
-    return pairs.intersect_range(allowed).domain().unwrap()
+    for k in range(1, int(space.dim(isl.dim_type.set))):
+        result = result.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return result
+
+
+def _some_multiple(distances: Set, step: int) -> bool:
+    """Whether a multiple of `step` other than 0 is among the distances."""
+    frame = isl.LocalSpace.from_space(distances.get_space())
+    distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
+    multiples = isl.Set.from_basic_set(distance.mod_val(isl.Val(step)).zero_basic_set())
+    none = isl.Set.from_basic_set(distance.zero_basic_set())
+    return not distances.intersect(multiples).subtract(none).is_empty()
 
 
 def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:

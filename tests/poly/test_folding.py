@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly.folding import _window
+from polysched.poly import folding
+from polysched.poly.looptree import time_maps
 
 n, m, T = ps.sizes("n m T")
 i, j, t = ps.vars("i j t")
@@ -51,18 +52,17 @@ def test_as_many_planes_as_are_still_read(distance: int) -> None:
 
 def test_one_plane_fewer_would_be_overwritten() -> None:
     schedule = ps.Schedule(jacobi())
-    model, tree = schedule.model, schedule.tree
-    from polysched.poly import folding
-    from polysched.poly.looptree import time_maps
-
     (f,) = (g for g in schedule.funcs if g.name == "f")
-    accesses = [a for s in model.statements for a in s.accesses if a.tensor is f]
-    clashes = [
-        folding._overwrites(model, w, r, 1, time_maps(tree))
-        for w in accesses for r in accesses if w.is_write and not r.is_write
-    ]  # fmt: skip
-    assert any(clashes)
-    assert _window(model, f, time_maps(tree), 1) == 2
+    accesses = [a for s in schedule.model.statements for a in s.accesses if a.tensor is f]
+    writes = [a for a in accesses if a.is_write]
+    reads = [a for a in accesses if not a.is_write]
+    times = time_maps(schedule.tree)
+    distances = [
+        folding._distances(schedule.model, w, r, writes, times) for w in writes for r in reads
+    ]
+    assert any(folding._some_multiple(d, 1) for d in distances)
+    assert not any(folding._some_multiple(d, 2) for d in distances)
+    assert schedule.windows[f] == 2
 
 
 def test_downwards() -> None:
@@ -142,3 +142,14 @@ def test_a_reduction_inside_keeps_one_plane() -> None:
     for steps in (0, 1, 13):
         found = last(x=data, w=weights, T=steps)
         np.testing.assert_array_equal(found, ps.interpret(last, x=data, w=weights, T=steps))
+
+
+def test_planes_given_to_a_function_are_stored_whole() -> None:
+    x = ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (T + 1, n), dtype=ps.float32)
+    f[0, i] = x[i]
+    f[t, i] = f[t - 1, ps.clip(i - 1, 0, n - 1)] * 2
+    last = ps.extern("last", lambda a: a[0], [(f, ((T, T + 1), (0, n)))], (n,), ps.float32)
+    assert windows(last) == {}
+    data = RNG.standard_normal(5).astype(np.float32)
+    np.testing.assert_array_equal(last(data, T=6), ps.interpret(last, data, T=6))
