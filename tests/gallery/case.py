@@ -43,6 +43,8 @@ class Case:
         tags: for picking cases, out of `TAGS`, in one string.
         large: sizes for native code alone: the first one, each further one 10 less; or by name.
         limits: largest sizes that the interpreter should be given, by name.
+        steps: the size that counts the steps in time, if there is one. It is tried apart from
+            the others, and the reference takes 0 for it.
     """
 
     name: str
@@ -54,10 +56,13 @@ class Case:
     tags: str = ""
     large: int | Mapping[str, int] = 301
     limits: Mapping[str, int] = field(default_factory=dict)
+    steps: str = ""
 
     def __post_init__(self) -> None:
         if unknown := set(self.tags.split()) - TAGS:
             raise ValueError(f"{self.name}: unknown tags {sorted(unknown)}")
+        if self.steps and self.steps not in self.size_names:
+            raise ValueError(f"{self.name}: steps names no size: {self.steps}")
 
     def __repr__(self) -> str:
         return f"Case({self.name})"

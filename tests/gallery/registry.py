@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from . import (
+    attention,
     bilateral,
     convolution,
     deep,
+    dynamic,
+    factorizations,
     histograms,
     images,
     linear_algebra,
     misc,
     networks,
     pyramids,
+    recurrences,
+    recurrent,
+    sparse,
     stencils,
+    timesteps,
 )
 from .case import Case
 
@@ -27,7 +34,16 @@ CASES: tuple[Case, ...] = (
     *networks.CASES,
     *misc.CASES,
     *deep.CASES,
+    *recurrences.CASES,
+    *dynamic.CASES,
+    *timesteps.CASES,
+    *recurrent.CASES,
+    *attention.CASES,
+    *sparse.CASES,
+    *factorizations.CASES,
 )
+#: Legal programs that are refused so far.
+REFUSED: tuple[Case, ...] = (*factorizations.REFUSED,)
 _BY_NAME = {case.name: case for case in CASES}
 if len(_BY_NAME) != len(CASES):
     raise RuntimeError("two cases of the gallery have the same name")

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import polysched as ps
 from gallery.case import Case
 from gallery.execute import assert_close, assert_same, interpreted, native
-from gallery.registry import CASES
+from gallery.registry import CASES, REFUSED
 
 QUICK_SIZES = (0, 1, 2, 7)
 MORE_SIZES = (33,)
+STEPS = (0, 1, 2, 13)
 
 
 def _call(case: Case, size: int) -> Any:
@@ -40,3 +42,28 @@ def test_native_is_close_to_reference(case: Case) -> None:
 def test_interpreter_is_close_to_reference(case: Case, size: int) -> None:
     arguments = case.arguments(size, np.random.default_rng(size))
     assert_close(interpreted(case, arguments), case.reference(**arguments), case.tolerance)
+
+
+@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("case", [c for c in CASES if c.steps], ids=lambda case: case.name)
+def test_steps_in_time(case: Case, steps: int) -> None:
+    """Not a step, one, two, and more than any window of planes."""
+    sizes = case.small_sizes(5) | {case.steps: steps}
+    arguments = case.arguments(sizes, np.random.default_rng(steps))
+    found = native(case, arguments)
+    assert_same(found, interpreted(case, arguments))
+    assert_close(found, case.reference(**arguments), case.tolerance)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_refused_or_right(case: Case) -> None:
+    """The interpreter computes them. What is accepted moves to `CASES`."""
+    arguments = case.arguments(5, np.random.default_rng(0))
+    wanted = interpreted(case, arguments)
+    assert_close(wanted, case.reference(**arguments), case.tolerance)
+    try:
+        found = native(case, arguments)
+    except ps.LanguageError as error:
+        assert "no affine order found" in str(error)  # noqa: PT017
+    else:
+        assert_same(found, wanted)
