@@ -16,6 +16,7 @@ from ..lang.opaque import Opaque, Trace
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from ..poly.conditions import Conditions
+from ..poly.folding import Window
 from ..poly.model import Model
 from ..poly.scan import DataBounds, Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 from ..poly.statements import Statement
@@ -51,7 +52,7 @@ def build(
     *,
     strided: bool,
     checks: bool,
-    folds: Mapping[Func, int],
+    folds: Mapping[Func, Window],
     copied: Sequence[InOut] = (),
 ) -> Module:
     """The kernel that runs the nests one after the other, each a function.
@@ -59,7 +60,7 @@ def build(
     Args:
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero, in counter 0.
-        folds: how many planes are kept of Funcs that are not stored whole.
+        folds: what is kept of Funcs that are not stored whole.
         copied: InOuts whose initial values are kept apart: copies come first.
     """
     storage = place(model, strided, folds, copied)

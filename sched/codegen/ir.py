@@ -24,6 +24,7 @@ from typing import Any, Literal, Protocol
 
 from ..lang.dtypes import Array, DType, Type, concrete
 from ..lang.nodes import Node, Param, Size, Var
+from ..poly.folding import Window
 
 BufferKind = Literal["input", "output", "scratch", "const"]
 LoopKind = Literal["serial"]
@@ -44,8 +45,8 @@ class Buffer:
     kind: BufferKind
     strided: bool = False
     data: Any = None
-    #: How many planes are kept along the first axis: plane x lies at x mod fold.
-    fold: int | None = None
+    #: How many planes are kept along an axis: plane x lies at x modulo their number.
+    fold: Window | None = None
 
     @property
     def ndim(self) -> int:

@@ -9,6 +9,7 @@ from ..lang.inout import InOut
 from ..lang.nodes import Node, Param, Size, integer
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
+from ..poly.folding import Window
 from ..poly.isl import isl
 from ..poly.model import Model, output_sizes
 from .ir import Buffer, BufferKind
@@ -39,13 +40,13 @@ def strides(buffers: tuple[Buffer, ...]) -> tuple[Size, ...]:
 
 
 def place(
-    model: Model, strided: bool, folds: Mapping[Func, int], copied: Sequence[InOut] = ()
+    model: Model, strided: bool, folds: Mapping[Func, Window], copied: Sequence[InOut] = ()
 ) -> Storage:
     """Buffers for the arguments, the outputs and every Func that is stored in between.
 
     Args:
         strided: whether arguments may have any strides.
-        folds: how many planes are kept of Funcs that are not stored whole.
+        folds: what is kept of Funcs that are not stored whole.
         copied: InOuts whose initial values are kept apart.
     """
     program = model.program
@@ -70,7 +71,8 @@ def place(
             origin, extents = _box(model, func)
             fold = folds.get(func)
             if fold is not None:
-                extents = (integer(fold), *extents[1:])
+                kept = integer(fold.planes)
+                extents = (*extents[: fold.axis], kept, *extents[fold.axis + 1 :])
             for c, dtype in enumerate(func.dtypes):
                 name = _component_name(model, func, c)
                 storage[func, c] = Buffer(name, dtype, extents, origin, "scratch", fold=fold)

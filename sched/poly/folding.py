@@ -1,19 +1,20 @@
 """What need not be stored: planes of recurrences, and initial values of arrays in place.
 
-Folding: how many planes of a recurrence's Func must be kept along its first axis. With W of them,
-plane x is kept at x mod W. That is right if no plane is overwritten between its own writes and its
-last read: with r the reads and w the writes of the Func,
+Folding: how many planes of a recurrence's Func must be kept along an axis, mostly that of time.
+With W of them, plane x is kept at x mod W. That is right if no plane is overwritten between its
+own writes and its last read: with r the reads and w the writes of the Func,
 
-    { y - x : r reads [x, p], w writes [y, p], a write of [x, p] before w, w before r }
+    { y - x : r reads [p, x], w writes [p, y], a write of [p, x] before w, w before r }
 
 must contain no multiple of W but 0, in the order of the tree (a statement reads before it
-writes). The smallest window for which isl proves that is taken. A read at an index that depends
-on data stands for all elements that it may touch.
+writes). The smallest window for which isl proves that is taken, along the first axis that has
+one. A read at an index that depends on data stands for all elements that it may touch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
@@ -28,9 +29,20 @@ LARGEST = 8
 Times = Mapping[Statement, Map]
 
 
-def windows(model: Model, tree: Seq) -> dict[Func, int]:
-    """The Funcs that need not be stored whole, and how many planes of each are kept."""
-    found: dict[Func, int] = {}
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many planes are kept along an axis."""
+
+    axis: int
+    planes: int
+
+    def __str__(self) -> str:
+        return f"{self.planes}" if self.axis == 0 else f"{self.planes} along axis {self.axis}"
+
+
+def windows(model: Model, tree: Seq) -> dict[Func, Window]:
+    """The Funcs that need not be stored whole, and what is kept of each."""
+    found: dict[Func, Window] = {}
     candidates = _candidates(model)
     times = _shortened(time_maps(tree)) if candidates else {}
     for func in candidates:
@@ -47,11 +59,11 @@ def _candidates(model: Model) -> list[Func]:
         func
         for group in program.recurrences
         for func in group
-        if func not in program.outputs and func in model.regions and func.ndim
+        if func not in program.outputs and func in model.regions
     ]
 
 
-def _window(model: Model, func: Func, times: Times) -> int | None:
+def _window(model: Model, func: Func, times: Times) -> Window | None:
     accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
@@ -60,10 +72,13 @@ def _window(model: Model, func: Func, times: Times) -> int | None:
     if any(a.statement.definition.opaque is not None for a in accesses):
         return None  # a function is given all planes
     times = _shortened({a.statement: times[a.statement] for a in accesses})
-    distances = [_distances(model, w, r, writes, times) for w in writes for r in reads]
-    for planes in range(1, LARGEST + 1):
-        if not any(_some_multiple(d, planes) for d in distances):
-            return planes
+    for axis in range(func.ndim):
+        distances = [
+            _distances(model, axis, w, r, writes, times) for w in writes for r in reads
+        ]  # fmt: skip
+        for planes in range(1, LARGEST + 1):
+            if not any(_some_multiple(d, planes) for d in distances):
+                return Window(axis, planes)
     return None
 
 
@@ -78,18 +93,18 @@ def _shortened(times: Times) -> dict[Statement, Map]:
 
 
 def _distances(
-    model: Model, write: Access, read: Access, writes: Sequence[Access], times: Times
+    model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], times: Times
 ) -> Set:
-    """{ y - x : [y, p] is written after [x, p] is, and before [x, p] is read }"""
+    """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
     # Over pairs of an instance and an element, since a read may touch several.
     wanted, stored = read.map.range_map(), write.map.range_map()
     reader, writer = read.map.domain_map(), write.map.domain_map().reverse()
-    pairs = wanted.apply_range(_same_place(stored)).apply_range(stored.reverse())
+    pairs = wanted.apply_range(_line(stored, axis)).apply_range(stored.reverse())
     before = _before(times, write.statement, read.statement)
     pairs = pairs.intersect(reader.apply_range(before).apply_range(writer))
     pairs = pairs.intersect_params(model.context)
     if pairs.is_empty():
-        return _along(pairs.apply_domain(wanted).apply_range(stored))
+        return _along(pairs.apply_domain(wanted).apply_range(stored), axis)
     held = [
         first.map.reverse().apply_range(_before(times, first.statement, write.statement).reverse())
         for first in writes
@@ -98,21 +113,24 @@ def _distances(
     result = overwritten[0]
     for more in overwritten[1:]:
         result = result.union(more)
-    return _along(result.apply_domain(wanted).apply_range(stored))
+    return _along(result.apply_domain(wanted).apply_range(stored), axis)
 
 
-def _along(pairs: Map) -> Set:
-    """{ y - x : [x, p] -> [y, p] }"""
+def _along(pairs: Map, axis: int) -> Set:
+    """{ y - x : [p, x] -> [p, y] }"""
     planes = pairs.deltas()
-    return planes.project_out(isl.dim_type.set, 1, int(planes.dim(isl.dim_type.set)) - 1)
+    count = int(planes.dim(isl.dim_type.set))
+    planes = planes.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
+    return planes.project_out(isl.dim_type.set, 0, axis)
 
 
-def _same_place(stored: Map) -> Map:
-    """{ [x, p] -> [y, p] }"""
+def _line(stored: Map, axis: int) -> Map:
+    """{ [p, x] -> [p, y] }"""
     space = stored.get_space().range()
     result = Map.universe(space.map_from_set())
-    for k in range(1, int(space.dim(isl.dim_type.set))):
-        result = result.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    for k in range(int(space.dim(isl.dim_type.set))):
+        if k != axis:
+            result = result.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     return result
 
 

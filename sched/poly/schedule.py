@@ -23,7 +23,7 @@ from .dependences import Dependence
 from .editor import Editor, State
 from .edits import At, loops_around, stages
 from .expressions import Translator
-from .folding import copied, windows
+from .folding import Window, copied, windows
 from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, budget
 from .legality import check_updates
@@ -171,7 +171,7 @@ class Schedule:
         return kept[name]  # type: ignore[no-any-return]
 
     @property
-    def windows(self) -> dict[Func, int]:
+    def windows(self) -> dict[Func, Window]:
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
         return self._derived("folding", lambda: windows(self.model, self.tree))
 

@@ -40,8 +40,7 @@ KEPT: dict[str, Callable[..., Bytes]] = {
     "life_by_boundary": lambda h, w, T: {"f": h * w, "f_wrap": (h + 2) * (w + 2)},
     "orbits": lambda h, w, T: dict.fromkeys(("z.0", "z.1", "z.2"), 4 * h * w),
     "rnn": lambda T, U, D: {"h": 4 * U, "h.sum1": 4 * U, "h.sum0": 4 * T * U},
-    # Folded along the first axis only, and there every sequence is still to be read.
-    "rnn_batch_first": lambda N, T, U: {"h": 4 * N * (T + 1) * U, "h.sum0": 4 * T * U},
+    "rnn_batch_first": lambda N, T, U: {"h": 4 * N * U, "h.sum0": 4 * T * U},
     "state_space": lambda T, D, S: {"h": 4 * T * D * S, "y.sum0": 4 * T * D},
     "lstm": lambda T, U, D: _lstm(T, U),
     "lstm_sequence": lambda T, U, D: {**_lstm(T, U), "h": 4 * (T + 1) * U},

@@ -7,6 +7,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly import folding
+from polysched.poly.folding import Window
 from polysched.poly.looptree import time_maps
 
 n, m, T = ps.sizes("n m T")
@@ -37,7 +38,7 @@ def backwards() -> ps.Func:
 
 
 def windows(func: ps.Func) -> dict[str, int]:
-    return {f.name: k for f, k in ps.Schedule(func).windows.items()}
+    return {f.name: w.planes for f, w in ps.Schedule(func).windows.items()}
 
 
 @pytest.mark.parametrize("distance", [1, 2, 3])
@@ -58,11 +59,11 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     reads = [a for a in accesses if not a.is_write]
     times = time_maps(schedule.tree)
     distances = [
-        folding._distances(schedule.model, w, r, writes, times) for w in writes for r in reads
+        folding._distances(schedule.model, 0, w, r, writes, times) for w in writes for r in reads
     ]
     assert any(folding._some_multiple(d, 1) for d in distances)
     assert not any(folding._some_multiple(d, 2) for d in distances)
-    assert schedule.windows[f] == 2
+    assert schedule.windows[f] == Window(0, 2)
 
 
 def test_downwards() -> None:
@@ -142,6 +143,51 @@ def test_a_reduction_inside_keeps_one_plane() -> None:
     for steps in (0, 1, 13):
         found = last(x=data, w=weights, T=steps)
         np.testing.assert_array_equal(found, ps.interpret(last, x=data, w=weights, T=steps))
+
+
+def batch_first() -> ps.Func:
+    """Time is the second axis; the last step of every row is asked for."""
+    x = ps.Input("x", ps.float32, (n, m))
+    f = ps.Func("f", (n, T + 1, m), dtype=ps.float32)
+    f[i, 0, j] = x[i, j]
+    f[i, t, j] = f[i, t - 1, ps.clip(j - 1, 0, m - 1)] + f[i, t - 1, j] / 2
+    last = ps.Func("last", (n, m))
+    last[i, j] = f[i, T, j]
+    return last
+
+
+def test_along_another_axis_than_the_first() -> None:
+    func = batch_first()
+    schedule = ps.Schedule(func)
+    assert list(schedule.windows.values()) == [Window(1, 2)]
+    assert "keeps 2 along axis 1 of f" in str(schedule)
+    data = RNG.standard_normal((3, 5)).astype(np.float32)
+    for steps in (0, 1, 2, 13):
+        np.testing.assert_array_equal(func(data, T=steps), ps.interpret(func, data, T=steps))
+
+
+def test_along_the_last_axis() -> None:
+    """The sum of each row, of which only the one before is ever needed."""
+    x = ps.Input("x", ps.float32, (n, m))
+    f, g = ps.Func("f", (n, m), dtype=ps.float32), ps.Func("g", (n,))
+    ps.require(m >= 1, "a column", g)
+    f[i, j] = ps.select(j > 0, f[i, j - 1], 0) + x[i, j]
+    g[i] = f[i, m - 1]
+    assert list(ps.Schedule(g).windows.values()) == [Window(1, 1)]
+    data = RNG.standard_normal((4, 6)).astype(np.float32)
+    np.testing.assert_array_equal(g(data), ps.interpret(g, data))
+
+
+def test_two_steps_asked_for_are_both_kept() -> None:
+    """The last one and the one before, of each row: no plane may go before either is read."""
+    x = ps.Input("x", ps.float32, (n, m))
+    f, g = ps.Func("f", (n, m), dtype=ps.float32), ps.Func("g", (n,))
+    ps.require(m >= 2, "two columns", g)
+    f[i, j] = ps.select(j > 0, f[i, j - 1], 0) + x[i, j]
+    g[i] = f[i, m - 1] * f[i, m - 2]
+    assert list(ps.Schedule(g).windows.values()) == [Window(1, 2)]
+    data = RNG.standard_normal((4, 6)).astype(np.float32)
+    np.testing.assert_array_equal(g(data), ps.interpret(g, data))
 
 
 def test_planes_given_to_a_function_are_stored_whole() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly.folding import LARGEST
+from polysched.poly.folding import LARGEST, Window
 
 n, T = ps.sizes("n T")
 i, t = ps.vars("i t")
@@ -91,13 +91,15 @@ def touched(r: Step, plane: int, place: int) -> Iterator[Element]:
     return itertools.product(planes, places)
 
 
-def is_enough(window: int, rec: Recurrence) -> bool:
+def is_enough(window: Window, rec: Recurrence) -> bool:
     """By running the loops, at one size."""
+    folds_time = (window.axis == 0) == rec.time_first
     held: dict[Element, Element] = {}
 
     def place_of(element: Element) -> Element:
         plane, place = element
-        return (plane % window, place) if rec.time_first else (plane, place % window)
+        planes = window.planes
+        return (plane % planes, place) if folds_time else (plane, place % planes)
 
     axes = [range(PLANES + rec.start), range(POINTS)]
     points = itertools.product(*(axes if rec.time_first else axes[::-1]))
@@ -111,11 +113,15 @@ def is_enough(window: int, rec: Recurrence) -> bool:
     return all(held[place_of(e)] == e for e in last)
 
 
-def smallest(rec: Recurrence) -> list[int]:
-    """The window along the first axis, if there is one."""
-    # What holds as many as there are of the points tells nothing about other sizes.
-    tried = range(1, min(LARGEST + 1, PLANES if rec.time_first else POINTS))
-    return [window for window in tried if is_enough(window, rec)][:1]
+def smallest(rec: Recurrence) -> list[Window]:
+    """The window along the first axis that has one."""
+    for axis in (0, 1):
+        for planes in range(1, LARGEST + 1):
+            # What holds as many as there are of the points tells nothing about other sizes.
+            along_time = (axis == 0) == rec.time_first
+            if planes < (PLANES if along_time else POINTS) and is_enough(Window(axis, planes), rec):
+                return [Window(axis, planes)]
+    return []
 
 
 @pytest.mark.parametrize("seed", range(60))

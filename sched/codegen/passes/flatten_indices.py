@@ -32,7 +32,8 @@ def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
     """The offset of an element: in bytes where the buffer is strided, else in elements."""
     at = [ix.sub(x, o) for x, o in zip(index, buffer.origin, strict=True)]
     if buffer.fold is not None:
-        at[0] = ix.mod(at[0], buffer.fold)
+        axis, planes = buffer.fold.axis, buffer.fold.planes
+        at[axis] = ix.mod(at[axis], planes)
     total: Node = ix.ZERO
     if buffer.strided:
         for axis, x in enumerate(at):
