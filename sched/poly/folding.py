@@ -13,20 +13,23 @@ one. A read at an index that depends on data stands for all elements that it may
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .isl import Map, Set, isl
-from .looptree import Seq, time_maps
+from .looptree import Loop, Seq, Tree, time_maps
 from .model import Model
 from .statements import Access, Statement
+from .times import Placed, placed, unordered
 
 LARGEST = 8
 """Windows up to this size are tried."""
 
 Times = Mapping[Statement, Map]
+Before = Callable[[Statement, Statement], Map]
+"""{ x of the second statement -> y of the first one : y may come before x }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def windows(model: Model, tree: Seq) -> dict[Func, Window]:
     candidates = _candidates(model)
     times = _shortened(time_maps(tree)) if candidates else {}
     for func in candidates:
-        window = _window(model, func, times)
+        window = _window(model, func, tree, times)
         if window is not None:
             found[func] = window
     return found
@@ -63,7 +66,7 @@ def _candidates(model: Model) -> list[Func]:
     ]
 
 
-def _window(model: Model, func: Func, times: Times) -> Window | None:
+def _window(model: Model, func: Func, tree: Seq, times: Times) -> Window | None:
     accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
@@ -71,10 +74,10 @@ def _window(model: Model, func: Func, times: Times) -> Window | None:
         return None  # nothing says which plane is touched
     if any(a.statement.definition.opaque is not None for a in accesses):
         return None  # a function is given all planes
-    times = _shortened({a.statement: times[a.statement] for a in accesses})
+    before = _order(tree, _shortened({a.statement: times[a.statement] for a in accesses}))
     for axis in range(func.ndim):
         distances = [
-            _distances(model, axis, w, r, writes, times) for w in writes for r in reads
+            _distances(model, axis, w, r, writes, before) for w in writes for r in reads
         ]  # fmt: skip
         for planes in range(1, LARGEST + 1):
             if not any(_some_multiple(d, planes) for d in distances):
@@ -93,20 +96,20 @@ def _shortened(times: Times) -> dict[Statement, Map]:
 
 
 def _distances(
-    model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], times: Times
+    model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], before: Before
 ) -> Set:
     """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
     # Over pairs of an instance and an element, since a read may touch several.
     wanted, stored = read.map.range_map(), write.map.range_map()
     reader, writer = read.map.domain_map(), write.map.domain_map().reverse()
     pairs = wanted.apply_range(_line(stored, axis)).apply_range(stored.reverse())
-    before = _before(times, write.statement, read.statement)
-    pairs = pairs.intersect(reader.apply_range(before).apply_range(writer))
+    late = before(write.statement, read.statement)
+    pairs = pairs.intersect(reader.apply_range(late).apply_range(writer))
     pairs = pairs.intersect_params(model.context)
     if pairs.is_empty():
         return _along(pairs.apply_domain(wanted).apply_range(stored), axis)
     held = [
-        first.map.reverse().apply_range(_before(times, first.statement, write.statement).reverse())
+        first.map.reverse().apply_range(before(first.statement, write.statement).reverse())
         for first in writes
     ]
     overwritten = [pairs.intersect(wanted.apply_range(h).apply_range(writer)) for h in held]
@@ -155,23 +158,57 @@ def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
     inouts = model.program.inouts
     if not inouts:
         return ()
-    times = time_maps(tree)
-    return tuple(a for a in inouts if _clobbered(model, a, times))
+    before = _order(tree, time_maps(tree))
+    return tuple(a for a in inouts if _clobbered(model, a, before))
 
 
-def _clobbered(model: Model, array: InOut, times: Mapping[Statement, Map]) -> bool:
+def _clobbered(model: Model, array: InOut, before: Before) -> bool:
     accesses = [a for s in model.statements for a in s.accesses]
     reads = [a for a in accesses if a.tensor is array.initial]
     writes = [a for a in accesses if a.tensor is array and a.is_write]
     for read in reads:
         for write in writes:
             touched = read.map.apply_range(write.map.reverse()).intersect_params(model.context)
-            if not touched.intersect(_before(times, write.statement, read.statement)).is_empty():
+            if not touched.intersect(before(write.statement, read.statement)).is_empty():
                 return True
     return False
 
 
-def _before(times: Mapping[Statement, Map], first: Statement, second: Statement) -> Map:
+def _order(tree: Seq, times: Times) -> Before:
+    """What may come before what; where all loops run in order, what does."""
+    if not _overlaps(tree):
+        return lambda first, second: _before(times, first, second)
+    stages: dict[Statement, list[Placed]] = {}
+    for p in placed(tree):
+        stages.setdefault(p.stage.statement, []).append(p)
+
+    def before(first: Statement, second: Statement) -> Map:
+        pairs = [_may_precede(y, x) for x in stages[second] for y in stages[first]]
+        result = pairs[0]
+        for more in pairs[1:]:
+            result = result.union(more)
+        return result
+
+    return before
+
+
+def _overlaps(tree: Tree) -> bool:
+    """Whether iterations of a loop run at once."""
+    if isinstance(tree, Loop) and tree.kind in ("parallel", "vector"):
+        return True
+    return any(_overlaps(child) for child in getattr(tree, "body", ()))
+
+
+def _may_precede(first: Placed, second: Placed) -> Map:
+    """{ x of second -> y of first : nothing makes x run before y }; an instance reads before it
+    writes."""
+    pairs = unordered(second, first, "output", None)
+    if first.stage is second.stage:
+        pairs = pairs.subtract(Map.identity(pairs.get_space()))
+    return pairs
+
+
+def _before(times: Times, first: Statement, second: Statement) -> Map:
     """{ x of second -> y of first : y before x }"""
     order = Map.lex_gt(times[second].get_space().range())
     return times[second].apply_range(order).apply_range(times[first].reverse())

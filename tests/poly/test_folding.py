@@ -57,9 +57,9 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     accesses = [a for s in schedule.model.statements for a in s.accesses if a.tensor is f]
     writes = [a for a in accesses if a.is_write]
     reads = [a for a in accesses if not a.is_write]
-    times = time_maps(schedule.tree)
+    before = folding._order(schedule.tree, time_maps(schedule.tree))
     distances = [
-        folding._distances(schedule.model, 0, w, r, writes, times) for w in writes for r in reads
+        folding._distances(schedule.model, 0, w, r, writes, before) for w in writes for r in reads
     ]
     assert any(folding._some_multiple(d, 1) for d in distances)
     assert not any(folding._some_multiple(d, 2) for d in distances)
