@@ -58,6 +58,10 @@ class Kernel:
         self._pool = arena.Pool()
         self._variants: dict[bool, _Variant] = {}
         self._part: tuple[Partial, Kernel] | None = None
+        self._special = [
+            (compile_nodes([condition]), Kernel(variant, checks=checks, target=target))
+            for condition, variant in schedule.variants
+        ]
         self._conditions = _SizeChecks(schedule)
         self._variant(False)
         self.signature = schedule.program.signature()
@@ -92,8 +96,16 @@ class Kernel:
         """
         if region is not None:
             return self._call_part(region, args, kwargs, out, shape)
-        program = self._schedule.program
         bound = self._binder.bind(args, kwargs, shape=shape, out=out)
+        return self._run(bound)
+
+    def _run(self, bound: Binding) -> Any:
+        """Runs on arguments that fit, by the variant whose condition holds, if there is one."""
+        for test, special in self._special:
+            values: dict[str, Any] = {**bound.sizes, **bound.params}
+            if all(test(values)):
+                return special._run(bound)
+        program = self._schedule.program
         values = self._conditions.check(bound)
         changed = {f.initial for f in program.inouts}
         inputs = {program.names[t]: a for t, a in bound.arrays.items() if t not in changed}
@@ -205,7 +217,9 @@ class _SizeChecks:
             for c in schedule.proven.sizes
             if (node := names.condition(c.allowed)) is not None
         ]
-        self.test = compile_nodes([node for node, _ in self.conditions])
+        self.assumptions = schedule.assumptions
+        given = [node for node, _ in (*self.conditions, *self.assumptions)]
+        self.test = compile_nodes(given)
         program = schedule.program
         self.extents = [
             (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
@@ -216,12 +230,21 @@ class _SizeChecks:
         values: dict[str, Any] = {**bound.sizes, **bound.params}
         for func, name, axis in self.extents:
             values[name] = (bound.shapes[func] or ())[axis]
-        for holds, (node, c) in zip(self.test(values), self.conditions, strict=True):
+        found = self.test(values)
+        for holds, (node, c) in zip(found, self.conditions, strict=False):
             if not holds:
                 sizes = ", ".join(f"{k}={v}" for k, v in values.items())
                 raise CallValueError(
                     f"{c.problem} at {sizes}: {c.text}",
                     hint=f"the sizes must satisfy {expr_text(node)}",
+                )
+        assumed = zip(found[len(self.conditions) :], self.assumptions, strict=True)
+        for holds, (_, reason) in assumed:
+            if not holds:
+                sizes = ", ".join(f"{k}={v}" for k, v in values.items())
+                raise CallValueError(
+                    f"the schedule assumes that {reason}, which fails at {sizes}",
+                    hint="call with sizes that meet it, or leave the directive out",
                 )
         return values
 
@@ -340,8 +363,10 @@ def _bytes(buffer: Buffer) -> Node:
     return total
 
 
-def compile_schedule(schedule: Schedule, *, checks: bool = False) -> Kernel:
-    """The kernel of a schedule."""
+def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:
+    """The kernel of a schedule, for given sizes if there are any."""
+    if sizes:
+        schedule = schedule.fixed(sizes)
     return Kernel(schedule, checks=checks)
 
 

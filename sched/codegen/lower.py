@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ..lang.nodes import Node
 from ..poly.schedule import Schedule
 from ..steps import Log
 from .build import build
@@ -12,6 +13,7 @@ from .ir import Module
 from .llvm import CompiledCode, Target, compile_module, emit_module
 from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
+from .rewrite import map_expressions
 from .text import module_text
 from .verify import verify
 
@@ -60,13 +62,21 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
         module_text,
     )
     verify(module, flat=False)
-    flat = module
+    flat = _with_constants(module, schedule.constants)
     for number, run in enumerate(PASSES):
         flat = _run(run, flat, log)
         verify(flat, flat=number >= PASSES.index(flatten_indices))
     text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
+
+
+def _with_constants(module: Module, constants: Mapping[str, Node]) -> Module:
+    """The kernel with known sizes as constants."""
+    if not constants:
+        return module
+    fixed: dict[Node, Node] = {s: constants[s.name] for s in module.scalars if s.name in constants}
+    return map_expressions(module, lambda n: fixed.get(n, n))
 
 
 def _run(run: Pass, module: Module, log: Log) -> Module:

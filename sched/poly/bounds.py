@@ -57,6 +57,18 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
     return Bounds(lo, hi, step, described)
 
 
+def whole_bounds(iterations: Set, extent: int) -> Bounds:
+    """[0, extent), whatever of it is needed."""
+    last = int(iterations.dim(_SET)) - 1
+    frame = isl.LocalSpace.from_space(iterations.get_space())
+    x = Aff.var_on_domain(frame, _SET, last)
+    described = Set.universe(iterations.get_space())
+    for limit in (x, x.neg().add_constant_val(isl.Val(extent - 1))):
+        constraint = Constraint.inequality_from_aff(limit)
+        described = described.intersect(Set.from_basic_set(BasicSet.from_constraint(constraint)))
+    return Bounds(ix.ZERO, integer(extent), 1, described)
+
+
 def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:
     """Where the loop at a depth begins, if that is the same for all iterations of the loops
     around it; else 0."""

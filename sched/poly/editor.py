@@ -8,11 +8,12 @@ from typing import Any
 
 from ..lang.errors import InternalError, ScheduleError, Span
 from ..lang.nodes import Node, RVar, Var, postorder, substitute
+from ..lang.printer import expr_text
 from ..lang.records import Directive
-from .affine import condition
-from .directives import bodies, loops, mapping
+from .affine import condition, condition as sizes_condition
+from .directives import bodies, loops, mapping, tails
 from .edits import At, loops_around, place_of, stages
-from .isl import Set
+from .isl import Frame, Set
 from .looptree import Seq, Stage, leaves
 from .statements import Statement
 
@@ -34,6 +35,20 @@ class State:
     reassociated: frozenset[str] = frozenset()
     atomic: frozenset[str] = frozenset()
     trusted: tuple[tuple[Directive, str], ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a schedule asks of the sizes, checked at each call.
+
+    `condition` is what the user wrote; without one it is what isl makes of `allowed`.
+    """
+
+    allowed: Set
+    text: str
+    condition: Node | None
+    span: Span | None
 
 
 @dataclass(frozen=True)
@@ -159,7 +174,16 @@ class Editor:
             )
         chosen = names or (f"{loop}o", f"{loop}i")
         self._fresh(at, chosen, [loop])
+        if tail == "round_up":
+            self._assume(loops.multiples(at, factor), f"{loop} is a multiple of {factor}")
         self.tree = loops.split(self.tree, at, factor, chosen, self.span)
+        outer = self.at(chosen[0])
+        if tail in ("guard", "mask"):
+            self.tree = tails.full(self.tree, outer, factor)
+        elif tail in ("peel", "shift"):
+            self._touch(outer)
+            cut = tails.peel if tail == "peel" else tails.shift
+            self.tree = cut(self.tree, outer, factor, self.context)
         return chosen
 
     def rename(self, loop: str, name: str) -> tuple[str, ...]:
@@ -317,6 +341,32 @@ class Editor:
         if not found.exact:
             raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
         return found.set
+
+    # assumptions ------------------------------------------------------------------------------
+    def _assume(self, allowed: Set, text: str) -> None:
+        """From now on only sizes that are allowed count; each call checks them."""
+        allowed = allowed.gist(self.context).coalesce()
+        if allowed.intersect(self.context).is_empty():
+            raise self._malformed(f"no sizes meet the assumption that {text}")
+        made = Assumption(allowed, text, None, self.span)
+        self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
+
+    def assume(self, condition: Node) -> tuple[str, ...]:
+        found = sizes_condition(Frame(tuple(self.symbols), ()), condition)
+        allowed = found.set.params() if found.exact else self.context
+        made = Assumption(allowed, expr_text(condition), condition, self.span)
+        if allowed.intersect(self.context).is_empty():
+            raise self._malformed(f"no sizes meet the assumption {expr_text(condition)}")
+        self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
+        return ()
+
+    def align_bounds(self, loop: str, factor: int) -> tuple[str, ...]:
+        self._assume(loops.multiples(self.at(loop), factor), f"{loop} is a multiple of {factor}")
+        return ()
+
+    def bound(self, loop: str, extent: int) -> tuple[str, ...]:
+        self._assume(loops.spans(self.at(loop), extent), f"{loop} has {extent} iterations")
+        return ()
 
     # permissions ------------------------------------------------------------------------------
     def reassociate(self) -> tuple[str, ...]:

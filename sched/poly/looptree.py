@@ -58,7 +58,8 @@ class Loop:
     name: str
     body: tuple[Tree, ...]
     kind: Kind = "serial"
-    tail: str | None = None
+    #: Runs over [0, whole), its body under a guard where there is less to do.
+    whole: int | None = None
     span: Span | None = None
 
 

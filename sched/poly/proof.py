@@ -76,12 +76,13 @@ class Prover:
         return found
 
     def violations(
-        self, tree: Tree, edited: Collection[Statement], relaxed: Relaxed
+        self, tree: Tree, edited: Collection[Statement], relaxed: Relaxed, context: Set
     ) -> Iterator[Violation]:
         """What a tree breaks among the dependences of the edited statements.
 
         Args:
             relaxed: whether a statement's accumulation may run in any order.
+            context: what holds of the sizes.
         """
         stages: dict[Statement, list[Placed]] = {}
         for p in placed(tree):
@@ -92,7 +93,7 @@ class Prover:
             for a in stages.get(d.source, ()):
                 for b in stages.get(d.sink, ()):
                     wrong = unordered(a, b, d.kind, d.tensor, relaxed=free)
-                    pairs = d.map.intersect(wrong)
+                    pairs = d.map.intersect(wrong).intersect_params(context)
                     if not pairs.is_empty():
                         yield Violation(d, pairs, tuple(x.name for x in a.loops))
 

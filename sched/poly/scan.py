@@ -13,7 +13,7 @@ from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, RVar, Var, substitute
 from ..lang.printer import Names, expr_text, index_text
-from .bounds import constant_extent, loop_bounds, remaining, split_guard
+from .bounds import constant_extent, loop_bounds, remaining, split_guard, whole_bounds
 from .expressions import Translator
 from .isl import Set, isl, union_sets
 from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
@@ -143,7 +143,11 @@ class _Scanner:
         var = Var(self._unique(loop.name))
         outside = scope.described.add_dims(_SET, 1)
         known = outside.intersect_params(self.context)
-        bounds = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
+        if loop.whole is not None:
+            bounds = whole_bounds(visited, loop.whole)
+        else:
+            names = Translator(self.parameters, (*scope.loops, var))
+            bounds = loop_bounds(visited, known, names)
         inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
         body = self._body(loop.body, inside).guarded(depth + 1)
         data = _data_bounds(body.scan, depth) if bounds.step == 1 else None
@@ -172,7 +176,8 @@ class _Scanner:
         statement = stage.statement
         if stage.coordinates == statement.loops:
             return dict(zip(statement.loops, scope.loops, strict=True))
-        inverse = loop_map(stage).intersect_domain(stage.instances).reverse()
+        running = stage.instances.intersect_params(self.context)
+        inverse = loop_map(stage).intersect_domain(running).reverse()
         if not inverse.is_single_valued():
             raise InternalError(f"several instances of {statement.name} share an iteration")
         values, known = inverse.as_pw_multi_aff(), inverse.domain()

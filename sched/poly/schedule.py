@@ -9,27 +9,28 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
 
+from ..lang.elaborate import infer_condition
 from ..lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
+from ..lang.expr import Expr, as_node
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Param, Size
+from ..lang.nodes import Node, Param, Read, RVar, Size, Var, integer, postorder
 from ..lang.printer import expr_text, html_text
 from ..lang.program import Program
 from ..lang.records import Directive
 from ..lang.tensors import Func, Input
 from ..steps import Log
 from . import recurrence
-from .conditions import Conditions, conditions, together
 from .dependences import Dependence
 from .editor import Editor, State
 from .edits import At, loops_around, stages
 from .expressions import Translator
 from .folding import Window, copied, windows
-from .inline import Definitions, Rule, inlined, once_a_consumer, without_recomputation
-from .isl import BudgetExceeded, budget
-from .legality import check_updates
+from .inline import Rule, inlined, once_a_consumer, without_recomputation
+from .isl import BudgetExceeded, Set, budget
 from .looptree import Loop, Seq, Stage, as_written
-from .model import Model, output_sizes
+from .model import output_sizes
 from .proof import Prover, accumulates, is_exact
+from .proven import BUDGET, proven, unproved
 from .refusals import refusal
 from .scan import Scan, loop_extent, scan, text
 from .stages import LoopHandle, StageHandle
@@ -37,10 +38,6 @@ from .statements import Statement
 
 T = TypeVar("T")
 Outputs = Func | Sequence[Func]
-
-
-_BUDGET = 50_000_000
-"""isl operations for one proof: some five seconds, a hundred times what a long pipeline takes."""
 
 
 class Schedule:
@@ -73,63 +70,21 @@ class Schedule:
         step = self.log.step
         self.program, self._rule = program, rule
         definitions = step("inline", lambda: inlined(self.program, rule))
-        self.model, self.proven = self._proven(definitions)
+        self.model, self.proven = proven(program, definitions, self.log)
         try:
-            with budget(_BUDGET):
+            with budget(BUDGET):
                 tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
         except BudgetExceeded:
-            raise self._unproved() from None
+            raise unproved(program) from None
         self._prover = Prover(self.model, tree)
         self._state = State(tree, {})
         self._records: tuple[Directive, ...] = ()
         self._pending: set[Statement] | None = None
         self._trust: str | None = None
         self._composite: str | None = None
-
-    def _proven(self, definitions: Definitions) -> tuple[Model, Conditions]:
-        """The model and what it asks of the sizes.
-
-        Regions are filled up where that makes loops simpler; but what is computed beyond need
-        may ask nothing more of the sizes, so where anything is asked they are exact.
-        """
-        proven: tuple[Model, Conditions] | None = None
-        for exact in (False, True):
-            try:
-                proven = self._attempt(definitions, exact)
-            except BudgetExceeded:
-                continue  # what is asked of filled regions is sufficient, if not the weakest
-            except LanguageError:
-                if exact:
-                    raise
-                continue
-            if not (proven[1].sizes or proven[1].scans):
-                break
-        if proven is None:
-            raise self._unproved()
-        model, found = proven
-        if len(definitions) < len(self.program.funcs):
-            # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
-            try:
-                _, whole = self._attempt(None, exact=True)
-            except BudgetExceeded:
-                raise self._unproved() from None
-            found = together(model, found, whole)
-        return model, found
-
-    def _unproved(self) -> LanguageError:
-        return LanguageError(
-            f"{', '.join(f.name for f in self.program.outputs)} could not be proven right: the "
-            "regions and bounds of the program are too intricate for the time allowed",
-            where=self.program.outputs[-1].history.recorded[-1].span,
-            hint="declare the shapes of the Funcs in between, or clamp indices more simply",
-        )
-
-    def _attempt(self, definitions: Definitions | None, exact: bool) -> tuple[Model, Conditions]:
-        step = self.log.step
-        with budget(_BUDGET):
-            model = step("model", lambda: Model(self.program, definitions, exact))
-            step("updates", lambda: check_updates(model))
-            return model, step("conditions", lambda: conditions(model))
+        #: Sizes that are known, and schedules for sizes that meet a condition.
+        self.constants: dict[str, Node] = {}
+        self.variants: tuple[tuple[Node, Schedule], ...] = ()
 
     @classmethod
     def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:
@@ -164,10 +119,10 @@ class Schedule:
             kept["tree"] = self.tree
         if name not in kept:
             try:
-                with budget(_BUDGET):
+                with budget(BUDGET):
                     kept[name] = self.log.step(name, find)
             except BudgetExceeded:
-                raise self._unproved() from None
+                raise unproved(self.program) from None
         return kept[name]  # type: ignore[no-any-return]
 
     @property
@@ -186,10 +141,40 @@ class Schedule:
         return self._derived("bounds", self._scan)
 
     def _scan(self) -> tuple[Scan, ...]:
-        context = self.model.context
+        context = self.context
         for c in self.proven.sizes:
             context = context.intersect(c.allowed)
-        return scan(self.tree, self.parameters, context)
+        return scan(self.tree, self._known, context)
+
+    @property
+    def context(self) -> Set:
+        """What holds of the sizes, by the program and by what the schedule assumes."""
+        context = self.model.context
+        for a in self._state.assumptions:
+            context = context.intersect(a.allowed)
+        return context
+
+    @property
+    def assumptions(self) -> tuple[tuple[Node, str], ...]:
+        """Conditions on the sizes that directives ask for, each with its reason."""
+        names = Translator(self.parameters)
+        found = []
+        for a in self._state.assumptions:
+            node = a.condition if a.condition is not None else names.condition(a.allowed)
+            if node is not None:
+                found.append((node, a.text))
+        return tuple(found)
+
+    def assume(self, condition: Any) -> Schedule:
+        """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
+        node = infer_condition(as_node(condition), user_span())
+        for n in postorder(node):
+            if isinstance(n, (Read, Var, RVar)):
+                raise LanguageError(
+                    f"an assumption is about sizes and Params, and cannot contain {expr_text(n)}"
+                )
+        self._apply("", "assume", {"condition": node})
+        return self
 
     @cached_property
     def parameters(self) -> dict[str, Node]:
@@ -198,6 +183,11 @@ class Schedule:
         extents = [s for f in program.outputs for s in output_sizes(program, f)]
         symbols: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
         return {s.name: s for s in symbols}
+
+    @property
+    def _known(self) -> dict[str, Node]:
+        """The same with known sizes as constants."""
+        return {**self.parameters, **self.constants}
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -209,6 +199,7 @@ class Schedule:
             if node is not None:
                 found.append(f"{expr_text(node)}: {c.text}")
         found += [f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements]
+        found += [f"{expr_text(node)}: assumed, {reason}" for node, reason in self.assumptions]
         return tuple(found)
 
     def dependences(self) -> tuple[Dependence, ...]:
@@ -275,7 +266,7 @@ class Schedule:
 
     def _find(self, stage: str, loop: str) -> At:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())
-        return Editor(self._state, self.parameters, self.model.context, directive).at(loop)
+        return Editor(self._state, self.parameters, self.context, directive).at(loop)
 
     def _extent(self, loop: Loop) -> str:
         return loop_extent(self.nests, loop)
@@ -288,8 +279,8 @@ class Schedule:
 
     def _replay(self, directive: Directive) -> tuple[str, ...]:
         try:
-            with budget(_BUDGET):
-                edit = Editor(self._state, self.parameters, self.model.context, directive).run()
+            with budget(BUDGET):
+                edit = Editor(self._state, self.parameters, self.context, directive).run()
                 if self._pending is not None:
                     self._pending |= edit.edited
                 elif self._trust is None:
@@ -314,7 +305,10 @@ class Schedule:
                 s.name in state.reassociated and accumulates(s.definition)
             )
 
-        found = list(self._prover.violations(state.tree, edited, relaxed))
+        context = self.model.context
+        for a in state.assumptions:
+            context = context.intersect(a.allowed)
+        found = list(self._prover.violations(state.tree, edited, relaxed, context))
         if found:
             raise refusal(self._prover, found, directive, self._composite)
 
@@ -369,7 +363,10 @@ class Schedule:
     @property
     def key(self) -> tuple[Any, ...]:
         """Hashable; equal for schedules of one program with the same directives."""
-        return (self.program.outputs, self.program.inputs, self._rule, self._records)
+        variants = tuple((c, v.key) for c, v in self.variants)
+        constants = tuple(sorted((n, x.value) for n, x in self.constants.items()))  # type: ignore[attr-defined]
+        records = (self._rule, self._records, constants, variants)
+        return (self.program.outputs, self.program.inputs, *records)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self.key == other.key
@@ -412,13 +409,44 @@ class Schedule:
     def _broken_by(self) -> tuple[str, ...]:
         return tuple(sorted(self._state.reassociated))
 
-    def compile(self, *, checks: bool = False) -> Any:
-        """Machine code for this machine, as a callable Kernel.
+    def compile(self, *, checks: bool = False, **sizes: int) -> Any:
+        """Machine code for this machine, as a callable Kernel. Later directives do not change it.
 
         Args:
             checks: count integer divisions by zero, which give 0, and raise after the call.
+            sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
-        return Schedule._compile(self, checks=checks)
+        return Schedule._compile(self.copy(), checks=checks, **sizes)
+
+    def fixed(self, sizes: Mapping[str, int]) -> Schedule:
+        """The same for given sizes only."""
+        made = self.copy()
+        for name, value in sizes.items():
+            if name not in self.program.sizes:
+                raise ScheduleError(
+                    f"{name} is no size of this program",
+                    hint="its sizes are " + (", ".join(self.program.sizes) or "none"),
+                )
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")
+            made.assume(Expr(self.program.sizes[name]) == value)
+        made.constants = {**self.constants, **{n: integer(v) for n, v in sizes.items()}}
+        return made
+
+    def specialize(self, condition: Any) -> Schedule:
+        """A variant that runs where a condition on sizes and Params holds.
+
+        Returns:
+            The variant, a schedule of its own that assumes the condition. The first one whose
+            condition holds is run; this schedule where none does.
+        """
+        variant = self.copy()
+        variant.variants = ()
+        variant.assume(condition)
+        node = variant._state.assumptions[-1].condition
+        assert node is not None
+        self.variants = (*self.variants, (node, variant))
+        return variant
 
     def __str__(self) -> str:
         head = f"Schedule of {self.program.signature()}"
@@ -427,6 +455,7 @@ class Schedule:
         lines += [f"  copies {a.name} first" for a in self.copied]
         lines += [f"  requires {c}" for c in self.conditions]
         lines += [f"  not bit-exact: {n} may be summed in any order" for n in self._broken_by]
+        lines += [f"  where {expr_text(c)}: another variant" for c, _ in self.variants]
         lines += [f"  trusted, {reason}: {d.text()}" for d, reason in self._state.trusted]
         return "\n".join(lines)
 

@@ -17,6 +17,7 @@ from ..lang.expr import Expr, as_node
 from ..lang.nodes import Node, RVar, Var, postorder
 from ..lang.records import Plain
 from .directives.mapping import mapped
+from .directives.tails import TAILS
 from .edits import loops_around
 
 if TYPE_CHECKING:
@@ -132,16 +133,26 @@ class StageHandle:
 
         Args:
             factor: a Python integer, at least 1.
-            tail: what happens where the extent is no multiple of the factor. "auto": the last
-                inner loop is shorter.
+            tail: what happens where the extent is no multiple of the factor.
+                "auto": the last inner loop is shorter.
+                "guard", "mask": every inner loop is whole, its body under a condition.
+                "peel": whole tiles, and the others in loops of their own (`C.head`, `C.tail`).
+                "shift": whole tiles, and one more that ends where the loop does (`C.tail`):
+                some iterations run twice.
+                "round_up": there is no rest; each call checks that.
             names: of the outer and the inner loop.
 
-        Legal: always; the order of iterations stays the same.
+        Tiles are counted from index 0, wherever the loop begins.
+
+        Legal: always, and "shift" where running twice changes nothing: for pure definitions that
+        do not read themselves.
         """
         _check_factor("split", factor)
-        if tail != "auto":
-            raise ScheduleError(f"tail={tail!r} is not known", hint='tails are "auto"')
+        if tail not in TAILS:
+            raise ScheduleError(f"tail={tail!r} is not known", hint=f"tails are {', '.join(TAILS)}")
         options = {"loop": _name(loop), "factor": int(factor), "names": names}
+        if tail != "auto":
+            options["tail"] = tail
         outer, inner = self._do("split", **options)
         return outer, inner
 
@@ -370,6 +381,18 @@ class StageHandle:
         if first < 0 or last < 0 or not first + last:
             raise ScheduleError("peel takes at least one iteration: first=1, or last=1")
         self._do("peel", loop=_name(loop), first=int(first), last=int(last))
+        return self
+
+    def bound(self, loop: Loop, extent: int) -> StageHandle:
+        """Says that a loop has a constant extent, which each call checks."""
+        _check_factor("bound", extent)
+        self._do("bound", loop=_name(loop), extent=int(extent))
+        return self
+
+    def align_bounds(self, loop: Loop, factor: int) -> StageHandle:
+        """Says that a loop begins and ends at multiples of a factor, which each call checks."""
+        _check_factor("align_bounds", factor)
+        self._do("align_bounds", loop=_name(loop), factor=int(factor))
         return self
 
     def reassociate(self) -> StageHandle:

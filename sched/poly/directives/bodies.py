@@ -9,7 +9,7 @@ from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ..edits import At, Place, loops_around, map_stages, node_at, place_of, put, stages
 from ..isl import Map, Set, isl, union_sets
-from ..looptree import Seq, Stage, Tree, loop_map
+from ..looptree import Loop, Seq, Stage, Tree, loop_map
 
 
 def fission(tree: Seq, at: At, after: str) -> Seq:
@@ -96,61 +96,64 @@ def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
 def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
     """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
     in a loop of its own."""
-    visited = _by_outer([_iterations(s, at.depth + 1) for s in stages(at.loop)], at.depth)
-    head = _near(visited.lexmin(), first, 1).intersect(visited)
-    tail = _near(visited.lexmax(), last, -1).intersect(visited).subtract(head)
-    parts = (("first", head), ("", visited.subtract(head).subtract(tail)), ("last", tail))
-    copies: list[Tree] = []
-    for suffix, part in parts:
-        if (suffix == "first" and not first) or (suffix == "last" and not last):
-            continue
-
-        def restricted(s: Stage, suffix: str = suffix, part: Map = part) -> Stage:
-            chosen = _outer_loops(s, at.depth + 1).intersect_range(_flat(part)).domain()
-            kept = chosen if s.where is None else s.where.intersect(chosen)
-            return replace(s, where=kept, part=f"{s.part}.{suffix}" if suffix else s.part)
-
-        copies.append(map_stages(at.loop, restricted))
+    visited = by_outer([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
+    head = near(visited.lexmin(), first, 1).intersect(visited)
+    tail = near(visited.lexmax(), last, -1).intersect(visited).subtract(head)
+    parts = ((".first", head), ("", visited.subtract(head).subtract(tail)), (".last", tail))
+    kept = [p for p in parts if not p[0] or (first if p[0] == ".first" else last)]
+    copies = [restricted(at.loop, at.depth, part, suffix) for suffix, part in kept]
     return put(tree, at.place, *copies)
 
 
-def _outer_loops(stage: Stage, count: int) -> Map:
+def restricted(loop: Loop, depth: int, part: Map, suffix: str) -> Tree:
+    """A copy of a loop with some of its iterations, { outer loops -> iterations }."""
+
+    def change(s: Stage) -> Stage:
+        chosen = outer_loops(s, depth + 1).intersect_range(flat(part)).domain()
+        kept = chosen if s.where is None else s.where.intersect(chosen)
+        return replace(s, where=kept, part=s.part + suffix)
+
+    return map_stages(loop, change)
+
+
+def outer_loops(stage: Stage, count: int) -> Map:
     """{ instance -> its outermost coordinates }"""
     whole = loop_map(stage)
     total = int(whole.dim(isl.dim_type.out))
     return whole.project_out(isl.dim_type.out, count, total - count)
 
 
-def _iterations(stage: Stage, count: int) -> Set:
-    return stage.instances.apply(_outer_loops(stage, count))
+def iterations_of(stage: Stage, count: int) -> Set:
+    """The outermost coordinates of a stage's instances."""
+    return stage.instances.apply(outer_loops(stage, count))
 
 
-def _by_outer(iterations: list[Set], depth: int) -> Map:
+def by_outer(iterations: list[Set], depth: int) -> Map:
     """{ outer loops -> the values of the next one }"""
     whole = union_sets(iterations[1:], iterations[0])
     return Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
 
 
-def _flat(by_outer: Map) -> Set:
+def flat(by_outer: Map) -> Set:
     """{ (outer loops, value) }"""
     depth = int(by_outer.dim(isl.dim_type.in_))
     return by_outer.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
 
 
-def _near(ends: Map, count: int, direction: int) -> Map:
+def near(ends: Map, count: int, direction: int) -> Map:
     """{ outer loops -> the values at most `count` - 1 steps from an end }"""
     space = ends.get_space().range()
     frame = isl.LocalSpace.from_space(space)
     steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
     steps = steps if direction > 0 else steps.neg()
-    within = Set.universe(space).intersect(_at_least(steps)).intersect(
-        _at_least(steps.neg().add_constant_val(isl.Val(count - 1)))
+    within = Set.universe(space).intersect(at_least(steps)).intersect(
+        at_least(steps.neg().add_constant_val(isl.Val(count - 1)))
     )  # fmt: skip
     pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
     return ends.apply_range(pairs.domain().unwrap())
 
 
-def _at_least(value: isl.Aff) -> Set:
+def at_least(value: isl.Aff) -> Set:
     """Where a value is not below zero."""
     constraint = isl.Constraint.inequality_from_aff(value)
     return Set.from_basic_set(isl.BasicSet.from_constraint(constraint))

@@ -14,8 +14,9 @@ from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, integer
 from ..bounds import constant_extent, extent_from, fixed_start
 from ..edits import At, Coordinates, node_at, put, recoordinate, stages
-from ..isl import Set
+from ..isl import PwAff, Set, complement, isl
 from ..looptree import Kind, Loop, Seq, Tree
+from .bodies import by_outer, iterations_of
 
 Symbols = Mapping[str, Node]
 """The sizes and Params by name."""
@@ -27,6 +28,30 @@ MOST_LANES, MOST_UNROLLED = 64, 256
 def count_of(at: At, context: Set) -> int | None:
     """How many iterations a loop has at most, if that is a constant."""
     return constant_extent(list(stages(at.loop)), at.depth, context)
+
+
+def multiples(at: At, factor: int) -> Set:
+    """The sizes at which a loop begins and ends at multiples of a factor, wherever it runs."""
+    first, last = _ends_of(at)
+    bad = [
+        end.mod_val(isl.Val(factor)).nonneg_set().subtract(end.mod_val(isl.Val(factor)).zero_set())
+        for end in (first, last.add_constant_val(isl.Val(1)))
+    ]
+    return complement(bad[0].params().union(bad[1].params()).coalesce())
+
+
+def spans(at: At, extent: int) -> Set:
+    """The sizes at which a loop has that many iterations from the first to the last."""
+    first, last = _ends_of(at)
+    wrong = last.sub(first).add_constant_val(isl.Val(1 - extent))
+    return complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
+
+
+def _ends_of(at: At) -> tuple[PwAff, PwAff]:
+    """The first and the last iteration, over the outer loops."""
+    visited = by_outer([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
+    first = visited.lexmin_pw_multi_aff().get_pw_aff(0)
+    return first, visited.lexmax_pw_multi_aff().get_pw_aff(0)
 
 
 def split(tree: Seq, at: At, factor: int, names: tuple[str, str], span: Span | None = None) -> Seq:

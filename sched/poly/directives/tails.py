@@ -1,0 +1,109 @@
+"""What happens where a loop is no multiple of its split factor.
+
+auto      the last inner loop is shorter: its bound is a minimum
+guard     all inner loops run to the end, the body under a condition
+mask      the same, for lanes of vectors
+peel      whole tiles in loops of constant extent, the others in loops of their own
+shift     whole tiles, and one more that ends where the loop ends: some iterations run again
+round_up  the sizes must be such that there is no rest
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...lang import index as ix
+from ...lang.errors import ScheduleError
+from ...lang.nodes import integer
+from ..edits import At, map_stages, put, stages
+from ..isl import Map, Set, isl
+from ..looptree import Loop, Seq, Stage, Tree
+from .bodies import at_least, by_outer, flat, iterations_of, near, outer_loops, restricted
+
+TAILS = ("auto", "guard", "mask", "peel", "shift", "round_up")
+
+
+def full(tree: Seq, outer: At, factor: int) -> Seq:
+    """The inner loop runs over all of its factor, its body under a guard."""
+    (inner,) = outer.loop.body
+    assert isinstance(inner, Loop)
+    return put(tree, outer.place, replace(outer.loop, body=(replace(inner, whole=factor),)))
+
+
+def peel(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
+    """Whole tiles in one loop; those before and after them in others."""
+    whole, head, tail = _tiles(outer, factor)
+    copies: list[Tree] = []
+    for suffix, part in ((".head", head), ("", whole), (".tail", tail)):
+        if suffix and part.intersect_params(context).is_empty():
+            continue
+        copies.append(restricted(outer.loop, outer.depth, part, suffix))
+    return put(tree, outer.place, *copies)
+
+
+def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
+    """Whole tiles in one loop; then the last iterations, as many as a tile has, once more.
+
+    Raises:
+        ScheduleError: running an instance again would change what it computes.
+    """
+    for stage in stages(outer.loop):
+        d = stage.statement.definition
+        own = any(a.tensor is d.func for a in stage.statement.reads)
+        if own or d.is_update or d.opaque is not None:
+            raise ScheduleError(
+                f"tail='shift' runs some instances of {stage.name} twice, and it "
+                + ("reads what it writes" if own else "is no pure definition"),
+                hint="tail='auto' or 'peel' runs each once",
+            )
+    whole, head, tail = _tiles(outer, factor)
+    if not head.intersect_params(context).is_empty():
+        raise ScheduleError(
+            f"the loop {outer.loop.name} does not begin with a whole tile, as tail='shift' needs",
+            hint="tail='auto' or 'peel' takes any beginning",
+        )
+    main = restricted(outer.loop, outer.depth, whole, "")
+    last = _last(outer, factor, tail)
+    return put(tree, outer.place, main, last)
+
+
+def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
+    """{ outer loops -> tiles } that are whole, and those before and behind."""
+    depth = outer.depth
+    inside = [iterations_of(s, depth + 2) for s in stages(outer.loop)]
+    touched = by_outer([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
+    every = flat(touched).add_dims(isl.dim_type.set, 1)
+    x = isl.Aff.var_on_domain(
+        isl.LocalSpace.from_space(every.get_space()), isl.dim_type.set, depth + 1
+    )
+    every = every.intersect(at_least(x))
+    every = every.intersect(at_least(x.neg().add_constant_val(isl.Val(factor - 1))))
+    for s in inside[1:]:
+        inside[0] = inside[0].intersect(s)
+    missing = every.subtract(inside[0]).project_out(isl.dim_type.set, depth + 1, 1)
+    whole = touched.subtract(by_outer([missing], depth)).coalesce()
+    rest = touched.subtract(whole)
+    order = Map.lex_lt(touched.get_space().range())
+    head = rest.intersect(whole.apply_range(order.reverse())).coalesce()
+    return whole, head, rest.subtract(head).coalesce()
+
+
+def _last(outer: At, factor: int, tail: Map) -> Tree:
+    """The last `factor` iterations where the tail has any, in one loop."""
+    depth = outer.depth
+    (inner,) = outer.loop.body
+    assert isinstance(inner, Loop)
+
+    def change(s: Stage) -> Stage:
+        tile, rest = s.coordinates[depth : depth + 2]
+        x = ix.add(ix.mul(tile, integer(factor)), rest)
+        c = (*s.coordinates[:depth], x, *s.coordinates[depth + 2 :])
+        moved = replace(s, coordinates=c)
+        visited = by_outer([iterations_of(moved, depth + 1)], depth)
+        ends = near(visited.lexmax().intersect_domain(tail.domain()), factor, -1)
+        last = flat(ends.intersect(visited))
+        chosen = outer_loops(moved, depth + 1).intersect_range(last).domain()
+        kept = chosen if s.where is None else s.where.intersect(chosen)
+        return replace(moved, where=kept, part=f"{s.part}.tail")
+
+    return map_stages(inner, change)

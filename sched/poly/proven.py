@@ -1,0 +1,66 @@
+"""A program proven: its model, and what it asks of sizes and data."""
+
+from __future__ import annotations
+
+from ..lang.errors import LanguageError
+from ..lang.program import Program
+from ..steps import Log
+from .conditions import Conditions, conditions, together
+from .inline import Definitions
+from .isl import BudgetExceeded, budget
+from .legality import check_updates
+from .model import Model
+
+BUDGET = 50_000_000
+"""isl operations for one proof: some five seconds, a hundred times what a long pipeline takes."""
+
+
+def proven(program: Program, definitions: Definitions, log: Log) -> tuple[Model, Conditions]:
+    """The model and what it asks of the sizes.
+
+    Regions are filled up where that makes loops simpler; but what is computed beyond need
+    may ask nothing more of the sizes, so where anything is asked they are exact.
+    """
+    best: tuple[Model, Conditions] | None = None
+    for exact in (False, True):
+        try:
+            best = _attempt(program, definitions, exact, log)
+        except BudgetExceeded:
+            continue  # what is asked of filled regions is sufficient, if not the weakest
+        except LanguageError:
+            if exact:
+                raise
+            continue
+        if not (best[1].sizes or best[1].scans):
+            break
+    if best is None:
+        raise unproved(program)
+    model, found = best
+    if len(definitions) < len(program.funcs):
+        # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
+        try:
+            _, whole = _attempt(program, None, True, log)
+        except BudgetExceeded:
+            raise unproved(program) from None
+        found = together(model, found, whole)
+    return model, found
+
+
+def unproved(program: Program) -> LanguageError:
+    """What is said where the time for a proof ran out."""
+    return LanguageError(
+        f"{', '.join(f.name for f in program.outputs)} could not be proven right: the "
+        "regions and bounds of the program are too intricate for the time allowed",
+        where=program.outputs[-1].history.recorded[-1].span,
+        hint="declare the shapes of the Funcs in between, or clamp indices more simply",
+    )
+
+
+def _attempt(
+    program: Program, definitions: Definitions | None, exact: bool, log: Log
+) -> tuple[Model, Conditions]:
+    step = log.step
+    with budget(BUDGET):
+        model = step("model", lambda: Model(program, definitions, exact))
+        step("updates", lambda: check_updates(model))
+        return model, step("conditions", lambda: conditions(model))
