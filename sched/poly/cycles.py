@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from .isl import Map, isl
@@ -15,22 +16,45 @@ if TYPE_CHECKING:
 
 Instance = tuple[str, tuple[int, ...]]
 
-_LARGEST = 3
-"""Sizes up to this one are tried; a cycle that needs more room is not found."""
+Found = tuple[dict[str, int], list[str]]
+
+_SMALL, _LARGEST = 3, 6
+"""Sizes up to these are tried; a cycle that needs more room is not found."""
 
 
-def shortest_cycle(model: Model, pairs: Sequence[Pair]) -> tuple[dict[str, int], list[str]] | None:
+def small_cycle(model: Model, pairs: Sequence[Pair]) -> Found | None:
     """The smallest sizes with a cycle of instances that must each run before the next."""
-    names = model.params
-    trials = itertools.product(range(_LARGEST + 1), repeat=len(names))
+    return _smallest(model, pairs, itertools.product(range(_SMALL + 1), repeat=len(model.params)))
+
+
+def larger_cycle(model: Model, pairs: Sequence[Pair]) -> Found | None:
+    """The same for larger sizes, if there are few enough of them to try."""
+    count = len(model.params)
+    if count > 2:
+        return None
+    trials = itertools.product(range(_LARGEST + 1), repeat=count)
+    return _smallest(model, pairs, (v for v in trials if max(v, default=0) > _SMALL))
+
+
+def _smallest(
+    model: Model, pairs: Sequence[Pair], trials: Iterable[tuple[int, ...]]
+) -> Found | None:
     for values in sorted(trials, key=lambda v: (sum(v), v)):
-        sizes = dict(zip(names, values, strict=True))
+        sizes = dict(zip(model.params, values, strict=True))
         graph = _graph(pairs, sizes)
-        cycles = [c for start in graph if (c := _cycle(graph, start)) is not None]
-        if cycles:
+        if _is_cyclic(graph):
+            cycles = [c for start in graph if (c := _cycle(graph, start)) is not None]
             best = min(cycles, key=len)
             return sizes, [f"{n}[{', '.join(map(str, at))}]" for n, at in best]
     return None
+
+
+def _is_cyclic(graph: Mapping[Instance, list[Instance]]) -> bool:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _graph(pairs: Sequence[Pair], sizes: Mapping[str, int]) -> dict[Instance, list[Instance]]:

@@ -20,8 +20,9 @@ from ..lang.errors import InternalError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "budget", "complement", "dim_count", "equal_dims", "filled",
-    "is_bounded", "isl", "relation", "smallest_point", "union_sets", "val",
+    "UnionMap", "UnionSet", "Val", "budget", "complement", "compute_schedule", "conditions_of",
+    "dim_count", "equal_dims", "filled", "is_bounded", "isl", "relation", "smallest_point",
+    "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -165,6 +166,32 @@ def complement(where: Set) -> Set:
             outside = outside.union(one.complement())
         result = result.intersect(outside).coalesce()
     return result
+
+
+def conditions_of(piece: BasicSet) -> list[Set]:
+    """Sets whose intersection a convex set is: one a constraint, one for all existentials."""
+    plain, found = Set.universe(piece.get_space()), []
+    for c in piece.get_constraints():
+        if not c.involves_dims(isl.dim_type.div, 0, int(c.dim(isl.dim_type.div))):
+            found.append(Set.from_basic_set(BasicSet.from_constraint(c).remove_divs()))
+            plain = plain.intersect(found[-1])
+    rest = Set.from_basic_set(piece).gist(plain)
+    return found if rest.is_equal(Set.universe(rest.get_space())) else [*found, rest]
+
+
+def compute_schedule(constraints: isl.ScheduleConstraints) -> UnionMap | None:
+    """{ instance -> time } of isl's scheduler, without loops shared for their own sake.
+
+    None where it finds none ("unable to carry dependences"); a budget that is spent shows at the
+    next question.
+    """
+    CONTEXT.set_schedule_serialize_sccs(1)
+    try:
+        return constraints.compute_schedule().get_map()
+    except isl.Error:
+        return None
+    finally:
+        CONTEXT.set_schedule_serialize_sccs(0)
 
 
 #: Beyond this many pieces a set is replaced by its hull: exactness would cost too much.

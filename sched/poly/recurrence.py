@@ -2,14 +2,15 @@
 
 What must hold is what the equations say: every write of an element comes before each read of it
 by another definition, and the definitions of one Func touch an element in the order written. The
-nest shares the first axes of the left sides, each up or down; inside, statements stand one after
-the other. The first order of that kind which all pairs obey is taken.
+nest shares some axes of the left sides, each up or down; inside, statements stand one after the
+other. The first order of that kind which all pairs obey is taken, one in which the axes stand as
+declared before any other; where there is none, what isl's scheduler finds (`affine_order`).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang.dtypes import int64
@@ -17,9 +18,10 @@ from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Op, Var
 from ..lang.tensors import Func
 from .affine import affine_value
-from .cycles import shortest_cycle
+from .affine_order import scheduled, scheduled_in_parts
+from .cycles import larger_cycle, small_cycle
 from .isl import Map, PwAff, isl, relation
-from .looptree import Loop, Seq, Stage, Tree, leaves
+from .looptree import Loop, Stage, Tree
 from .model import Model
 from .statements import Access, Statement
 
@@ -41,22 +43,47 @@ def nest(model: Model, group: Sequence[Func]) -> Tree:
     """
     statements = [s for s in model.statements if s.func in group]
     pairs = [p for p in required(model, statements) if not p.map.is_empty()]
-    shared = min(len(s.definition.lhs) for s in statements)
-    for count in range(1, shared + 1):
-        for signs in itertools.product((1, -1), repeat=count):
-            found = _nest(statements, pairs, signs)
-            if found is not None:
-                return found
-    raise _refusal(model, group, pairs)
+    found = _along_axes(statements, pairs) or scheduled(model, statements, pairs)
+    if found is not None:
+        return found
+    cycle = small_cycle(model, pairs)
+    if cycle is None:
+        found = scheduled_in_parts(model, statements, pairs)
+        if found is not None:
+            return found
+        cycle = larger_cycle(model, pairs)
+    raise _no_order(group) if cycle is None else _needs_itself(group, *cycle)
 
 
-def direction(tree: Seq, func: Func) -> int:
-    """Whether the planes of a Func's first axis are computed upwards (1) or downwards (-1)."""
-    for _, stage in leaves(tree):
-        if stage.statement.func is func and stage.coordinates:
-            first = stage.coordinates[0]
-            return -1 if isinstance(first, Op) and first.op == "neg" else 1
-    return 1
+Plan = tuple[tuple[int, int], ...]
+"""Which axes are shared, outermost first, each up (1) or down (-1)."""
+
+
+def _along_axes(statements: Sequence[Statement], pairs: Sequence[Pair]) -> Tree | None:
+    """The nest that shares some axes; those as declared are tried before any other choice."""
+    late: set[Plan] = set()
+    for plan in _plans(min(len(s.definition.lhs) for s in statements)):
+        if any(plan[:k] in late for k in range(1, len(plan))):
+            continue
+        left = _unordered(statements, pairs, plan)
+        if left is None:
+            late.add(plan)
+            continue
+        found = _nest(statements, left, plan)
+        if found is not None:
+            return found
+    return None
+
+
+def _plans(shared: int) -> Iterator[Plan]:
+    chosen = [
+        axes
+        for count in range(1, shared + 1)
+        for axes in itertools.permutations(range(shared), count)
+    ]
+    for axes in sorted(chosen, key=lambda axes: axes != tuple(range(len(axes)))):
+        for signs in itertools.product((1, -1), repeat=len(axes)):
+            yield tuple(zip(axes, signs, strict=True))
 
 
 def required(model: Model, statements: Sequence[Statement]) -> Iterator[Pair]:
@@ -109,12 +136,11 @@ def _touched(model: Model, a: Access, b: Access) -> Map:
     return a.map.apply_range(b.map.reverse()).intersect_params(model.context).coalesce()
 
 
-def _nest(
-    statements: Sequence[Statement], pairs: Sequence[Pair], signs: tuple[int, ...]
-) -> Tree | None:
-    """The nest that shares the first axes in these directions, if every pair obeys it."""
-    count = len(signs)
-    prefix = {s: _prefix(s, signs) for s in statements}
+def _unordered(
+    statements: Sequence[Statement], pairs: Sequence[Pair], plan: Plan
+) -> list[Pair] | None:
+    """The pairs within one iteration of the shared loops; None if one goes backwards there."""
+    prefix = {s: _prefix(s, plan) for s in statements}
     left: list[Pair] = []
     for p in pairs:
         late = _compare(prefix[p.first], prefix[p.second], p.map, Map.lex_gt)
@@ -123,31 +149,34 @@ def _nest(
         same = _compare(prefix[p.first], prefix[p.second], p.map, _equal)
         if not same.is_empty():
             left.append(Pair(p.first, p.second, same))
+    return left
+
+
+def _nest(statements: Sequence[Statement], left: Sequence[Pair], plan: Plan) -> Tree | None:
+    """The nest that shares these axes, if the pairs that are left can be obeyed inside."""
     order = _sorted(statements, [p for p in left if p.first is not p.second])
     if order is None:
         return None
     bodies: list[Tree] = []
     for s in order:
-        body = _inside(s, count, signs, [p for p in left if p.first is s and p.second is s])
+        body = _inside(s, plan, [p for p in left if p.first is s and p.second is s])
         if body is None:
             return None
         bodies.append(body)
     tree: tuple[Tree, ...] = tuple(bodies)
-    for name, sign in zip(_shared_names(statements, count)[::-1], signs[::-1], strict=True):
+    for name, (_, sign) in zip(_shared_names(statements, plan)[::-1], plan[::-1], strict=True):
         tree = (Loop(name if sign > 0 else f"{name}.down", tree),)
     return tree[0]
 
 
-def _coordinates(s: Statement, signs: tuple[int, ...]) -> tuple[Node, ...]:
-    """The shared coordinates of a statement: the first indices on its left side."""
-    chosen = zip(s.definition.lhs, signs, strict=False)
+def _coordinates(s: Statement, plan: Plan) -> tuple[Node, ...]:
+    """The shared coordinates of a statement: indices on its left side."""
+    chosen = ((s.definition.lhs[axis], sign) for axis, sign in plan)
     return tuple(x if sign > 0 else Op("neg", (x,), int64) for x, sign in chosen)
 
 
-def _prefix(s: Statement, signs: tuple[int, ...]) -> Map:
-    values = [affine_value(s.frame, x) for x in _coordinates(s, signs)]
-    exact: list[PwAff] = [v for v in values if v is not None]
-    return relation(exact, s.frame).intersect_domain(s.domain)
+def _prefix(s: Statement, plan: Plan) -> Map:
+    return _time(s, _coordinates(s, plan))
 
 
 def _equal(space: isl.Space) -> Map:
@@ -173,9 +202,9 @@ def _sorted(statements: Sequence[Statement], pairs: Sequence[Pair]) -> list[Stat
     return order
 
 
-def _inside(s: Statement, count: int, signs: tuple[int, ...], pairs: Sequence[Pair]) -> Tree | None:
+def _inside(s: Statement, plan: Plan, pairs: Sequence[Pair]) -> Tree | None:
     """The loops of one statement inside the shared ones, each up or down."""
-    shared = set(s.definition.lhs[:count])
+    shared = {s.definition.lhs[axis] for axis, _ in plan}
     rest = [x for x in s.loops if x not in shared]
     for directions in itertools.product((1, -1), repeat=len(rest)):
         inner = tuple(
@@ -184,7 +213,7 @@ def _inside(s: Statement, count: int, signs: tuple[int, ...], pairs: Sequence[Pa
         )
         time = _time(s, inner)
         if all(_compare(time, time, p.map, Map.lex_ge).is_empty() for p in pairs):
-            tree: Tree = Stage(s, (*_coordinates(s, signs), *inner))
+            tree: Tree = Stage(s, (*_coordinates(s, plan), *inner))
             for x, sign in zip(rest[::-1], directions[::-1], strict=True):
                 tree = Loop(x.name if sign > 0 else f"{x.name}.down", (tree,))
             return tree
@@ -197,31 +226,34 @@ def _time(s: Statement, coordinates: tuple[Node, ...]) -> Map:
     return relation(exact, s.frame).intersect_domain(s.domain)
 
 
-def _shared_names(statements: Sequence[Statement], count: int) -> list[str]:
+def _shared_names(statements: Sequence[Statement], plan: Plan) -> list[str]:
     """What the shared loops are called: as the Vars of the definition that has most of them."""
     names = []
-    for k in range(count):
-        found = [s.definition.lhs[k] for s in statements if isinstance(s.definition.lhs[k], Var)]
-        names.append(found[-1].name if found else f"c{k}")  # type: ignore[attr-defined]
+    for k, (axis, _) in enumerate(plan):
+        at = [s.definition.lhs[axis] for s in statements]
+        found = [x.name for x in at if isinstance(x, Var)]
+        names.append(found[-1] if found else f"c{k}")
     return names
 
 
-def _refusal(model: Model, group: Sequence[Func], pairs: Sequence[Pair]) -> LanguageError:
-    names = ", ".join(f.name for f in group)
-    cycle = shortest_cycle(model, pairs)
-    if cycle is not None:
-        sizes, steps = cycle
-        at = ", ".join(f"{k}={v}" for k, v in sizes.items())
-        return LanguageError(
-            f"{steps[0]} needs itself: {' <- '.join([*steps, steps[0]])}"
-            + (f", at {at}" if at else ""),
-            where=group[-1].history.recorded[-1].span,
-            hint="an update changes values step by step: give it an RVar, or define the values it "
-            "starts from by a piece with a constant on the left",
-        )
+def _needs_itself(
+    group: Sequence[Func], sizes: Mapping[str, int], steps: Sequence[str]
+) -> LanguageError:
+    at = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    cycle = " <- ".join([*steps, steps[0]])
     return LanguageError(
-        f"no affine order found in which {names} can be computed: tried the axes as declared, "
-        "each up and down",
+        f"{steps[0]} needs itself: {cycle}" + (f", at {at}" if at else ""),
+        where=group[-1].history.recorded[-1].span,
+        hint="an update changes values step by step: give it an RVar, or define the values it "
+        "starts from by a piece with a constant on the left",
+    )
+
+
+def _no_order(group: Sequence[Func]) -> LanguageError:
+    names = ", ".join(f.name for f in group)
+    return LanguageError(
+        f"no affine order found in which {names} can be computed: tried the axes in any order, "
+        "each up and down, and skewed and shifted ones",
         where=group[-1].history.recorded[-1].span,
         hint="write the recurrence so that each axis goes one way",
     )

@@ -253,7 +253,8 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
             return "\n".join(_text(p, pad, names, shown) for p in parts)
         case ScanStage(stage=stage):
             guard = stage.statement.guard
-            body_text = stage.statement.definition.listing(names).replace("\n", f"\n{pad}")
+            listing = stage.statement.definition.listing(names) + _point_note(found, written)
+            body_text = listing.replace("\n", f"\n{pad}")
             if guard is None:
                 return pad + body_text
             inner_text = body_text.replace("\n", "\n  ")
@@ -264,6 +265,14 @@ def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) 
     if found.data is not None:
         return index_text((found.data.rvar.lo, found.data.rvar.hi), names)
     return f"{written(found.lo)}, {written(found.hi)}"
+
+
+def _point_note(found: ScanStage, written: Callable[[Node], str]) -> str:
+    """The dimensions that no loop runs over, up or down, in terms of the loops."""
+    seen = {n for x in found.stage.coordinates for n in (x, *x.args) if x.args in ((), (n,))}
+    hidden = {x: at for x, at in found.point.items() if x not in seen}
+    notes = ", ".join(f"{expr_text(x)} = {written(at)}" for x, at in hidden.items())
+    return f"  # {notes}" if notes else ""
 
 
 def _direction(loop: Loop) -> str:

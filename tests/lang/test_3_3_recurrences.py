@@ -160,10 +160,25 @@ def test_3_3_a_value_that_needs_itself(build: Callable[[], ps.Func], message: st
         ps.interpret(func, n=2)
 
 
-def test_3_3_no_order_of_the_axes() -> None:
-    """Well-founded, but neither upwards nor downwards: from both ends to the middle."""
+def test_3_3_from_both_ends_to_the_middle() -> None:
+    """Neither upwards nor downwards: each half has an order of its own."""
     f = ps.Func("f", (n,), dtype=ps.int32)
-    f[i] = ps.select(2 * i < n, ps.select(i > 0, f[i - 1], 0), ps.select(i < n - 1, f[i + 1], 1))
+    left, right = ps.select(i > 0, f[i - 1] + 1, 0), ps.select(i < n - 1, f[i + 1] + 1, 10)
+    f[i] = ps.select(2 * i < n, left, right)
+    assert f(n=7).tolist() == [0, 1, 2, 3, 12, 11, 10]
+    assert f(n=0).tolist() == []
+
+
+def test_3_3_no_affine_order() -> None:
+    """Well-founded, but in eight stretches that go upwards and downwards in turn."""
+    f = ps.Func("f", (8 * n,), dtype=ps.int32)
+    value: ps.Expr | int = 1
+    for k in range(8):
+        before = i + (1 if k % 2 else -1)
+        inside = [(x >= k * n) & (x < (k + 1) * n) for x in (i, before)]
+        value = value + ps.select(inside[0] & inside[1], f[before], 0)
+    f[i] = value
+    assert ps.interpret(f, n=2).tolist() == [1, 2, 2, 1] * 4
     with pytest.raises(ps.LanguageError, match="no affine order found in which f"):
         ps.Schedule(f)
 

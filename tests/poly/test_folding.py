@@ -66,6 +66,38 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     assert schedule.windows[f] == Window(0, 2)
 
 
+def middle(distance: int) -> ps.Func:
+    """The planes of the left half are computed upwards, those of the right half downwards."""
+    f = ps.Func("f", (2 * n,), dtype=ps.int32)
+    left = ps.select(i >= distance, f[i - distance] + 1, 0)
+    right = ps.select(i < 2 * n - distance, f[i + distance] * 2, 1)
+    f[i] = ps.select(i < n, left, right)
+    ends = ps.Func("ends", (2,), dtype=ps.int32)
+    ps.require(n >= 1, "a middle", ends)
+    ends[i] = f[n - 1 + i]
+    return ends
+
+
+@pytest.mark.parametrize("distance", [1, 2, 3])
+def test_planes_that_go_both_ways(distance: int) -> None:
+    """Planes that share storage are not all ahead of each other: each window is proven anew."""
+    func = middle(distance)
+    for size in (1, 2, 3, 4, 5, 8, 11):
+        np.testing.assert_array_equal(func(n=size), ps.interpret(func, n=size))
+
+
+def test_shifted_funcs_keep_what_the_other_still_reads() -> None:
+    """g runs two steps ahead of f: three of its elements are in use at a time, and of f one more
+    than it is behind."""
+    f, g, last = (ps.Func(name, (n,), dtype=ps.int32) for name in ("f", "g", "last"))
+    f[i] = ps.select(i + 2 < n, g[ps.minimum(i + 2, n - 1)], 1)
+    g[i] = ps.select(i >= 3, f[i - 3] + g[i - 1] + g[i - 2], i)
+    last[i] = ps.select(i < n - 3, 0, f[i])
+    assert set(windows(last)) <= {"f", "g"}
+    for size in range(14):
+        np.testing.assert_array_equal(last(n=size), ps.interpret(last, n=size))
+
+
 def test_downwards() -> None:
     func = backwards()
     assert windows(func) == {"f": 2}
