@@ -20,8 +20,8 @@ from ..lang.tensors import Func
 from .affine import affine_value
 from .affine_order import scheduled, scheduled_in_parts
 from .cycles import larger_cycle, small_cycle
-from .isl import Map, PwAff, isl, relation
-from .looptree import Loop, Stage, Tree
+from .isl import Map, PwAff, equal_dims, isl, relation
+from .looptree import Loop, Stage, Tree, block_coordinates
 from .model import Model
 from .statements import Access, Statement
 
@@ -42,17 +42,26 @@ def nest(model: Model, group: Sequence[Func]) -> Tree:
         LanguageError: no order of this kind exists; with a cycle if there is one at small sizes.
     """
     statements = [s for s in model.statements if s.func in group]
-    pairs = [p for p in required(model, statements) if not p.map.is_empty()]
-    found = _along_axes(statements, pairs) or scheduled(model, statements, pairs)
+    pairs = [p for p in map(_in_one_iteration, required(model, statements)) if not p.map.is_empty()]
+    found = _along_axes(statements, pairs)
+    # What is fresh in each iteration of loops around has an order of its axes, or none.
+    fresh = bool(statements[0].definition.loops)
+    if found is None and not fresh:
+        found = scheduled(model, statements, pairs)
     if found is not None:
         return found
     cycle = small_cycle(model, pairs)
-    if cycle is None:
+    if cycle is None and not fresh:
         found = scheduled_in_parts(model, statements, pairs)
         if found is not None:
             return found
         cycle = larger_cycle(model, pairs)
     raise _no_order(group) if cycle is None else _needs_itself(group, *cycle)
+
+
+def _in_one_iteration(p: Pair) -> Pair:
+    """The pair within each iteration of the loops around."""
+    return Pair(p.first, p.second, equal_dims(p.map, range(len(p.first.definition.loops))))
 
 
 Plan = tuple[tuple[int, int], ...]
@@ -116,7 +125,7 @@ def _own(statement: Statement, touched: Map, other: Access) -> Iterator[Pair]:
             yield Pair(statement, statement, touched)
         return
     # The Vars of an update do not matter; its RVars run in order, whoever writes.
-    first = len(statement.definition.vars)
+    first = len(statement.definition.loops) + len(statement.definition.vars)
     earlier = _lexicographic(touched, first)
     yield Pair(statement, statement, touched.union(touched.reverse()).intersect(earlier))
 
@@ -204,7 +213,7 @@ def _sorted(statements: Sequence[Statement], pairs: Sequence[Pair]) -> list[Stat
 
 def _inside(s: Statement, plan: Plan, pairs: Sequence[Pair]) -> Tree | None:
     """The loops of one statement inside the shared ones, each up or down."""
-    shared = {s.definition.lhs[axis] for axis, _ in plan}
+    shared = {s.definition.lhs[axis] for axis, _ in plan} | set(s.definition.loops)
     rest = [x for x in s.loops if x not in shared]
     for directions in itertools.product((1, -1), repeat=len(rest)):
         inner = tuple(
@@ -213,7 +222,8 @@ def _inside(s: Statement, plan: Plan, pairs: Sequence[Pair]) -> Tree | None:
         )
         time = _time(s, inner)
         if all(_compare(time, time, p.map, Map.lex_ge).is_empty() for p in pairs):
-            tree: Tree = Stage(s, (*_coordinates(s, plan), *inner))
+            around = block_coordinates(s.definition)
+            tree: Tree = Stage(s, (*around, *_coordinates(s, plan), *inner))
             for x, sign in zip(rest[::-1], directions[::-1], strict=True):
                 tree = Loop(x.name if sign > 0 else f"{x.name}.down", (tree,))
             return tree

@@ -186,3 +186,32 @@ def test_a_tree_that_breaks_a_pair_is_not_obeyed() -> None:
     merged = Seq((Loop("wave", (Loop("x", (Stage(s, (y, y)),)),)),))
     assert not obeyed(merged, [])
     assert obeyed(Seq((Loop("y", (Loop("x", (Stage(s, (y, x)),)),)),)), [])
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_recurrence_inside_a_sequential_has_an_order_in_each_iteration(way: int) -> None:
+    """A Func that is fresh in each iteration of the loop around."""
+    steps = ps.sizes("steps")
+    a = ps.InOut("a", ps.int32, (n, n))
+    with ps.sequential("t", 0, steps) as t:
+        f = func("f", n, n)
+        f[i, j] = a[i, j] + at(f, i, j - way, other=2) - at(f, i - way, j + 1) + t
+        a[i, j] = f[i, j]
+    kernel = ps.Schedule(a).compile()
+    for size, count in itertools.product(range(5), range(4)):
+        data = np.arange(size * size, dtype=np.int32).reshape(size, size) % 7
+        native, wanted = data.copy(), data.copy()
+        kernel(native, steps=count)
+        ps.interpret(a, wanted, steps=count)
+        np.testing.assert_array_equal(native, wanted)
+
+
+def test_inside_a_sequential_no_other_order_is_looked_for() -> None:
+    steps = ps.sizes("steps")
+    a = ps.InOut("a", ps.int32, (n,))
+    with ps.sequential("t", 0, steps):
+        f = func("f", n)
+        f[i] = ps.select(2 * i < n, at(f, i - 1) + 1, at(f, i + 1, other=9) + a[i])
+        a[i] = f[i]
+    with pytest.raises(ps.LanguageError, match="no affine order found in which f"):
+        ps.Schedule(a)
