@@ -13,7 +13,7 @@ from ..lang.dtypes import DType, concrete, int64
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder
 from ..lang.printer import expr_text
-from ..lang.tensors import Input, Tensor
+from ..lang.tensors import Func, Input, Tensor
 from .bounds import Box
 from .evaluate import Env
 from .footprint import Access, instance_point
@@ -114,6 +114,17 @@ def unbounded(d: Definition, access: Access, box: Box) -> LanguageError:
         where=d.span,
         hint="clamp the index: ps.clip(i, 0, n - 1), or give the Input that it is read from a "
         "range=(lo, hi)",
+    )
+
+
+def endless(func: Func, steps: int) -> LanguageError:
+    """A recurrence without a shape that needs ever more points."""
+    return LanguageError(
+        f"the region of {func.name} that is needed follows from itself and has no end: after "
+        f"{steps} steps there is still more",
+        where=func.history.recorded[0].span,
+        hint=f"say where it starts, by a piece with a constant on the left, or declare a shape: "
+        f"ps.Func({func.name!r}, (n, m))",
     )
 
 

@@ -8,7 +8,7 @@ first, each over the region that is needed after it. Every access is checked on 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import Any
@@ -30,6 +30,7 @@ from .evaluate import Env, Evaluator, Faults, Symbols, constant
 from .footprint import Access, Footprint
 from .order import VarOrder, needs_check
 from .pieces import Pieces, point_env
+from .recurrence import DEPTH
 from .storage import Point
 from .vars import Ranges, var_points
 
@@ -123,12 +124,35 @@ class Regions:
         for step in self.program.steps:
             if isinstance(step, Block):
                 self._block(step, {})
-        for func in self.program.demand_order:
-            for d in reversed(self.program.definitions_of(func)):
-                if d.is_update and d.block is None:
-                    self._update(d, {})
-            if func in self.pieces:
-                _exhaust(self.pure(func))
+        for group in self.program.demand_order:
+            if self.program.follows_itself(group):
+                self._closed(group)
+                continue
+            for d in self._updates(group[0]):
+                self._update(d, {})
+            if group[0] in self.pieces:
+                _exhaust(self.pure(group[0]))
+
+    def _updates(self, func: Func) -> list[Definition]:
+        """The updates outside of blocks, last ones first."""
+        definitions = self.program.definitions_of(func)
+        return [d for d in reversed(definitions) if d.is_update and d.block is None]
+
+    def _closed(self, group: Sequence[Func]) -> None:
+        """The regions of Funcs that need each other: whatever is needed of them is looked at,
+        until nothing more is."""
+        seen: dict[Func, set[Point]] = {f: set() for f in group}
+        for _ in range(DEPTH):
+            for func in group:
+                for d in self._updates(func):
+                    if self.spans.get((d, ())) != self.of[func].span():
+                        self._update(d, {})
+                fresh = self.of[func].added - seen[func]
+                seen[func] |= fresh
+                _exhaust(self._pure_at(func, sorted(fresh), None))
+            if all(len(seen[f]) == len(self.of[f].added) for f in group):
+                return
+        raise refusals.endless(group[0], DEPTH)
 
     def _update(self, d: Definition, around: Env) -> None:
         self.spans[d, loop_point(d, around)] = self.of[d.func].span()
@@ -160,12 +184,15 @@ class Regions:
 
     def pure(self, func: Func, around: Env | None = None) -> Iterator[Visit]:
         """The instances of a pure definition, each access checked and added to its region."""
+        return self._pure_at(func, self.of[func].points(), around)
+
+    def _pure_at(self, func: Func, points: Iterable[Point], around: Env | None) -> Iterator[Visit]:
         pieces = self.pieces[func]
         opaque = pieces.definitions[0].opaque
         if opaque is not None:
             self._extern(pieces.definitions[0], opaque, around or {})
             return
-        for point in self.of[func].points():
+        for point in points:
             d = pieces.at(point)
             env = point_env(d, point, around)
             footprint = self._statement(d).footprint

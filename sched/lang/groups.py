@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .define import Definition
 from .errors import LanguageError
 from .nodes import Read, Var, postorder
-from .order import funcs_read, reads_itself, roots_of
+from .order import components, funcs_read, reads_itself, roots_of
 from .tensors import Func
 
 if TYPE_CHECKING:
@@ -23,40 +23,48 @@ def producers(func: Func) -> tuple[Func, ...]:
     return tuple(f for f in found if f is not func)
 
 
-def demand_order(program: Program) -> tuple[Func, ...]:
+def demand_order(program: Program) -> tuple[tuple[Func, ...], ...]:
     """Consumers first; a Func whose region is given waits for nobody. Blocks come before all.
+    Funcs whose regions follow from each other stand together.
 
     Raises:
-        LanguageError: the region of a Func would follow from itself.
+        LanguageError: the region of a Func that is fresh in each iteration follows from itself.
     """
     funcs = [f for f in program.funcs if f.history.home is None]
     for func in program.funcs:
-        if not program.is_fixed(func) and reads_itself(func):
+        if func.history.home is not None and follows_itself(program, (func,)):
             _refuse(func)
-    waiting = dict.fromkeys(funcs, 0)
+
+    def following(func: Func) -> list[Func]:
+        return [p for p in producers(func) if not program.is_fixed(p) and p in funcs]
+
+    groups = [tuple(group) for group in components(funcs, following)]
+    group_of = {f: group for group in groups for f in group}
+    waiting = dict.fromkeys(groups, 0)
     for func in funcs:
-        for producer in producers(func):
-            waiting[producer] += not program.is_fixed(producer)
-    order: list[Func] = []
-    ready = [f for f in funcs if waiting[f] == 0]
+        for producer in following(func):
+            waiting[group_of[producer]] += producer not in group_of[func]
+    order: list[tuple[Func, ...]] = []
+    ready = [group_of[f] for f in funcs if group_of[f][0] is f and waiting[group_of[f]] == 0]
     while ready:
-        func = ready.pop()
-        order.append(func)
-        for producer in producers(func):
-            if not program.is_fixed(producer):
-                waiting[producer] -= 1
-                if waiting[producer] == 0:
-                    ready.append(producer)
-    for func in funcs:
-        if waiting[func] > 0:
-            _refuse(func)
+        group = ready.pop()
+        order.append(group)
+        for producer in (p for f in group for p in following(f) if p not in group):
+            waiting[group_of[producer]] -= 1
+            if waiting[group_of[producer]] == 0:
+                ready.append(group_of[producer])
     return tuple(order)
+
+
+def follows_itself(program: Program, group: Sequence[Func]) -> bool:
+    """Whether the regions of Funcs follow from each other, or that of one from itself."""
+    return len(group) > 1 or (not program.is_fixed(group[0]) and reads_itself(group[0]))
 
 
 def _refuse(func: Func) -> None:
     raise LanguageError(
-        f"the region of {func.name} that is needed follows from itself: {func.name} is part of a "
-        "recurrence and has no shape",
+        f"the region of {func.name} that is needed follows from itself: {func.name} is a "
+        "recurrence inside a sequential and has no shape",
         where=func.history.recorded[0].span,
         hint=f"declare it: ps.Func({func.name!r}, (n, m))",
     )

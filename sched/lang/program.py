@@ -13,7 +13,7 @@ from .define import Definition, Recorded
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
-from .groups import check_recurrence, demand_order
+from .groups import check_recurrence, demand_order, follows_itself
 from .inout import Final, InOut
 from .nodes import Node, Read, postorder
 from .order import Plain, Recurrence, Step, all_steps, order
@@ -213,9 +213,14 @@ class Program:
         return opaque or self.is_recurrence(func) or updated_in_block(func)
 
     @cached_property
-    def demand_order(self) -> tuple[Func, ...]:
-        """Every Func after all that decide on its region: its consumers, unless that is given."""
+    def demand_order(self) -> tuple[tuple[Func, ...], ...]:
+        """Every Func after all that decide on its region: its consumers, unless that is given.
+        Those whose regions follow from each other stand together."""
         return demand_order(self)
+
+    def follows_itself(self, group: Sequence[Func]) -> bool:
+        """Whether the regions of Funcs follow from each other, or that of one from itself."""
+        return follows_itself(self, group)
 
     def _tensors_mentioned(self) -> Iterator[Tensor]:
         """The tensors of the definitions in the order written: those read, then the one written.

@@ -51,7 +51,7 @@ class Domains:
         domain = own
         for k in reversed(constants):
             domain = domain.project_out(isl.dim_type.set, around + k, 1)
-        frame = self._frame(d)
+        frame = self.frame(d)
         name = d.name if number is None else f"{d.name}.piece({number})"
         return self._statement(d, name, frame, domain, None)
 
@@ -79,16 +79,21 @@ class Domains:
         statement.accesses.append(_whole(statement, d.func, region, None))
         return statement
 
-    def _frame(self, d: Definition) -> Frame:
+    def frame(self, d: Definition) -> Frame:
         return Frame(self.model.params, tuple(x.name for x in d.dims))
 
     def update(self, d: Definition, region: Set) -> Statement:
         """An update of a Func whose elements behind the loops around are `region`."""
-        frame = self._frame(d)
+        frame = self.frame(d)
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
         for v in d.vars:
             domain = domain.intersect(self._var_range(d, v, frame, region))
         self._check_vars_bounded(d, domain)
+        return self.update_at(d, domain)
+
+    def update_at(self, d: Definition, domain: Set) -> Statement:
+        """An update wherever its Vars and the loops around are in `domain`."""
+        frame = self.frame(d)
         data: dict[Node, Set] = {}
         for r in d.rvars:
             for bound in (r.lo, r.hi):

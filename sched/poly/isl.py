@@ -21,8 +21,8 @@ from ..lang.errors import InternalError
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
     "UnionMap", "UnionSet", "Val", "budget", "complement", "compute_schedule", "conditions_of",
-    "dim_count", "equal_dims", "filled", "is_bounded", "isl", "relation", "smallest_point",
-    "union_sets", "val",
+    "dim_count", "equal_dims", "filled", "has_ends", "is_bounded", "isl", "relation",
+    "smallest_point", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -179,6 +179,12 @@ def conditions_of(piece: BasicSet) -> list[Set]:
     return found if rest.is_equal(Set.universe(rest.get_space())) else [*found, rest]
 
 
+def transitive_closure(relation: UnionMap) -> tuple[UnionMap, bool]:
+    """{ x -> y : y is one or more steps from x }, or more than that; and whether it is exact."""
+    found, exact = relation.transitive_closure()
+    return found, bool(exact)
+
+
 def compute_schedule(constraints: isl.ScheduleConstraints) -> UnionMap | None:
     """{ instance -> time } of isl's scheduler, without loops shared for their own sake.
 
@@ -239,12 +245,17 @@ def _reaches(piece: Set, hull: Set, context: Set) -> bool:
 
 def is_bounded(where: Set, axis: int) -> bool:
     """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
+    return all(has_ends(where, axis))
+
+
+def has_ends(where: Set, axis: int) -> tuple[bool, bool]:
+    """Whether sizes alone bound a coordinate from below, and from above."""
     count = dim_count(where)
     alone = where.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
     alone = alone.project_out(isl.dim_type.set, 0, axis).remove_divs()
-    return bool(
-        alone.dim_has_lower_bound(isl.dim_type.set, 0)
-        and alone.dim_has_upper_bound(isl.dim_type.set, 0)
+    return (
+        bool(alone.dim_has_lower_bound(isl.dim_type.set, 0)),
+        bool(alone.dim_has_upper_bound(isl.dim_type.set, 0)),
     )
 
 

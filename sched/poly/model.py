@@ -7,6 +7,8 @@ back to the inputs: a Func without a declared shape is computed exactly where it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..lang.define import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Size
@@ -15,6 +17,7 @@ from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from .affine import affine_value, condition
+from .closure import Regions, closed_regions
 from .domains import Domains
 from .intervals import declared_range
 from .isl import Frame, Map, PwAff, Set, filled, is_bounded, isl, union_sets
@@ -52,13 +55,15 @@ class Model:
         self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
         self._by_serial = {d.serial: d for ds in self.definitions.values() for d in ds}
         self._made: dict[int, Statement] = {}
-        self._domains = Domains(self)
+        self.domains = Domains(self)
         for step in program.steps:
             if isinstance(step, Block):
                 self._block(step)
-        for func in program.demand_order:
-            if func in self.definitions:
-                self._func(func)
+        for group in program.demand_order:
+            stored = [f for f in group if f in self.definitions]
+            closed = self._closed(stored) if program.follows_itself(group) else {}
+            for func in stored:
+                self._func(func, closed.get(func))
         self.statements = [
             self._made[d.serial]
             for step in program.steps
@@ -100,7 +105,7 @@ class Model:
         if isinstance(tensor, Func) and not self.program.is_fixed(tensor):
             return self.regions[tensor]
         if tensor not in self.boxes:
-            frame = self._element_frame(tensor)
+            frame = self.element_frame(tensor)
             result = frame.universe
             for k, name in enumerate(frame.dims):
                 extent = self.extent(tensor, k, frame)
@@ -108,23 +113,36 @@ class Model:
             self.boxes[tensor] = result
         return self.boxes[tensor]
 
-    def _element_frame(self, tensor: Tensor) -> Frame:
+    def element_frame(self, tensor: Tensor) -> Frame:
         # No loop is called so, which matters where loops around come first.
         return Frame(self.params, tuple(f"#{k}" for k in range(tensor.ndim)))
 
     # regions ----------------------------------------------------------------------------------
-    def _func(self, func: Func) -> None:
-        """The statements of a Func outside of blocks, all of whose consumers have been visited."""
+    def _closed(self, group: Sequence[Func]) -> Regions:
+        """What is needed of Funcs whose regions follow from each other."""
+        demand = {f: union_sets(self._demand[f], self.element_frame(f).empty) for f in group}
+        for func, region in demand.items():
+            self._check_bounded(func, region, 0)
+        return closed_regions(self, group, demand)
+
+    def _func(self, func: Func, closed: Set | None) -> None:
+        """The statements of a Func outside of blocks, all of whose consumers have been visited.
+
+        Args:
+            closed: its region, if that follows from itself.
+        """
         definitions = [d for d in self.definitions[func] if d.block is None]
         fixed = self.program.is_fixed(func)
         if fixed:
             region = self.box(func)
+        elif closed is not None:
+            region = closed
         else:
-            empty = self._element_frame(func).empty
+            empty = self.element_frame(func).empty
             region = filled(union_sets(self._demand[func], empty), self.context, self.exact)
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
-            statement = self._add(self._domains.update(d, region))
+            statement = self._add(self.domains.update(d, region))
             if not fixed:
                 region = union_sets([region, *_touched(statement)], region)
         self.regions[func] = region
@@ -136,13 +154,13 @@ class Model:
         if not pieces:
             return  # an InOut is defined by the caller
         if pieces[0].opaque is not None:
-            self._add(self._domains.extern(pieces[0], region))
+            self._add(self.domains.extern(pieces[0], region))
             return
-        frame = self._element_frame(func)
+        frame = self.element_frame(func)
         frame = Frame(frame.params, (*(r.name for r in pieces[0].loops), *frame.dims))
         shares = share(func, pieces, frame, region, self.context)
         for k, (d, own) in enumerate(zip(pieces, shares, strict=True)):
-            self._add(self._domains.piece(d, k if len(pieces) > 1 else None, own))
+            self._add(self.domains.piece(d, k if len(pieces) > 1 else None, own))
 
     def _add(self, statement: Statement) -> Statement:
         """Takes note of a statement and of what it needs of other Funcs."""
@@ -174,7 +192,7 @@ class Model:
             for written in reversed(step.definitions):
                 d = self._by_serial.get(written.serial)
                 if d is not None and d.func.history.home is None:
-                    self._add(self._domains.update(d, self.box(d.func)))
+                    self._add(self.domains.update(d, self.box(d.func)))
                 elif d is not None:
                     self._fresh(d)
 
@@ -186,7 +204,7 @@ class Model:
         func = d.func
         if d.is_update:
             region = self._fresh_region(d)
-            statement = self._add(self._domains.update(d, region))
+            statement = self._add(self.domains.update(d, region))
             self._demand[func] += _touched(statement)
         elif d.serial not in self._made:
             region = self._fresh_region(d)
@@ -198,8 +216,8 @@ class Model:
         func, home = d.func, d.func.history.home
         assert home is not None
         names = tuple(r.name for r in home.loops)
-        frame = Frame(self.params, (*names, *self._element_frame(func).dims))
-        around = self._domains.loops(home, frame)
+        frame = Frame(self.params, (*names, *self.element_frame(func).dims))
+        around = self.domains.loops(home, frame)
         if self.program.is_fixed(func):
             return around.intersect(self.box(func).insert_dims(isl.dim_type.set, 0, len(names)))
         needed = filled(union_sets(self._demand[func], frame.empty), self.context, self.exact)

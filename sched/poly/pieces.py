@@ -25,14 +25,9 @@ def share(
         LanguageError: a point is claimed by two pieces neither of which is the more specific, or
             by none.
     """
-    claims = [_claim(d, frame).intersect(region) for d in pieces]
     covered = frame.empty
     result: list[Set] = []
-    for d, claim in zip(pieces, claims, strict=True):
-        own = claim
-        for other, taken in zip(pieces, claims, strict=True):
-            if _more_specific(other, d):
-                own = own.subtract(taken)
+    for d, own in zip(pieces, claims(pieces, frame, region), strict=True):
         _refuse_any(
             own.intersect(covered).intersect_params(context), func, d,
             "is defined twice", "by two pieces neither of which is the more specific",
@@ -47,6 +42,18 @@ def share(
         "is not defined", "no piece of its definition holds there",
         f"add a piece with a Var for each axis: {func.name}[{whole}] = ...",
     )  # fmt: skip
+    return result
+
+
+def claims(pieces: Sequence[Definition], frame: Frame, region: Set) -> list[Set]:
+    """The points of a region that each piece claims and no more specific one takes from it."""
+    claimed = [_claim(d, frame).intersect(region) for d in pieces]
+    result = []
+    for d, own in zip(pieces, claimed, strict=True):
+        for other, taken in zip(pieces, claimed, strict=True):
+            if _more_specific(other, d):
+                own = own.subtract(taken)
+        result.append(own)
     return result
 
 

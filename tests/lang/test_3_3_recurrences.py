@@ -186,8 +186,18 @@ def test_3_3_no_affine_order() -> None:
 def test_3_3_a_region_that_follows_from_itself() -> None:
     f, g = ps.Func("f"), ps.Func("g", (n,))
     f[i] = ps.select(i > 0, f[i - 1], 0) + 1
-    g[i] = f[i]
-    with pytest.raises(ps.LanguageError, match="has no shape") as caught:
+    g[i] = f[i + 2]
+    assert g(n=4).tolist() == [3, 4, 5, 6]
+
+
+def test_3_3_a_region_that_follows_from_itself_by_halves() -> None:
+    """n, n // 2, n // 4... is no set that proofs can work with."""
+    f, g = ps.Func("f", dtype=ps.int32), ps.Func("g", ())
+    f[0] = 1
+    f[i] = f[i // 2] + i
+    g[()] = f[n]
+    assert ps.interpret(g, n=8) == 16
+    with pytest.raises(ps.LanguageError, match="no exact form of it was found") as caught:
         ps.Schedule(g)
     assert "ps.Func('f', (n, m))" in str(caught.value)
 

@@ -145,12 +145,30 @@ def test_3_3_a_cycle_through_another_func_is_shown():
         ps.Schedule(f)
 
 
-def test_3_3_a_region_that_would_follow_from_itself_needs_a_shape():
+def test_3_3_a_region_closes_over_the_recurrence():
     f, g = ps.Func("f", dtype=ps.int64), func(name="g")
-    f[0] = 1  # here
+    f[0] = 1
     f[i] = f[i - 1] + 1
     g[i] = f[i]
-    with refused("the region of f that is needed follows from itself", "has no shape",
+    assert run(g, n=4).tolist() == [1, 2, 3, 4]
+
+
+def test_3_3_a_region_without_an_end_needs_a_shape():
+    f, g = ps.Func("f", dtype=ps.int64), func(name="g")
+    f[i] = f[i - 1] + 1  # here
+    g[i] = f[i]
+    with refused("the region of f that is needed follows from itself and has no end",
+                 "along axis 0 it goes on downwards", hint="f[0] = ...", marked=True):  # fmt: skip
+        ps.Schedule(g)
+
+
+def test_3_3_a_region_that_depends_on_data_needs_a_shape():
+    f, g = ps.Func("f", dtype=ps.int64), func(name="g")
+    x = ps.Input("x", ps.int32, (n,))
+    f[0] = 1
+    f[i] = f[ps.clip(x[i], 0, i - 1)] + 1  # here
+    g[i] = f[i]
+    with refused("follows from itself, through an index that depends on data",
                  hint="ps.Func('f', (n, m))", marked=True):  # fmt: skip
         ps.Schedule(g)
 
