@@ -150,7 +150,7 @@ def _check(seed: int) -> str:
 )
 def test_the_region_is_what_is_needed(block: int) -> None:
     found = Counter(_check(seed) for seed in range(block * 25, block * 25 + 25))
-    assert found["accepted"] >= 14, found
+    assert found["accepted"] >= 11, found
 
 
 def fibonacci() -> ps.Func:
