@@ -210,6 +210,12 @@ class Editor:
 
     def vectorize(self, loop: str) -> tuple[str, ...]:
         at = self.at(loop)
+        for stage in stages(at.loop):
+            if stage.statement.definition.opaque is not None:
+                raise self._malformed(
+                    f"the extern stage {stage.name} is inside of the loop {loop}",
+                    "a function over arrays has no lanes: vectorise another loop",
+                )
         lanes = loops.count_of(at, self.context)
         if lanes is None or lanes > loops.MOST_LANES:
             how = "no constant extent" if lanes is None else f"{lanes} iterations"

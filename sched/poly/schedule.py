@@ -23,6 +23,7 @@ from . import recurrence
 from .dependences import Dependence
 from .editor import Editor, State
 from .edits import At, loops_around, stages
+from .explain import explain, notes
 from .expressions import Translator
 from .folding import Window, copied, windows
 from .inline import Rule, inlined, once_a_consumer, without_recomputation
@@ -268,8 +269,13 @@ class Schedule:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())
         return Editor(self._state, self.parameters, self.context, directive).at(loop)
 
-    def _extent(self, loop: Loop) -> str:
+    def extent(self, loop: Loop) -> str:
+        """How many iterations a loop of the tree has, as text."""
         return loop_extent(self.nests, loop)
+
+    def explain(self) -> str:
+        """What the schedule does, what it keeps and asks, and what may be missed in it."""
+        return explain(self)
 
     def _apply(self, stage: str, name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
         """One directive: carried out, proven, recorded; or refused, and nothing has changed."""
@@ -377,6 +383,7 @@ class Schedule:
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("_kept", None)
         made.log = Log()
+        made.log.seconds.update(self.log.seconds)
         return made
 
     def source(self) -> str:
@@ -403,10 +410,16 @@ class Schedule:
     @property
     def bit_exact(self) -> bool:
         """Whether every result equals the interpreter's to the bit."""
-        return not self._broken_by
+        return not self.broken_by
 
     @property
-    def _broken_by(self) -> tuple[str, ...]:
+    def trusted(self) -> tuple[tuple[Directive, str], ...]:
+        """Directives that were not proven, each with the reason given."""
+        return self._state.trusted
+
+    @property
+    def broken_by(self) -> tuple[str, ...]:
+        """The stages whose results may differ in their last bits."""
         return tuple(sorted(self._state.reassociated))
 
     def compile(self, *, checks: bool = False, **sizes: int) -> Any:
@@ -454,9 +467,7 @@ class Schedule:
         lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
         lines += [f"  copies {a.name} first" for a in self.copied]
         lines += [f"  requires {c}" for c in self.conditions]
-        lines += [f"  not bit-exact: {n} may be summed in any order" for n in self._broken_by]
-        lines += [f"  where {expr_text(c)}: another variant" for c, _ in self.variants]
-        lines += [f"  trusted, {reason}: {d.text()}" for d, reason in self._state.trusted]
+        lines += [f"  note: {text}" for text in notes(self)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

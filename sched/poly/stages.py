@@ -52,7 +52,7 @@ class LoopHandle:
     @property
     def extent(self) -> str:
         """The number of its iterations, as text over sizes and outer loops."""
-        return self.schedule._extent(self._at.loop)
+        return self.schedule.extent(self._at.loop)
 
     @property
     def _at(self) -> Any:

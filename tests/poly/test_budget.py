@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
-from polysched.poly import schedule as schedules
+from polysched.poly import proven
 from polysched.poly.isl import BudgetExceeded, Frame, Val, budget
 
 
@@ -38,7 +38,7 @@ def test_a_program_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> Non
     x = ps.Input("x", ps.int32, (n,))
     f = ps.Func("f", (n,))
     f[i] = x[ps.clip(i - 1, 0, n - 1)]
-    monkeypatch.setattr(schedules, "BUDGET", 20)
+    monkeypatch.setattr(proven, "BUDGET", 20)
     with pytest.raises(ps.LanguageError, match="too intricate for the time allowed"):
         ps.Schedule(f)
     monkeypatch.undo()

@@ -1,0 +1,137 @@
+"""`s.explain()`: what a schedule does, keeps and asks, and what may be missed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..lang import index as ix
+from ..lang.define import Definition
+from ..lang.dtypes import DType
+from ..lang.nodes import Op, postorder
+from ..lang.printer import expr_text
+from .edits import loops_around, stages
+from .expressions import Translator
+from .isl import isl
+from .looptree import Loop, Tree
+from .scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+
+if TYPE_CHECKING:
+    from ..lang.tensors import Func
+    from .schedule import Schedule
+
+
+def explain(s: Schedule) -> str:
+    """The whole text, section by section; a section without anything is left out."""
+    sections = (
+        ("stages", list(_stages(s))),
+        ("storage", list(_storage(s))),
+        ("requires", list(s.conditions)),
+        ("notes", [*notes(s), *_wider(s), *_guards(s)]),
+    )
+    lines = [f"Schedule of {s.program.signature()}"]
+    for title, found in sections:
+        if found:
+            lines += [f"{title}:", *(f"  {text}" for text in found)]
+    return "\n".join(lines)
+
+
+def notes(s: Schedule) -> Iterator[str]:
+    """What may have been forgotten, and what was given up."""
+    touched = {d.stage for d in s.directives}
+    for stage in stages(s.tree):
+        d = stage.statement.definition
+        if d.is_update and d.func.history.home is None:
+            pure = next((n for n in touched if n == d.func.name), None)
+            updates = [n for n in touched if n.startswith(f"{d.func.name}.update")]
+            if pure is not None and not updates:
+                yield f"{d.func.name} is scheduled, {stage.name} is not"
+    if s.directives and not _has_vectors(s.tree):
+        yield "no loop is vectorised"
+    for name in s.broken_by:
+        yield f"not bit-exact: {name} may be summed in any order"
+    for condition, _ in s.variants:
+        yield f"where {expr_text(condition)}: another variant"
+    for directive, reason in s.trusted:
+        yield f"trusted, {reason}: {directive.text()}"
+
+
+def _has_vectors(tree: Tree) -> bool:
+    if isinstance(tree, Loop) and tree.kind == "vector":
+        return True
+    return any(_has_vectors(child) for child in getattr(tree, "body", ()))
+
+
+def _stages(s: Schedule) -> Iterator[str]:
+    for stage in stages(s.tree):
+        loops = [a.loop for a in loops_around(s.tree, stage.name)]
+        shown = ", ".join(
+            f"{x.name} [{s.extent(x)}]" + ("" if x.kind == "serial" else f" {x.kind}")
+            for x in loops
+        )
+        yield f"{stage.name}: {shown or 'once'}"
+    inlined = [f for f in s.program.funcs if f not in s.model.regions]
+    for func in inlined:
+        yield f"{s.program.names[func]}: inlined into what reads it"
+
+
+def _storage(s: Schedule) -> Iterator[str]:
+    windows = s.windows
+    for func in s.funcs:
+        if func in s.program.outputs:
+            continue
+        extents = _extents(s, func)
+        window = windows.get(func)
+        kept = "" if window is None else f", {window.planes} kept along axis {window.axis}"
+        types = ", ".join(t.name for t in func.dtypes)
+        yield f"{s.program.names[func]}: {types}[{', '.join(extents)}]{kept}"
+    for array in s.copied:
+        yield f"{array.name}.initial: a copy, made first"
+
+
+def _extents(s: Schedule, func: Func) -> list[str]:
+    region = s.model.regions[func].intersect_params(s.context)
+    if region.params().is_empty():
+        return ["0"] * func.ndim
+    names = Translator(s.parameters)
+    found = []
+    for axis in range(func.ndim):
+        extent = region.dim_max(axis).sub(region.dim_min(axis)).add_constant_val(isl.Val(1))
+        found.append(expr_text(names.pw_aff(extent.gist(region.params()), ix.ZERO)))
+    return found
+
+
+def _wider(s: Schedule) -> Iterator[str]:
+    """Where a wider float appears from narrower values."""
+    for d in s.program.definitions:
+        for t in dict.fromkeys(_widened(d)):
+            yield f"{d.name} computes in {t.name} from narrower floats ({d.span})"
+
+
+def _widened(d: Definition) -> Iterator[DType]:
+    for n in postorder(*d.values):
+        if isinstance(n, Op) and n.op == "cast" and isinstance(n.type, DType) and n.type.is_float:
+            source = n.operands[0].type
+            if isinstance(source, DType) and source.is_float and source.bits < n.type.bits:
+                yield n.type
+
+
+def _guards(s: Schedule) -> Iterator[str]:
+    """Stages whose loops visit more than what is computed."""
+    for nest in s.nests:
+        for name in _guarded(nest, False, False):
+            yield f"the loops of {name} visit some iterations in which it does nothing"
+
+
+def _guarded(scan: Scan, inside: bool, tested: bool) -> Iterator[str]:
+    match scan:
+        case ScanLoop(body=body):
+            yield from _guarded(body, True, tested)
+        case ScanIf(body=body):
+            yield from _guarded(body, inside, tested or inside)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _guarded(part, inside, tested)
+        case ScanStage(stage=stage):
+            if tested:
+                yield stage.name
