@@ -23,14 +23,21 @@ def outputs(case: Case) -> tuple[ps.Func, ...]:
 def interpreted(case: Case, arguments: Arguments) -> tuple[Array, ...]:
     """What the interpreter computes."""
     funcs = outputs(case)
-    return as_tuple(interpret(funcs if len(funcs) > 1 else funcs[0], **arguments))
+    given = fresh(case, arguments)
+    return as_tuple(interpret(funcs if len(funcs) > 1 else funcs[0], **given))
 
 
 def native(case: Case, arguments: Arguments) -> tuple[Array, ...]:
     """What the compiled program computes: by a bare call, or a kernel of several outputs."""
     funcs = outputs(case)
     program = funcs[0] if len(funcs) == 1 else kernel(case)
-    return as_tuple(program(**arguments))
+    return as_tuple(program(**fresh(case, arguments)))
+
+
+def fresh(case: Case, arguments: Arguments) -> Arguments:
+    """The arguments with copies of those that are updated in place."""
+    updated = {f.name for f in outputs(case) if isinstance(f, ps.InOut)}
+    return {k: np.copy(v) if k in updated else v for k, v in arguments.items()}
 
 
 @cache

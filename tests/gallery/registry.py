@@ -17,6 +17,7 @@ from . import (
     pyramids,
     recurrences,
     recurrent,
+    sorting,
     sparse,
     stencils,
     timesteps,
@@ -40,6 +41,7 @@ CASES: tuple[Case, ...] = (
     *recurrent.CASES,
     *attention.CASES,
     *sparse.CASES,
+    *sorting.CASES,
     *factorizations.CASES,
 )
 #: Legal programs that are refused so far.
