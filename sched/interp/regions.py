@@ -32,7 +32,7 @@ from .order import VarOrder, needs_check
 from .pieces import Pieces, point_env
 from .recurrence import DEPTH
 from .storage import Point
-from .vars import Ranges, var_points
+from .vars import Points, Ranges, var_points
 
 
 class Region:
@@ -57,6 +57,11 @@ class Region:
         if not self.added:
             return (range(0),) * self.tensor.ndim
         return tuple(range(min(axis), max(axis) + 1) for axis in zip(*self.added, strict=True))
+
+    def extent(self, d: Definition) -> Ranges | Points:
+        """Where an update runs."""
+        alone = self.shape is None and d.is_pointwise
+        return frozenset(self.added) if alone else self.span()
 
     def is_outside(self, point: Point) -> bool:
         return self.shape is not None and not all(
@@ -93,7 +98,8 @@ class Regions:
     Attributes:
         of: the region of each tensor; of one that is fresh in each iteration, that of the
             iteration last entered.
-        spans: for each update and iteration around it, the box over which its Vars run.
+        spans: for each update and iteration around it, the box over which its Vars run; or, where
+            it touches no element but its own, and its Func has no shape, the points needed.
     """
 
     def __init__(
@@ -108,7 +114,7 @@ class Regions:
         self.arrays = arrays
         self.shapes = shapes
         self.of = {tensor: Region(tensor, shape) for tensor, shape in shapes.items()}
-        self.spans: dict[tuple[Definition, Point], Ranges] = {}
+        self.spans: dict[tuple[Definition, Point], Ranges | Points] = {}
         self.pieces = {
             f: Pieces(program.definitions_of(f), symbols)
             for f in program.funcs
@@ -155,7 +161,7 @@ class Regions:
         raise refusals.endless(group[0], DEPTH)
 
     def _update(self, d: Definition, around: Env) -> None:
-        self.spans[d, loop_point(d, around)] = self.of[d.func].span()
+        self.spans[d, loop_point(d, around)] = self.of[d.func].extent(d)
         _exhaust(self.update(d, around))
 
     def _block(self, block: Block, around: Env) -> None:

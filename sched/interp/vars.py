@@ -3,6 +3,8 @@
 A Var that is an index on the left by itself runs over the extent of that axis of the region. One
 that occurs inside of index expressions only runs over all integers for which these, and not the
 other ones, stay within the region; they are found by bisection, whatever the expressions are.
+Where an update touches no element but its own, nobody can tell whether it runs elsewhere than
+where its values are needed.
 """
 
 from __future__ import annotations
@@ -15,8 +17,10 @@ from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Read, RVar, Var, postorder
 from .bounds import Bounds
 from .evaluate import Env, Evaluator, Faults, Symbols
+from .storage import Point
 
 Ranges = tuple[range, ...]
+Points = frozenset[Point]
 
 #: The bisection starts from this power of two on either side of zero; what still has solutions
 #: at the rim when its boxes have shrunk to the second one has infinitely many.
@@ -25,10 +29,21 @@ _MANY = 10_000
 
 
 def var_points(
-    definition: Definition, box: Ranges, symbols: Symbols, around: Env | None = None
+    definition: Definition,
+    where: Ranges | Points,
+    symbols: Symbols,
+    around: Env | None = None,
 ) -> Iterator[Env]:
-    """The values of an update's Vars, where its Func's region spans `box`, in an iteration of
-    the loops `around`."""
+    """The values of an update's Vars, where its Func's region spans a box or is made of points,
+    in an iteration of the loops `around`."""
+    outer = around or {}
+    if isinstance(where, frozenset):
+        vars = definition.vars
+        return ({**outer, **dict(zip(vars, p, strict=True))} for p in sorted(where))
+    return _within(definition, where, symbols, outer)
+
+
+def _within(definition: Definition, box: Ranges, symbols: Symbols, around: Env) -> Iterator[Env]:
     plain: dict[Node, range] = {}
     for x, extent in zip(definition.lhs, box, strict=True):
         if isinstance(x, Var):
@@ -36,7 +51,7 @@ def var_points(
     inside = tuple(v for v in definition.vars if v not in plain)
     search = _Search(definition, inside, box, symbols) if inside else None
     for values in itertools.product(*plain.values()):
-        env: Env = {**(around or {}), **dict(zip(plain, values, strict=True))}
+        env: Env = {**around, **dict(zip(plain, values, strict=True))}
         if search is None:
             yield env
         else:

@@ -83,6 +83,14 @@ class Definition:
         return self.number is not None
 
     @property
+    def is_pointwise(self) -> bool:
+        """Whether an instance touches no element of its Func but that of its Vars."""
+        bounds = (b for r in self.rvars for b in (r.lo, r.hi))
+        reads = postorder(*self.values, *self.where, *bounds)
+        own = (n for n in reads if isinstance(n, Read) and n.tensor is self.func)
+        return self.lhs == self.vars and all(n.index == self.lhs for n in own)
+
+    @property
     def name(self) -> str:
         return self.func.name if self.number is None else f"{self.func.name}.update({self.number})"
 

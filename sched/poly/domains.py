@@ -88,6 +88,12 @@ class Domains:
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
         for v in d.vars:
             domain = domain.intersect(self._var_range(d, v, frame, region))
+        if d.is_pointwise and not self.model.program.is_fixed(d.func):
+            # What it would do outside of the region, nobody sees.
+            home = d.func.history.home
+            element = (*(() if home is None else home.loops), *d.lhs)
+            needed = access_relation(frame, element).map.intersect_range(region).domain()
+            domain = domain.intersect(needed)
         self._check_vars_bounded(d, domain)
         return self.update_at(d, domain)
 

@@ -51,6 +51,24 @@ def test_a_region_is_exactly_what_is_read_not_its_box():
     assert interpret(g, np.arange(3)).tolist() == [0, 1, 2]
 
 
+def test_an_update_of_its_own_element_runs_where_that_is_needed():
+    A = ps.Input("A", ps.int64, (n,))
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    f[i] = 1
+    f[i] += A[i // 4]  # in bounds at the multiples of 4 alone
+    g[i] = f[4 * i]
+    assert points(f, (g,), {"n": 3})["f.update(0)"] == [(0,), (4,), (8,)]
+    assert interpret(g, np.arange(3)).tolist() == [1, 2, 3]
+
+
+def test_an_update_of_other_elements_runs_over_the_box():
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    f[i] = i
+    f[i] += f[-1]
+    g[i] = f[4 * i]
+    assert points(f, (g,), {"n": 3})["f.update(0)"] == [(i,) for i in range(9)]
+
+
 def test_nothing_is_computed_for_an_empty_output():
     f, g = ps.Func("f"), ps.Func("g", (n,))
     f[i] = 1

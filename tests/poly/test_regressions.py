@@ -243,3 +243,24 @@ def test_reads_whose_guards_depend_on_one_another() -> None:
     f[i] = ps.select(first, b, 7) + ps.select(second, a, 5)
     with pytest.raises(ps.LanguageError, match="is read depends on other reads"):
         ps.Schedule(f).compile()
+
+
+@SCHEDULES
+def test_a_reduction_runs_only_where_the_condition_around_it_holds(make: Any) -> None:
+    """It ran over the box around the triangle, and was refused for what it read beyond."""
+    A = ps.Input("A", ps.int32, (n, m))
+    k = ps.RVar("k", 0, m)
+    f = ps.Func("f", (n, n))
+    f[i, j] = ps.select(j <= i, ps.sum(A[i - j, k], k), 0)
+    assert make(f).conditions == ()
+    assert np.array_equal(np.triu(check(make, f, A=arange(4, 3)), 1), np.zeros((4, 4)))
+
+
+@SCHEDULES
+def test_a_recurrence_through_a_reduction_over_a_triangle(make: Any) -> None:
+    """Above the diagonal the sum would need values that come later: no order was found."""
+    A = ps.Input("A", ps.int32, (n, n))
+    k = ps.RVar("k", 0, j)
+    L = ps.Func("L", (n, n), ps.int32)
+    L[i, j] = ps.select(j <= i, A[i, j] + ps.sum(L[i, k] * L[j, k], k), 0)
+    check(make, L, A=arange(5, 5))
