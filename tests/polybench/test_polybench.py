@@ -1,0 +1,85 @@
+"""PolyBench: native code, the interpreter and NumPy agree."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from gallery.case import Arguments, Array, Case
+from gallery.execute import assert_close, assert_same, interpreted, native, outputs
+
+import polysched as ps
+from polybench.registry import CASES, KERNELS
+
+IN_PLACE = [case for case in CASES if any(isinstance(f, ps.InOut) for f in outputs(case))]
+SIZES = (0, 1, 2, 7)
+STEPS = (0, 1, 2, 13)
+LARGER = 19
+
+
+def _small(case: Case) -> list[dict[str, int]]:
+    """Equal sizes, each with every number of steps; and sizes that differ."""
+    uneven = {name: 3 + k for k, name in enumerate(case.size_names)}
+    equal = [case.small_sizes(size) for size in SIZES]
+    if "T" in case.size_names:
+        equal = [sizes | {"T": T} for sizes in equal for T in STEPS]
+    return [*equal, uneven]
+
+
+def _call(case: Case, sizes: Mapping[str, int]) -> Any:
+    slow = [pytest.mark.slow] if case.has("slow") and LARGER in sizes.values() else []
+    name = f"{case.name}-{','.join(map(str, sizes.values()))}"
+    return pytest.param(case, sizes, id=name, marks=slow)
+
+
+def _calls() -> list[Any]:
+    return [
+        _call(case, sizes) for case in CASES for sizes in (*_small(case), case.small_sizes(LARGER))
+    ]
+
+
+def run(how: Any, case: Case, arguments: Arguments) -> tuple[Array, ...]:
+    """The results for a copy of the arguments, as some are updated in place."""
+    return tuple(np.copy(result) for result in how(case, copy.deepcopy(arguments)))
+
+
+@pytest.mark.parametrize(("case", "sizes"), _calls())
+def test_native_equals_interpreter(case: Case, sizes: Mapping[str, int]) -> None:
+    arguments = case.arguments(sizes, np.random.default_rng(sum(sizes.values())))
+    assert_same(run(native, case, arguments), run(interpreted, case, arguments))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_native_is_close_to_reference(case: Case) -> None:
+    arguments = case.arguments(case.large_sizes(), np.random.default_rng(0))
+    assert_close(run(native, case, arguments), case.reference(**arguments), case.tolerance)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("size", [2, 7])
+def test_interpreter_is_close_to_reference(case: Case, size: int) -> None:
+    arguments = case.arguments(size, np.random.default_rng(size))
+    assert_close(run(interpreted, case, arguments), case.reference(**arguments), case.tolerance)
+
+
+@pytest.mark.parametrize("case", IN_PLACE, ids=lambda case: case.name)
+def test_arrays_are_updated_in_place(case: Case) -> None:
+    """What the call returns is the caller's array, and Inputs are left alone."""
+    arguments = case.arguments(7, np.random.default_rng(7))
+    before = copy.deepcopy(arguments)
+    results = dict(zip((f.name for f in outputs(case)), native(case, arguments), strict=True))
+    for tensor in outputs(case):
+        if isinstance(tensor, ps.InOut):
+            assert results[tensor.name] is arguments.pop(tensor.name)
+    for name, value in arguments.items():
+        assert np.array_equal(value, before[name]), name
+
+
+def test_all_kernels_are_there() -> None:
+    names = {case.name for case in CASES}
+    assert len(names) == len(CASES)
+    assert names.issuperset(KERNELS)
+    assert len(KERNELS) == 30
