@@ -312,7 +312,7 @@ def _check_fresh(func: Func, recorded: Recorded, read: History) -> None:
     check_scope(read, recorded.block, recorded.span)
     if not read.recorded or read.recorded[read.pieces - 1].serial < recorded.serial:
         return
-    same = func.history.home is read.home and func.history.is_piece(recorded)
+    same = func.history.home is read.home and recorded in func.history.equations
     if not (same and func in _needed_by_pieces(read.func)):
         raise LanguageError(
             f"{read.func.name} is read before it is defined in this iteration, at "
@@ -329,8 +329,8 @@ def _needed_by_pieces(func: Func) -> set[Func]:
     pending = [func]
     while pending:
         history = pending.pop().history
-        for piece in history.recorded[: history.pieces]:
-            for node in nodes.reachable(*piece.lhs, *piece.values):
+        for equation in history.equations:
+            for node in nodes.reachable(*equation.lhs, *equation.values):
                 if isinstance(node, Read) and node.tensor not in found:
                     read = node.tensor.read_history
                     if read is not None and read.home is history.home:

@@ -268,6 +268,11 @@ class History:
             self.pieces += 1
             self.closed = all(isinstance(x, Var) for x in lhs)
 
+    @property
+    def equations(self) -> list[Recorded]:
+        """What gives its value to begin with: the pieces, and all of a reduction."""
+        return self.recorded if self.func.is_reduction else self.recorded[: self.pieces]
+
     def is_piece(self, recorded: Recorded) -> bool:
         """Whether a definition is a piece of the pure definition."""
         return recorded in self.recorded[: self.pieces]

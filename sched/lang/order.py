@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from .blocks import Sequential
-from .define import Definition
+from .define import Definition, Recorded
 from .errors import LanguageError, Span
 from .inout import Initial, InOut
 from .nodes import Node, Read, postorder
@@ -277,14 +277,37 @@ def _block_step(block: Sequential, needed: set[Func]) -> Block:
             typed = {d.serial: d for d in func.history.typed()}
             body.append(Plain(func, (typed[recorded.serial],)))
         elif recorded.serial == max(last[f].serial for f in members):
+            _check_unmoved(members, entries[: entries.index(item)])
             body.append(Recurrence(members, tuple(d for f in members for d in f.history.typed())))
     return Block(block, tuple(body))
 
 
+def _check_unmoved(
+    members: Sequence[Func], entries: Sequence[tuple[Func, Recorded] | Sequential]
+) -> None:
+    """Refuses an update between the definitions of a recurrence of what one before it reads: all
+    of them run where the last one stands."""
+    readers: dict[Tensor, Definition] = {}
+    for item in entries:
+        changed = [item] if not isinstance(item, Sequential) else list(item.definitions())
+        for func, recorded in changed:
+            if func in members:
+                d = next(d for d in func.history.typed() if d.serial == recorded.serial)
+                readers.update(dict.fromkeys(tensors_read(d), d))
+            elif func in readers:
+                names = ", ".join(f.name for f in members if not f.is_reduction)
+                raise LanguageError(
+                    f"{readers[func].name} reads {func.name} before this update of it, but is part "
+                    f"of a recurrence ({names}) that goes on after it",
+                    where=recorded.span,
+                    hint="write the definitions of a recurrence one after the other",
+                )
+
+
 def _fresh_needs(func: Func, fresh: Sequence[Func]) -> list[Func]:
     """What the pure definition of a Func needs of the Funcs defined in the same block."""
-    pieces = [d for d in func.history.typed() if not d.is_update]
-    return [f for d in pieces for f in funcs_read(d) if f in fresh and f is not func]
+    equations = [d for d in func.history.typed() if not d.is_update or func.is_reduction]
+    return [f for d in equations for f in funcs_read(d) if f in fresh and f is not func]
 
 
 # initial values ---------------------------------------------------------------------------------

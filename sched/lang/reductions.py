@@ -203,6 +203,7 @@ def _build(
         here = Read(func, tuple(x.node for x in at), 0, None)
         op = _COMBINE[node.op]
         func.history.record(at, Expr(Op(op, (here, body), None), (op, here, body)), span)
+    func.is_reduction = True
     func.nonempty = node.op in _NEEDS_ONE and node.initial is None
     return func, index
 

@@ -45,6 +45,8 @@ class Tensor:
     is_tensor = True
     #: A reduction that has no value over an empty domain: each call checks that there is none.
     nonempty = False
+    #: Made of an inline reduction: its update is part of its value, as an equation's right side is.
+    is_reduction = False
     #: What a user calls this kind of thing, for messages.
     kind: ClassVar[str] = "tensor"
 
