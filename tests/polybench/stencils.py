@@ -32,8 +32,7 @@ def adi() -> ps.Func:
     v = ps.Func("v", (T + 1, n, n), ps.float64)
     p, r = (ps.Func(name, (n,), ps.float64) for name in "pr")
     q, s = (ps.Func(name, (T + 1, n, n), ps.float64) for name in "qs")
-    inner_i, inner_j = (i > 0) & (i < n - 1), (j > 0) & (j < n - 1)
-    inside = inner_i & inner_j & (t > 0)
+    inside = _inside(i, n) & _inside(j, n) & (t > 0)
 
     p[j] = ps.select(j > 0, -a / (a * p[j - 1] + b), 0.0)
     r[j] = ps.select(j > 0, -d / (d * r[j - 1] + e), 0.0)
@@ -43,14 +42,35 @@ def adi() -> ps.Func:
     explicit = -a * v[t, i - 1, j] + (1.0 + 2.0 * a) * v[t, i, j] - a * v[t, i + 1, j]
     s[t, i, j] = ps.select(inside, (explicit - d * s[t, i, j - 1]) / (d * r[j - 1] + e), 1.0)
     u[0, i, j] = start[i, j]
-    u[t, i, j] = ps.select(
-        inside,
-        r[j] * u[t, i, j + 1] + s[t, i, j],
-        ps.select(inner_i, 1.0, u[t - 1, i, j]),
-    )
+    border = ps.select(_inside(i, n), 1.0, u[t - 1, i, j])
+    u[t, i, j] = ps.select(inside, r[j] * u[t, i, j + 1] + s[t, i, j], border)
     last = ps.Func("last", (n, n))
     last[i, j] = u[T, i, j]
     return last
+
+
+def adi_by_steps() -> ps.InOut:
+    """The same, where each step is made of recurrences of its own."""
+    T, n = ps.sizes("T n")
+    u = ps.InOut("start", ps.float64, (n, n))
+    i, j = ps.vars("i j")
+    a, b, d, e = _adi_coefficients(T, n)
+    inside = _inside(i, n) & _inside(j, n)
+
+    p, r = (ps.Func(name, (n,), ps.float64) for name in "pr")
+    p[j] = ps.select(j > 0, -a / (a * p[j - 1] + b), 0.0)
+    r[j] = ps.select(j > 0, -d / (d * r[j - 1] + e), 0.0)
+    with ps.sequential("t", 0, T):
+        q, v, s, w = (ps.Func(name, (n, n), ps.float64) for name in "qvsw")
+        explicit = -d * u[j, i - 1] + (1.0 + 2.0 * d) * u[j, i] - d * u[j, i + 1]
+        q[i, j] = ps.select(inside, (explicit - a * q[i, j - 1]) / (a * p[j - 1] + b), 1.0)
+        v[i, j] = ps.select(inside, p[i] * v[i + 1, j] + q[j, i], 1.0)
+        explicit = -a * v[i - 1, j] + (1.0 + 2.0 * a) * v[i, j] - a * v[i + 1, j]
+        s[i, j] = ps.select(inside, (explicit - d * s[i, j - 1]) / (d * r[j - 1] + e), 1.0)
+        border = ps.select(_inside(i, n), 1.0, u[i, j])
+        w[i, j] = ps.select(inside, r[j] * w[i, j + 1] + s[i, j], border)
+        u[i, j] = w[i, j]
+    return u
 
 
 def adi_in_place() -> ps.InOut:
@@ -366,7 +386,7 @@ def _seidel_reference(A: Array, T: int) -> Array:
 CASES = (
     *cases(
         "adi",
-        {"": adi, "-in-place": adi_in_place},
+        {"": adi, "-by-steps": adi_by_steps, "-in-place": adi_in_place},
         sizes="T n",
         make=_adi_arguments,
         reference=_adi_reference,
