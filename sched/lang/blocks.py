@@ -279,7 +279,7 @@ def settle(root: Sequential) -> None:
     written = list(root.definitions())
     updated = {f for f, r in written if f.history.home is None}
     for func, recorded in written:
-        for node in nodes.reachable(*recorded.lhs, *recorded.values):
+        for node in nodes.reachable(*recorded.roots):
             if isinstance(node, Read) and node.tensor is not func:
                 _settle_read(func, recorded, node.tensor, updated)
 
@@ -330,7 +330,7 @@ def _needed_by_pieces(func: Func) -> set[Func]:
     while pending:
         history = pending.pop().history
         for equation in history.equations:
-            for node in nodes.reachable(*equation.lhs, *equation.values):
+            for node in nodes.reachable(*equation.roots):
                 if isinstance(node, Read) and node.tensor not in found:
                     read = node.tensor.read_history
                     if read is not None and read.home is history.home:

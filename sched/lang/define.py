@@ -41,6 +41,13 @@ class Recorded:
     span: Span
     serial: int
     block: Sequential | None = None
+    #: What a reduction runs over, also where its value does not mention it.
+    over: tuple[RVar, ...] = ()
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """Every expression in it."""
+        return (*self.lhs, *self.values, *self.over)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,14 +226,14 @@ class History:
             self._typed, self.func.dtypes, self.completed_by = typed, dtypes, by
 
     # recording --------------------------------------------------------------------------------
-    def record(self, index: object, value: object, span: Span) -> None:
-        """A definition `func[index] = value`, written at `span`."""
+    def record(self, index: object, value: object, span: Span, over: tuple[RVar, ...] = ()) -> None:
+        """A definition `func[index] = value`, written at `span`; a reduction runs `over` RVars."""
         func, block = self.func, current_block()
         check_scope(self, block, span)
         given, augmented = self._values(value)
         implicit = max(map(_implicit, postorder(*given)), default=0)
         lhs = func._index(index, implicit)
-        check_loops(block, (*lhs, *given), span)
+        check_loops(block, (*lhs, *given, *over), span)
         check_traces(lhs, given)
         if block is None and not self.closed:
             self._refuse_plain_reads(given, span)
@@ -245,7 +252,7 @@ class History:
                 f"but this definition has {len(lhs)}",
                 where=span,
             )
-        recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block)
+        recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block, over)
         is_piece = self._classify(recorded)
         if is_piece and self.recorded and self.home is not block:
             self._refuse_split(recorded)
@@ -280,7 +287,7 @@ class History:
     def _note_reads(self, new: Recorded) -> None:
         """A Func is complete at its first use by a definition of another one; in a `sequential`,
         which may go on to update it, when that ends."""
-        for node in nodes.reachable(*new.lhs, *new.values):
+        for node in nodes.reachable(*new.roots):
             read = node.tensor.read_history if isinstance(node, Read) else None
             if read is None or read is self:
                 continue
@@ -372,6 +379,8 @@ class History:
 
     def seen_by(self, by: Span) -> None:
         """A definition that is typed now reads this one, which may get more definitions."""
+        if self.func.is_reduction:
+            return  # nobody adds to it
         if self.completed_by is None and self.recorded and self._seen is None:
             self._refuse_unsettled(by)
             self._seen = self.dtypes(), by
@@ -426,8 +435,8 @@ class History:
 
     def _has_rvars(self, new: Recorded) -> bool:
         """Whether it runs over RVars; the loops of blocks around it are none of its own."""
-        own = {n for n in postorder(*new.lhs, *new.values) if isinstance(n, RVar)}
-        around = {} if new.block is None else new.block.renaming((*new.lhs, *new.values))
+        own = {n for n in postorder(*new.roots) if isinstance(n, RVar)}
+        around = {} if new.block is None else new.block.renaming(new.roots)
         return not own <= around.keys()
 
     def _reads_itself(self, new: Recorded) -> bool:

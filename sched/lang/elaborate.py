@@ -62,7 +62,7 @@ def elaborate(func: Func, recorded: Recorded, dtypes: tuple[DType, ...]) -> Type
     """The typed left side, values, RVars in running order, and conditions of a definition."""
     typer = _Typer(func, dtypes, recorded.span)
     block = recorded.block
-    rename = {} if block is None else block.renaming((*recorded.lhs, *recorded.values))
+    rename = {} if block is None else block.renaming(recorded.roots)
     rvars: list[RVar] = []
     own = [(r, equals) for r, equals in _rvars(recorded).items() if r not in rename]
     for first, equals in sorted(own, key=lambda item: item[0].serial):
@@ -117,7 +117,7 @@ def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
     from .expr import symbol_key
 
     found: dict[object, list[RVar]] = {}
-    for node in nodes.reachable(*recorded.lhs, *recorded.values):
+    for node in nodes.reachable(*recorded.roots):
         if isinstance(node, RVar):
             found.setdefault(symbol_key(node), []).append(node)
     result = {}

@@ -226,7 +226,7 @@ class Program:
         """The tensors of the definitions in the order written: those read, then the one written.
         With repetitions."""
         for definition, func in self._recorded():
-            for node in nodes.reachable(*definition.lhs, *definition.values):
+            for node in nodes.reachable(*definition.roots):
                 if isinstance(node, Read):
                     yield node.tensor
             yield func
@@ -286,7 +286,7 @@ class Program:
         """Every node of every definition in the user's order: typing reorders operands."""
         for definition, _ in self._recorded():
             loops = () if definition.block is None else definition.block.loops
-            yield from nodes.reachable(*definition.lhs, *definition.values, *loops)
+            yield from nodes.reachable(*definition.roots, *loops)
 
     def _symbol_nodes(self) -> Iterator[Node]:
         for tensor in (*self.inputs, *self.consts, *self.funcs):

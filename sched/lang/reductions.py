@@ -190,19 +190,20 @@ def _build(
     names = _as_dimensions(node, outer)
     at = tuple(Expr(names.get(x, x)) for x in index)
     body = substitute(node.body, names)
+    over = tuple(r for r in (names.get(r, r) for r in node.rvars) if isinstance(r, nodes.RVar))
     if node.op in _ARG:
         func = Func._internal(name, (value_dtype(body, span), int64, bool_))
         k = names.get(node.rvars[0], node.rvars[0])
         start = Const(_zero(func), func.dtypes[0])
         func.history.record(at, (Expr(start), 0, False), span)
-        func.history.record(at, _arg_step(node.op, func, at, Expr(body), Expr(k)), span)
+        func.history.record(at, _arg_step(node.op, func, at, Expr(body), Expr(k)), span, over)
     else:
         func = Func._internal(name, None if node.dtype is None else (node.dtype,))
         start_value = _start(node, body, span)
         func.history.record(at, Expr(substitute(start_value, names)), span)
         here = Read(func, tuple(x.node for x in at), 0, None)
         op = _COMBINE[node.op]
-        func.history.record(at, Expr(Op(op, (here, body), None), (op, here, body)), span)
+        func.history.record(at, Expr(Op(op, (here, body), None), (op, here, body)), span, over)
     func.is_reduction = True
     func.nonempty = node.op in _NEEDS_ONE and node.initial is None
     return func, index

@@ -264,3 +264,37 @@ def test_a_recurrence_through_a_reduction_over_a_triangle(make: Any) -> None:
     L = ps.Func("L", (n, n), ps.int32)
     L[i, j] = ps.select(j <= i, A[i, j] + ps.sum(L[i, k] * L[j, k], k), 0)
     check(make, L, A=arange(5, 5))
+
+
+@SCHEDULES
+def test_a_reduction_of_what_does_not_depend_on_its_rvar(make: Any) -> None:
+    """The RVar was taken from the value, and so lost where that does not mention it."""
+    A = ps.Input("A", ps.int32, (n,))
+    k = ps.RVar("k", 0, n)
+    f, g = ps.Func("f", (n,)), ps.Func("g", ())
+    f[i] = ps.sum(A[i], k) + ps.sum(ps.sum(A[i], k), ps.RVar("l", 0, i))
+    g[()] = ps.sum(1, (k, ps.RVar("l", 0, k))) + 100 * ps.prod(2, k)
+    for size in (0, 1, 4):
+        a = arange(size)
+        found = check(make, (f, g), A=a)
+        assert found[0].tolist() == [size * (1 + x) * x for x in range(size)]
+        assert found[1] == size * (size - 1) // 2 + 100 * 2**size
+
+
+@SCHEDULES
+def test_counting_by_bounds_that_are_read(make: Any) -> None:
+    start = ps.Input("start", ps.int32, (n + 1,), range=(0, m + 1))
+    f = ps.Func("f", (n,))
+    f[i] = ps.sum(1, ps.RVar("k", start[i], start[i + 1]))
+    found = check(make, f, start=np.array([0, 2, 2, 5], np.int32), m=5)
+    assert found.tolist() == [2, 0, 3]
+
+
+@SCHEDULES
+def test_a_reduction_of_literals_in_a_block(make: Any) -> None:
+    """Its dtype was asked for, by a name that nobody wrote."""
+    A = ps.InOut("A", ps.int64, (n,))
+    with ps.sequential("t", 0, n) as t:
+        A[t] += ps.sum(1, ps.RVar("k", 0, t))
+    assert make(A).compile()(A=np.zeros(4, np.int64)).tolist() == [0, 1, 2, 3]
+    assert ps.interpret(A, A=np.zeros(4, np.int64)).tolist() == [0, 1, 2, 3]
