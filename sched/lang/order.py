@@ -173,6 +173,8 @@ class _Graph:
     def _chain(self, func: Func) -> list[_Unit]:
         """The units that define a Func, one after the other."""
         definitions = func.history.typed()
+        if not definitions:
+            return []  # an InOut that is only read
         if all(d.block is None for d in definitions):
             return [_Unit([func], list(definitions), False)]
         chain: list[_Unit] = []

@@ -298,3 +298,15 @@ def test_a_reduction_of_literals_in_a_block(make: Any) -> None:
         A[t] += ps.sum(1, ps.RVar("k", 0, t))
     assert make(A).compile()(A=np.zeros(4, np.int64)).tolist() == [0, 1, 2, 3]
     assert ps.interpret(A, A=np.zeros(4, np.int64)).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_an_array_in_place_that_nothing_updates(several: bool) -> None:
+    """It has no definition, and a list of them had no first element."""
+    A, B = (ps.InOut(name, ps.int64, (n,)) for name in "AB")
+    B[i] += A[i]
+    with pytest.raises(ps.LanguageError, match="A is not updated by anything"):
+        ps.Schedule((A, B) if several else A)
+    assert ps.Schedule(B).compile()(
+        A=arange(3, dtype=np.int64), B=arange(3, dtype=np.int64)
+    ).tolist() == [0, 2, 4]
