@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from gallery.case import Arguments, Array, Case
 from gallery.execute import assert_close, assert_same, interpreted, native, outputs
+from gallery.variants import VIEWS
 
 import polysched as ps
 from polybench.registry import CASES, KERNELS
@@ -76,6 +78,23 @@ def test_arrays_are_updated_in_place(case: Case) -> None:
             assert results[tensor.name] is arguments.pop(tensor.name)
     for name, value in arguments.items():
         assert np.array_equal(value, before[name]), name
+
+
+@pytest.mark.parametrize("case", IN_PLACE, ids=lambda case: case.name)
+def test_arrays_of_any_layout_are_updated_in_place(case: Case) -> None:
+    """Each array in another layout; writable ones where they are updated."""
+    sizes = {name: 4 + k for k, name in enumerate(case.size_names)}
+    arguments = case.arguments(sizes, np.random.default_rng(4))
+    updated = {f.name for f in outputs(case) if isinstance(f, ps.InOut)}
+    wanted = run(native, case, arguments)
+    for first in range(len(VIEWS)):
+        views = itertools.cycle(sorted(VIEWS)[first:] + sorted(VIEWS)[:first])
+        given = copy.deepcopy(arguments)
+        for name, value in given.items():
+            view = next(v for v in views if not (v == "read-only" and name in updated))
+            if isinstance(value, np.ndarray):
+                given[name] = VIEWS[view](value)
+        assert_same(native(case, given), wanted)
 
 
 def test_all_kernels_are_there() -> None:
