@@ -129,7 +129,9 @@ class Domains:
         if exact is not None:
             return exact
         found = access_relation(frame, (bound,)).map.intersect_domain(outer)
-        if not is_bounded(found.range(), 0):
+        values = found.range().remove_divs()
+        has_end = values.dim_has_lower_bound if smallest else values.dim_has_upper_bound
+        if not has_end(isl.dim_type.set, 0):
             raise _unbounded(d, r, bound)
         return found.dim_min(0) if smallest else found.dim_max(0)
 

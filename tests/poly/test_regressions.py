@@ -310,3 +310,27 @@ def test_an_array_in_place_that_nothing_updates(several: bool) -> None:
     assert ps.Schedule(B).compile()(
         A=arange(3, dtype=np.int64), B=arange(3, dtype=np.int64)
     ).tolist() == [0, 2, 4]
+
+
+@SCHEDULES
+def test_bounds_that_are_read_and_clamped_from_one_side(make: Any) -> None:
+    """A last value needs no lower bound, nor a first one an upper one."""
+    c, x = ps.Input("c", ps.int32, (n,)), ps.Input("x", ps.int32, (n,))
+    below = ps.RVar("below", 0, ps.minimum(c[i], n))
+    above = ps.RVar("above", ps.maximum(c[i], 0), n)
+    f = ps.Func("f", (n,))
+    f[i] = ps.sum(x[below], below) - ps.sum(x[above], above)
+    large = 2**31 - 1
+    found = check(make, f, c=np.array([2, -large, large, 0], np.int32), x=arange(4) + 1)
+    assert found.tolist() == [3 - 7, -10, 10, -10]
+
+
+@pytest.mark.parametrize("ends", ["first", "last"])
+def test_bounds_that_are_read_and_clamped_from_the_other_side(ends: str) -> None:
+    c, x = ps.Input("c", ps.int32, (n,)), ps.Input("x", ps.int32, (n,))
+    bounds = (ps.minimum(c[i], n), n) if ends == "first" else (0, ps.maximum(c[i], 0))
+    k = ps.RVar("k", *bounds)
+    f = ps.Func("f", (n,))
+    f[i] = ps.sum(x[k], k)
+    with pytest.raises(ps.LanguageError, match="nothing bounds the RVar k"):
+        ps.Schedule(f)
