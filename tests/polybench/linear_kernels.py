@@ -54,19 +54,9 @@ def three_mm() -> ps.Func:
     C = ps.Input("C", ps.float64, (m, q))
     D = ps.Input("D", ps.float64, (q, p))
 
-    i, j = ps.vars("i j")
-
-    def product(name: str, X: ps.Input | ps.Func, Y: ps.Input | ps.Func, inner: ps.Size) -> ps.Func:
-        k = ps.RVar("k", 0, inner)
-        XY = ps.Func(name)
-        XY[i, j] = ps.sum(X[i, k] * Y[k, j], k)
-        return XY
-
-    E, F = product("E", A, B, l), product("F", C, D, q)
-    h = ps.RVar("h", 0, m)
-    G = ps.Func("G", (n, p))
-    G[i, j] = ps.sum(E[i, h] * F[h, j], h)
-    return G
+    E = ps.einsum("ik,kj->ij", A, B, name="E")
+    F = ps.einsum("ik,kj->ij", C, D, name="F")
+    return ps.einsum("ik,kj->ij", E, F, name="G")
 
 
 def atax() -> ps.Func:
