@@ -17,7 +17,8 @@ Results = Array | tuple[Array, ...]
 
 #: `boundary`: reads beyond an edge. `triangular`: bounds that depend on Vars or RVars, or `where`.
 #: `multiple`: several outputs. `pieces`: constants on the left of a pure definition. `deep`: the
-#: builder takes a depth. `inplace`: updates an array of the caller's. `slow`: seconds for the interpreter at size 33.
+#: builder takes a depth. `inplace`: updates an array of the caller. `slow`: seconds for the
+#: interpreter at size 33.
 TAGS = frozenset(
     {
         *("integer", "float", "params", "multiple", "tuple", "pieces"),
