@@ -14,7 +14,7 @@ import numpy as np
 from ..lang import index as ix
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
-from ..lang.errors import CallTypeError, CallValueError, InternalError
+from ..lang.errors import CallValueError, InternalError
 from ..lang.inout import InOut
 from ..lang.nodes import Node, integer
 from ..lang.printer import expr_text, html_text
@@ -122,12 +122,6 @@ class Kernel:
 
     def _call_part(self, region: Any, args: Any, kwargs: Any, out: Any, shape: Any) -> Any:
         """Computes a part, by a kernel that is compiled when first needed."""
-        if shape is not None:
-            raise CallTypeError(
-                "region= says what is computed, and shape= too",
-                argument="shape",
-                hint="leave out shape=",
-            )
         with self._lock:
             if self._part is None:
                 partial = Partial(self._schedule.program)
@@ -135,7 +129,7 @@ class Kernel:
                 kernel = Kernel(schedule, checks=self._checks, target=self._target)
                 self._part = partial, kernel
         partial, kernel = self._part
-        sizes = partial.sizes(region)
+        sizes = partial.sizes(region, shape)
         return kernel(*args, out=partial.renamed(out), **{**kwargs, **sizes})
 
     def _result(self, func: Func, outputs: dict[str, Array]) -> Any:

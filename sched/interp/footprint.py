@@ -27,6 +27,8 @@ class Access:
     exact: bool
     where: Function
     is_write: bool = False
+    #: Where a region ends that is read as a whole, from `index` on.
+    ends: tuple[Node, ...] | None = None
 
 
 def instance_point(definition: Definition, env: Env) -> dict[str, int | Interval]:

@@ -70,7 +70,7 @@ def interpret(
     if region is not None:
         partial = Partial(program)
         program, out = partial.program, partial.renamed(out)
-        kwargs = {**kwargs, **partial.sizes(region)}
+        kwargs = {**kwargs, **partial.sizes(region, shape)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
     with np.errstate(all="ignore"), deep_recursion(_all_roots(program), DEPTH):
         results = _Run(program, binding, checks).results()

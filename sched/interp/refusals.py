@@ -12,7 +12,7 @@ from ..lang.define import Definition
 from ..lang.dtypes import DType, concrete, int64
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder
-from ..lang.printer import expr_text
+from ..lang.printer import expr_text, region_text
 from ..lang.tensors import Func, Input, Tensor
 from .bounds import Box
 from .evaluate import Env
@@ -36,8 +36,11 @@ def point_text(point: Mapping[str, int | Interval]) -> str:
 
 def _access_text(d: Definition, access: Access) -> str:
     verb = "written" if access.is_write else "read"
-    index = ", ".join(map(expr_text, access.index))
-    return f"{access.tensor.name}[{index}], {verb} by {d.name} ({d.span})"
+    if access.ends is None:
+        inside = ", ".join(map(expr_text, access.index))
+    else:
+        inside = region_text(access.index, access.ends)
+    return f"{access.tensor.name}[{inside}], {verb} by {d.name} ({d.span})"
 
 
 def outside(
@@ -45,12 +48,15 @@ def outside(
 ) -> CallValueError:
     """An access whose index is known and out of bounds."""
     at = instance_text(d, env)
+    hint = (
+        "a guard makes it safe: ps.select((0 <= i) & (i < n), ..., 0), "
+        "or clamp the index: ps.clip(i, 0, n - 1)"
+    )
     return CallValueError(
         f"{access.tensor.name}{list(point)} is out of bounds: {access.tensor.name} has the shape "
         f"{shape}; it is {_access_text(d, access)}" + (f" at {at}" if at else ""),
         argument=access.tensor.name,
-        hint="a guard makes it safe: ps.select((0 <= i) & (i < n), ..., 0), "
-        "or clamp the index: ps.clip(i, 0, n - 1)",
+        hint=hint if access.ends is None else "declare a region that lies inside of the array",
     )
 
 

@@ -36,11 +36,15 @@ from .vars import Points, Ranges, var_points
 
 
 class Region:
-    """Points of a tensor: all of `shape`, if it has one; else those that were added."""
+    """Points of a tensor: all of `shape`, if it has one; else those that were added. It has none
+    outside of `limit`."""
 
-    def __init__(self, tensor: Tensor, shape: tuple[int, ...] | None) -> None:
+    def __init__(
+        self, tensor: Tensor, shape: tuple[int, ...] | None, limit: tuple[int, ...] | None
+    ) -> None:
         self.tensor = tensor
         self.shape = shape
+        self.limit = limit
         self.added: set[Point] = set()
         self.boxes: set[Box] = set()
 
@@ -64,8 +68,8 @@ class Region:
         return frozenset(self.added) if alone else self.span()
 
     def is_outside(self, point: Point) -> bool:
-        return self.shape is not None and not all(
-            0 <= i < n for i, n in zip(point, self.shape, strict=True)
+        return self.limit is not None and not all(
+            0 <= i < n for i, n in zip(point, self.limit, strict=True)
         )
 
 
@@ -113,7 +117,7 @@ class Regions:
         self.symbols = symbols
         self.arrays = arrays
         self.shapes = shapes
-        self.of = {tensor: Region(tensor, shape) for tensor, shape in shapes.items()}
+        self.of = {tensor: self._region(tensor) for tensor in shapes}
         self.spans: dict[tuple[Definition, Point], Ranges | Points] = {}
         self.pieces = {
             f: Pieces(program.definitions_of(f), symbols)
@@ -160,6 +164,11 @@ class Regions:
                 return
         raise refusals.endless(group[0], DEPTH)
 
+    def _region(self, tensor: Tensor) -> Region:
+        shape = self.shapes.get(tensor)
+        by_use = isinstance(tensor, Func) and not self.program.is_fixed(tensor)
+        return Region(tensor, None if by_use else shape, shape)
+
     def _update(self, d: Definition, around: Env) -> None:
         self.spans[d, loop_point(d, around)] = self.of[d.func].extent(d)
         _exhaust(self.update(d, around))
@@ -169,7 +178,7 @@ class Regions:
         its own definitions are reached."""
         for env in self._ranges[block.sequential].iterations(around):
             for func in fresh_in(block):
-                self.of[func] = Region(func, self.shapes.get(func))
+                self.of[func] = self._region(func)
             for step in reversed(block.body):
                 if isinstance(step, Block):
                     self._block(step, env)
@@ -216,7 +225,8 @@ class Regions:
                 for lo, hi in zip(first.index, ends, strict=True)
             ]
             for point in itertools.product(*axes):
-                self._add(d, Access(first.tensor, first.index, True, constant(point)), around)
+                access = Access(first.tensor, first.index, True, constant(point), ends=ends)
+                self._add(d, access, around)
 
     def update(self, d: Definition, around: Env | None = None) -> Iterator[Visit]:
         """The instances of an update that may happen, as `pure` does it."""
@@ -260,24 +270,30 @@ class Regions:
         if access.exact:
             if where not in region.added:
                 if region.is_outside(where):
-                    raise refusals.outside(d, access, where, env, region.shape)
+                    raise refusals.outside(d, access, where, env, region.limit)
                 region.added.add(where)
         elif where not in region.boxes:
             self._check_box(d, access, where, env, region)
             region.boxes.add(where)
 
     def _check_box(self, d: Definition, access: Access, box: Box, env: Env, region: Region) -> None:
-        if region.shape is None:
+        if region.limit is None:
             if prod(hi - lo + 1 for lo, hi in box) > LARGEST_BOX:
                 raise refusals.unbounded(d, access, box)
             region.added.update(itertools.product(*(range(lo, hi + 1) for lo, hi in box)))
             return
-        for axis, ((lo, hi), extent) in enumerate(zip(box, region.shape, strict=True)):
+        if region.shape is None:
+            inside = (
+                range(max(lo, 0), min(hi + 1, extent))
+                for (lo, hi), extent in zip(box, region.limit, strict=True)
+            )
+            region.added.update(itertools.product(*inside))
+        for axis, ((lo, hi), extent) in enumerate(zip(box, region.limit, strict=True)):
             if lo >= 0 and hi < extent:
                 continue
             source = refusals.scannable(access.index[axis])
             if source is None:
-                raise refusals.unproved(d, access, axis, (lo, hi), env, region.shape)
+                raise refusals.unproved(d, access, axis, (lo, hi), env, region.limit)
             self._scan(d, access, axis, source, extent)
 
     def _scan(self, d: Definition, access: Access, axis: int, source: Input, extent: int) -> None:
@@ -290,10 +306,9 @@ class Regions:
 def tensor_shapes(
     program: Program, arrays: Mapping[Input, NDArray[Any]], funcs: Mapping[Func, Any]
 ) -> dict[Tensor, tuple[int, ...] | None]:
-    """The shapes of all tensors of a program; None for Funcs whose region follows from use."""
+    """The shapes of all tensors of a program; None for Funcs that have none."""
     shapes: dict[Tensor, tuple[int, ...] | None] = {i: a.shape for i, a in arrays.items()}
     shapes.update((c, c.data.shape) for c in program.consts if isinstance(c, Const))
     for f in program.funcs:
-        fixed = program.is_fixed(f)
-        shapes[f] = funcs.get(f, () if f.ndim == 0 else None) if fixed else None
+        shapes[f] = funcs.get(f, () if f.ndim == 0 else None)
     return shapes

@@ -216,11 +216,12 @@ class Binder:
         )
 
     def _refuse_unknown(self, name: str) -> NoReturn:
-        arguments = [s.name for s in self.slots] + [*self.params, *self.defaults]
+        sizes = [n for n in self.defaults if n.isidentifier()]
+        arguments = [*(s.name for s in self.slots), *self.params, *sizes]
         raise CallTypeError(
             f"there is no argument {name!r}",
             argument=name,
-            hint="arguments are " + ", ".join([*arguments, "out", "shape"]),
+            hint="arguments are " + ", ".join([*arguments, "out", "shape", "region"]),
         )
 
 

@@ -38,6 +38,12 @@ def index_text(index: Sequence[Node], names: Names | None = None) -> str:
     return ", ".join(expr_text(_unwidened(x), names) for x in index) or "()"
 
 
+def region_text(first: Sequence[Node], ends: Sequence[Node]) -> str:
+    """What stands between the brackets of a region."""
+    axes = zip(first, ends, strict=True)
+    return ", ".join(f"{index_text((lo,))}:{index_text((hi,))}" for lo, hi in axes) or "()"
+
+
 def _unwidened(index: Node) -> Node:
     match index:
         case Op(op="cast", operands=(value,), type=dtype) if dtype is int64 and _is_int(value):

@@ -52,12 +52,18 @@ class Partial:
         self.program = Program(
             [p.func for p in self.parts],
             [i for i in program.inputs if isinstance(i, Input)],
-            partial=frozenset(p.whole for p in self.parts),
+            partial=frozenset(program.funcs),
             requirements=[r for p in self.parts for r in _within(p)],
         )
 
-    def sizes(self, region: Any) -> dict[str, int]:
+    def sizes(self, region: Any, shape: Any) -> dict[str, int]:
         """The sizes that stand for a region, given as one, or as several in a tuple or dict."""
+        if shape is not None:
+            raise CallTypeError(
+                "region= says what is computed, and shape= too",
+                argument="shape",
+                hint="leave out shape=",
+            )
         found: dict[str, int] = {}
         for part, given in zip(self.parts, self._by_output(region), strict=True):
             pairs = _pairs(self.names[part.whole], part, given)
@@ -93,6 +99,12 @@ class Partial:
         """out= by the names of the parts."""
         if not isinstance(out, Mapping):
             return out
+        if unknown := [n for n in out if n not in self.names.values()]:
+            raise CallTypeError(
+                f"out= names {unknown[0]!r}, which is no output",
+                argument="out",
+                hint="outputs are " + ", ".join(self.names.values()),
+            )
         names = {self.names[p.whole]: self.program.names[p.func] for p in self.parts}
         return {names.get(n, n): array for n, array in out.items()}
 

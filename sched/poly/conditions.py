@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
-from ..lang.printer import index_text
 from ..lang.tensors import Func, Input, Tensor
 from .isl import Map, Set, complement, is_bounded, isl, smallest_point
 from .model import Model
@@ -43,7 +42,7 @@ class SizeCondition:
         if self.is_about_emptiness:
             return f"{a.tensor.name} has no value over an empty domain ({self.span})"
         verb = "writes" if a.is_write else "reads"
-        return f"{a.statement.name} {verb} {a.tensor.name}[{index_text(a.index)}] ({self.span})"
+        return f"{a.statement.name} {verb} {a.text} ({self.span})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,14 +129,14 @@ def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondi
 
 def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
     """{ instance -> element } with the element outside of the tensor."""
-    box = model.box(access.tensor)
+    box = model.declared(access.tensor)
     return relation.intersect_domain(domain).subtract_range(box).intersect_params(model.context)
 
 
 def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | None]:
     """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
     tensor = access.tensor
-    if isinstance(tensor, Func) and not model.program.is_fixed(tensor):
+    if isinstance(tensor, Func) and tensor.extents is None and not model.program.is_fixed(tensor):
         _check_region(access)
         return [], None  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)
@@ -164,8 +163,8 @@ def _check_region(access: Access) -> None:
     if access.relation.may and not all(is_bounded(touched, k) for k in range(tensor.ndim)):
         verb = "written" if access.is_write else "read"
         raise LanguageError(
-            f"{tensor.name}[{index_text(access.index)}] is {verb} at an index that depends on "
-            f"data, and nothing bounds it: {tensor.name} has no declared shape",
+            f"{access.text} is {verb} at an index that depends on data, and nothing bounds it: "
+            f"{tensor.name} has no declared shape",
             where=access.statement.definition.span,
             hint=f"declare one, ps.Func({tensor.name!r}, (n, m)), or clamp the index: "
             "ps.clip(x, 0, n - 1)",
@@ -184,7 +183,7 @@ def _scans(access: Access) -> list[Scan]:
 
 def _without_types(model: Model, access: Access) -> Map:
     """{ instance -> element outside }: a type bounds an index for all sizes, or not at all."""
-    box = model.box(access.tensor)
+    box = model.declared(access.tensor)
     loose = outside(model, access, access.relation.unbounded, access.domain)
     reached = access.map.intersect_params(model.context).range()
     for axis in range(access.tensor.ndim):
@@ -197,7 +196,7 @@ def _without_types(model: Model, access: Access) -> Map:
 def _scanned_inside(model: Model, scans: list[Scan], accessed: Map) -> Map:
     """{ instance -> element } with the coordinates that are scanned inside of the tensor."""
     for scan in scans:
-        accessed = accessed.intersect_range(_axis_range(model.box(scan.tensor), scan.axis))
+        accessed = accessed.intersect_range(_axis_range(model.declared(scan.tensor), scan.axis))
     return accessed
 
 
@@ -229,10 +228,9 @@ def _widens(inner: Node, outer: Node) -> bool:
 
 
 def _unprovable(access: Access, span: Span) -> LanguageError:
-    index = index_text(access.index)
     verb = "written" if access.is_write else "read"
     return LanguageError(
-        f"{access.tensor.name}[{index}] is {verb} at an index that depends on data and that "
+        f"{access.text} is {verb} at an index that depends on data and that "
         "nothing but its type bounds",
         where=span,
         hint="clamp it, ps.clip(x, 0, n - 1), or declare the values it is made from: "
@@ -252,10 +250,9 @@ def _always_empty(c: SizeCondition) -> LanguageError:
 def _never(access: Access, bad: Map, span: Span) -> LanguageError:
     found = smallest_point(bad.wrap())
     where = _point_text(access, found) if found is not None else ""
-    index = index_text(access.index)
     verb = "written" if access.is_write else "read"
     return LanguageError(
-        f"{access.tensor.name}[{index}] is {verb} out of bounds for all sizes{where}",
+        f"{access.text} is {verb} out of bounds for all sizes{where}",
         where=span,
         hint="change the index, the region it is used in, or the shape",
     )

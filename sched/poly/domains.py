@@ -75,7 +75,7 @@ class Domains:
                         where=d.span,
                     )
                 box = box.intersect(whole.within(whole.dims[around + k], limits[0], limits[1]))
-            statement.accesses.append(_whole(statement, first.tensor, box, first))
+            statement.accesses.append(_whole(statement, first.tensor, box, first, ends))
         statement.accesses.append(_whole(statement, d.func, region, None))
         return statement
 
@@ -209,13 +209,19 @@ def _read(statement: Statement, node: Read, where: Set, exact: bool) -> Access:
     return Access(statement, node.tensor, node.index, relation, where, must, node)
 
 
-def _whole(statement: Statement, tensor: Tensor, region: Set, node: Read | None) -> Access:
+def _whole(
+    statement: Statement,
+    tensor: Tensor,
+    region: Set,
+    node: Read | None,
+    ends: tuple[Node, ...] | None = None,
+) -> Access:
     """An access to all of a region, given as { (loops, element) }."""
     around = len(statement.frame.dims)
     touched = Map.from_range(region).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
     relation = Relation(touched, False, touched)
     index = node.index if node is not None else statement.definition.lhs
-    return Access(statement, tensor, index, relation, statement.domain, True, node)
+    return Access(statement, tensor, index, relation, statement.domain, True, node, ends)
 
 
 def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:

@@ -101,9 +101,13 @@ class Model:
         return value
 
     def box(self, tensor: Tensor) -> Set:
-        """{ index : 0 <= index < extents }; the region where a Func has no declared shape."""
+        """All elements that there are: `declared`, or the region where that follows from use."""
         if isinstance(tensor, Func) and not self.program.is_fixed(tensor):
             return self.regions[tensor]
+        return self.declared(tensor)
+
+    def declared(self, tensor: Tensor) -> Set:
+        """{ index : 0 <= index < extents }"""
         if tensor not in self.boxes:
             frame = self.element_frame(tensor)
             result = frame.universe
@@ -140,13 +144,19 @@ class Model:
         else:
             empty = self.element_frame(func).empty
             region = filled(union_sets(self._demand[func], empty), self.context, self.exact)
+            region = self._clipped(func, region)
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
             statement = self._add(self.domains.update(d, region))
             if not fixed:
-                region = union_sets([region, *_touched(statement)], region)
+                region = self._clipped(func, union_sets([region, *_touched(statement)], region))
         self.regions[func] = region
         self._pieces(func, region)
+
+    def _clipped(self, func: Func, region: Set) -> Set:
+        """The part of a region that lies inside the declared shape. That nothing else is accessed
+        is checked apart from this; what depends on data may seem to reach further."""
+        return region if func.extents is None else region.intersect(self.declared(func))
 
     def _pieces(self, func: Func, region: Set) -> None:
         """The pieces of the pure definition over a region, loops around first."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..lang.define import Definition
 from ..lang.nodes import Node, Read, RVar, Var
+from ..lang.printer import index_text, region_text
 from ..lang.tensors import Func, Tensor
 from .affine import Relation
 from .isl import Frame, Set, isl
@@ -26,6 +27,14 @@ class Access:
     domain: Set
     must: bool
     node: Read | None
+    #: Where a region ends that is read as a whole, from `index` on.
+    ends: tuple[Node, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is written: `A[i, j]`, or `A[0:n, j:j + 1]` for a region."""
+        inside = index_text(self.index) if self.ends is None else region_text(self.index, self.ends)
+        return f"{self.tensor.name}[{inside}]"
 
     @property
     def is_write(self) -> bool:
