@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from ..lang.dtypes import concrete
 from ..lang.nodes import Node, Op, Read, RVar, Var, postorder
+from ..lang.opaque import Trace
 from ..lang.tensors import Const, Input
 from .evaluate import (
     Env,
@@ -94,6 +95,8 @@ class Bounds:
                 return self._declared(lo, hi, full(t))
             case Read(tensor=Const(data=data)) if data.size:
                 return constant((int(data.min()), int(data.max())))
+            case Trace(value=value):
+                return self._functions[value]
             case Op(op="select", operands=(c, a, b)):
                 condition, yes, no = (self._functions[x] for x in (c, a, b))
                 return lambda env: select_interval(condition(env), yes(env), no(env))

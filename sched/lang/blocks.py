@@ -20,6 +20,7 @@ from .elaborate import infer_condition, typed_index
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node, symbol_key
 from .nodes import Node, Op, Read, literal, postorder
+from .opaque import Trace
 from .printer import Names, expr_text
 from .symbols import RVar
 
@@ -82,7 +83,7 @@ class Sequential:
 
     def _check_bounds(self, name: str) -> None:
         for node in postorder(*self._bounds):
-            if isinstance(node, (Read, nodes.Var)) or (
+            if isinstance(node, (Read, nodes.Var, Trace)) or (
                 isinstance(node, nodes.RVar) and node.domain.owner is None
             ):
                 raise LanguageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from . import nodes
 from .dtypes import Array, DType, Type
+from .elaborate import typed_index
 from .errors import CallTypeError, CallValueError, LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
 from .nodes import Node, Read, postorder
@@ -32,7 +34,8 @@ class Trace(nodes.Node):
         return (self.value,)
 
     def with_args(self, args: tuple[Node, ...]) -> Node:
-        return self if args == self.args else Trace(args[0], self.label, args[0].type)
+        same = args == self.args and args[0].type == self.type
+        return self if same else Trace(args[0], self.label, args[0].type)
 
     def written(self, arg: Callable[[Node], str]) -> str:
         """How a user writes it."""
@@ -58,12 +61,13 @@ def trace(value: ExprLike, label: str) -> Expr:
 
 
 def check_traces(lhs: Sequence[Node], values: Sequence[Node]) -> None:
-    """Refuses a trace inside of an index: what an index is must be provable."""
-    indices = [x for n in nodes.reachable(*lhs, *values) if isinstance(n, Read) for x in n.index]
-    for node in nodes.reachable(*lhs, *indices):
+    """Refuses a trace in what must be provable: an index, and the domain of an RVar."""
+    found = list(nodes.reachable(*lhs, *values))
+    indices = [x for n in found if isinstance(n, Read) for x in n.index]
+    for node in nodes.reachable(*lhs, *indices, *(n for n in found if isinstance(n, nodes.RVar))):
         if isinstance(node, Trace):
             raise LanguageError(
-                f"{Expr(node)!r} stands inside of an index",
+                f"{Expr(node)!r} stands inside of an index, or in the bounds of an RVar",
                 hint="trace the value that is read, or the index in a value: ps.trace(i, 'i')",
             )
 
@@ -140,7 +144,7 @@ class Extern:
         out = outputs[0] if len(outputs) == 1 else tuple(outputs)
         if self.takes_out:
             result = self.function(*arrays, out=out)
-            if result is not None and result is not out:
+            if result is not None and not _is_same(result, outputs):
                 raise CallTypeError(
                     f"the extern stage {self.name} takes out= and also returns a "
                     f"{type(result).__name__}: it is not clear which is the result",
@@ -185,13 +189,13 @@ class Extern:
                     argument=self.name,
                     hint="pass contiguous arrays, and declare regions that are whole planes",
                 )
-        words = [a.ctypes.data for a in arrays]
         extents = [n for a in arrays for n in a.shape]
         given = getattr(self.function, "argtypes", None)
         if given is None:
-            self.function(*map(ctypes.c_void_p, words), *map(ctypes.c_int64, extents))
+            words = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
+            self.function(*words, *map(ctypes.c_int64, extents))
             return
-        pointers = [ctypes.cast(w, t) for w, t in zip(words, given, strict=False)]
+        pointers = [_pointer(a, t) for a, t in zip(arrays, given, strict=False)]
         self.function(*pointers, *extents)
 
 
@@ -227,6 +231,10 @@ def extern(
             f"extern {name} needs a dtype: nothing else says what the function computes",
             hint=f"ps.extern({name!r}, f, reads=..., writes=..., dtype=ps.float32)",
         )
+    if not isinstance(reads, (tuple, list)):
+        raise LanguageTypeError(
+            f"extern {name}: reads= is a list of tensors, not {reads!r}", hint="reads=[A]"
+        )
     operands = tuple(x for r in reads for x in _region(name, r))
     stage = Extern(name, function, _takes_out(function), _is_native(function))
     func = Func(name, writes, dtype)
@@ -248,8 +256,9 @@ def _region(name: str, given: Any) -> list[Node]:
         )
     if bounds is None:
         bounds = tuple((0, extent) for extent in tensor.shape)
-    pairs = [p for p in bounds if isinstance(p, tuple) and len(p) == 2]
-    if len(pairs) != len(bounds) or len(bounds) != tensor.ndim:
+    given_axes = bounds if isinstance(bounds, (tuple, list)) else ()
+    pairs = [p for p in given_axes if isinstance(p, (tuple, list)) and len(p) == 2]
+    if len(pairs) != len(given_axes) or len(pairs) != tensor.ndim:
         raise LanguageError(
             f"extern {name}: the region of {tensor.name} has {tensor.ndim} pairs of bounds, not "
             f"{bounds!r}",
@@ -258,12 +267,28 @@ def _region(name: str, given: Any) -> list[Node]:
     lows = tuple(as_node(lo) for lo, _ in pairs)
     ends = [as_node(hi) for _, hi in pairs]
     for node in postorder(*lows, *ends):
-        if isinstance(node, (Read, nodes.Var)):
+        if isinstance(node, (Read, nodes.Var, Trace)):
             raise LanguageError(
                 f"extern {name}: the region of {tensor.name} is made of sizes, Params and the "
                 f"loops around, and cannot contain {Expr(node)!r}"
             )
+    for bound in (*lows, *ends):
+        typed_index(bound, {}, user_span())
     return [Read(tensor, lows, 0, None), *ends]
+
+
+def _is_same(result: Any, outputs: Sequence[Array]) -> bool:
+    """Whether what a function returns is what it was given to fill; NumPy's do that."""
+    found = result if isinstance(result, tuple) else (result,)
+    return len(found) == len(outputs) and all(map(operator.is_, found, outputs))
+
+
+def _pointer(array: Array, declared: Any) -> Any:
+    """An array as an argument of the declared type: a pointer, or `numpy.ctypeslib.ndpointer`."""
+    is_pointer = isinstance(declared, type) and issubclass(declared, ctypes._Pointer)
+    if is_pointer or declared in (ctypes.c_void_p, ctypes.c_char_p):
+        return ctypes.cast(array.ctypes.data, declared)
+    return array
 
 
 def _is_native(function: Any) -> bool:

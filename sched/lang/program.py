@@ -78,7 +78,7 @@ def require(condition: ExprLike, message: str, *funcs: Func) -> None:
     if not isinstance(message, str):
         raise LanguageTypeError("the message of a requirement is a string")
     for n in postorder(node):
-        if isinstance(n, (Read, nodes.Var, nodes.RVar)):
+        if not isinstance(n, (nodes.Const, nodes.Size, nodes.Param, nodes.Op)):
             raise LanguageError(
                 f"a requirement is about sizes and Params, and cannot contain {expr_text(n)}",
                 hint="ps.select makes a value depend on data",

@@ -15,6 +15,7 @@ from ..lang.admission import SIZE_LIMIT
 from ..lang.dtypes import INDEX, concrete
 from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ..lang.opaque import Trace
 from ..lang.tensors import Input
 from .intervals import Interval, interval
 from .isl import Frame, Map, PwAff, Set, isl, relation, val
@@ -87,6 +88,8 @@ def _condition(frame: Frame, node: Node, done: dict[Node, Condition]) -> Conditi
     match node:
         case Const(value=value):
             return Condition(frame.universe if value else frame.empty, True)
+        case Trace(value=value):
+            return done[value]
         case Op(op="and", operands=(a, b)):
             x, y = done[a], done[b]
             return Condition(x.set.intersect(y.set).coalesce(), x.exact and y.exact)
@@ -200,6 +203,8 @@ class _Builder:
                 return not isinstance(value, float)
             case Size() | Var() | RVar():
                 return True
+            case Trace():
+                return not _is_float(node)
             case Param():
                 return node.name in self.base.params
             case Op(operands=operands) if any(_is_float(a) for a in operands):
@@ -223,6 +228,8 @@ class _Builder:
         match node:
             case Const(value=value):
                 return self.frame.universe if value else self.frame.empty
+            case Trace(value=value):
+                return self.truth[value]
             case Op(op=op, operands=(a, b)) if op in _COMPARE:
                 if _is_bool(a):
                     x, y = self.truth[a], self.truth[b]
@@ -243,6 +250,8 @@ class _Builder:
                 return frame.param(node.name)
             case Var() | RVar():
                 return frame.dim(node.name)
+            case Trace(value=value):
+                return self.value[value]
             case Op(op="select", operands=(c, a, b)):
                 return _choose(self.truth[c], self.value[a], self.value[b])
             case Op(op="cast", operands=(a,)) if _is_bool(a):

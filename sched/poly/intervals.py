@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ..lang.admission import SIZE_LIMIT
 from ..lang.dtypes import DType, concrete
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ..lang.opaque import Trace
 from ..lang.tensors import Const as Table, Input
 
 Interval = tuple[int, int]
@@ -43,6 +44,8 @@ def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
             return _declared(tensor, full), True
         case Op(op=op, operands=operands):
             return _operator(op, operands, known, t, full)
+        case Trace(value=value):
+            return known[value], True
         case _:
             return full, False
 
