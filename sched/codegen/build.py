@@ -194,7 +194,7 @@ class Builder:
         return replace(call, words=made[: len(call.words)], condition=condition)
 
     def _extern(self, d: Definition, stage: Opaque, point: Mapping[Node, Node]) -> Call:
-        """The call of an extern stage, which is told the bounds of what it reads."""
+        """The call of an extern stage, which is told the bounds of what it reads and writes."""
         sources: list[Buffer] = []
         words: list[Node] = []
         for first, ends in stage.regions:
@@ -202,6 +202,7 @@ class Builder:
                 sources.append(self.storage[first.tensor, c])
                 words += [as_word(x) for x in (*first.index, *ends)]
         targets = [self.storage[d.func, c] for c in range(len(d.func.dtypes))]
+        words += map(as_word, d.func.extents or ())
         self.callbacks.append(RunExtern(stage.stage, tuple(sources), tuple(targets)))
         call = Call(len(self.callbacks) - 1, tuple(words), None, (*sources, *targets))
         return self._at(call, point)

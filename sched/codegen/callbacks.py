@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from ..lang.dtypes import Array, DType, int32, int64
 from ..lang.nodes import Node, Op
@@ -19,24 +21,42 @@ _FLOATS = {4: ("<i", "<f"), 8: ("<q", "<d")}
 _BITS = {32: int32, 64: int64}
 
 
-_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
+_NATIVE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_int64))
 
 
 class Dispatcher:
-    """The function that one run of a kernel calls back; what it raises is kept for the end."""
+    """The function that one run of a kernel calls back; what it raises is kept for the end.
+
+    It is a generator: what arrives while native code runs, as a KeyboardInterrupt, is raised
+    where Python code is entered next. That is inside of the `try` here, whereas in a function it
+    would be before the first statement, from where ctypes drops it.
+    """
 
     def __init__(self, callbacks: Sequence[Callback], arrays: Arrays) -> None:
         self.error: BaseException | None = None
+        self._serving = self._serve(callbacks, arrays)
+        next(self._serving)
+        self._native = _NATIVE(self._serving.send)
 
-        def dispatch(number: int, words: Any) -> None:
-            if self.error is not None:
-                return  # the kernel runs to its end, which cannot be told to stop
+    def _serve(
+        self, callbacks: Sequence[Callback], arrays: Arrays
+    ) -> Generator[None, Sequence[int], None]:
+        while True:
             try:
-                callbacks[number](words, arrays)
+                while True:
+                    words = yield
+                    if self.error is None:  # else the kernel runs to its end: nothing stops it
+                        callbacks[words[0]](words, arrays)
+            except GeneratorExit:
+                return
             except BaseException as error:
-                self.error = error
+                self.error = error if self.error is None else self.error
 
-        self._native = _NATIVE(dispatch)
+    def finish(self) -> None:
+        """Lets go of the arrays; raises what a callback raised."""
+        self._serving.close()
+        if self.error is not None:
+            raise self.error
 
     @property
     def address(self) -> int:
@@ -62,7 +82,7 @@ def from_word(word: int, dtype: DType) -> Any:
 
 @dataclass(frozen=True)
 class PrintTrace:
-    """Prints a value at a point; the words are the value and the point."""
+    """Prints a value at a point; the words behind the number are the value and the point."""
 
     label: str
     dtype: DType
@@ -70,30 +90,40 @@ class PrintTrace:
     names: tuple[str, ...]
 
     def __call__(self, words: Sequence[int], arrays: Arrays, /) -> None:
-        point = dict(zip(self.names, words[1 : 1 + len(self.names)], strict=True))
-        value = from_word(words[0], self.dtype)
+        point = dict(zip(self.names, words[2 : 2 + len(self.names)], strict=True))
+        value = from_word(words[1], self.dtype)
         print(trace_text(self.label, value, self.dtype, self.stage, point))
 
 
 @dataclass(frozen=True)
 class RunExtern:
-    """Runs an extern stage; the words are the bounds of what it reads, axis by axis."""
+    """Runs an extern stage. The words behind the number are, for each buffer that it reads, where
+    the region begins along each axis and where it ends, then the extents of what it computes."""
 
     stage: Extern
     sources: tuple[Buffer, ...]
     targets: tuple[Buffer, ...]
 
     def __call__(self, words: Sequence[int], arrays: Arrays, /) -> None:
-        at = 0
+        at = 1
         regions = []
         for source in self.sources:
             rank = source.ndim
             lows, ends = words[at : at + rank], words[at + rank : at + 2 * rank]
             at += 2 * rank
-            array, origin = arrays(source)
-            first = [max(lo - o, 0) for lo, o in zip(lows, origin, strict=True)]
-            last = [max(hi - o, 0) for hi, o in zip(ends, origin, strict=True)]
-            view = array[tuple(map(slice, first, last))]
+            view = _part(*arrays(source), lows, ends)
             view.flags.writeable = False
             regions.append(view)
-        self.stage.run(regions, [arrays(t)[0] for t in self.targets])
+        extents = words[at : at + self.targets[0].ndim]
+        lows = [0] * len(extents)
+        self.stage.run(regions, [_part(*arrays(t), lows, extents) for t in self.targets])
+
+
+def _part(array: Array, origin: Sequence[int], lows: Sequence[int], ends: Sequence[int]) -> Array:
+    """A view of the elements from `lows` to `ends`; `origin` is the index of the first of all."""
+    shape = tuple(max(hi - lo, 0) for lo, hi in zip(lows, ends, strict=True))
+    if 0 in shape:
+        return np.empty(shape, array.dtype)  # what is stored of nothing may have another shape
+    first = [lo - o for lo, o in zip(lows, origin, strict=True)]
+    index: list[Any] = [slice(k, k + n) for k, n in zip(first, shape, strict=True)]
+    return array[*index, ...]  # without the dots, a scalar where there are no axes

@@ -152,7 +152,8 @@ class Function:
 
 
 class Callback(Protocol):
-    """What a `Call` does, given the words and the arrays of the kernel's buffers."""
+    """What a `Call` does, given the words behind its number, which is word 0, and the arrays of
+    the kernel's buffers."""
 
     def __call__(
         self,
@@ -169,7 +170,8 @@ class Module:
     The slots hold, one 64-bit word each: the address of every buffer that is not a const, in
     order; then every scalar in order (int64 and narrower integers as int64, bool as 0 or 1,
     floats as their bits in the low end); then `counters` error counters; then, if there are
-    `callbacks`, the address of a `void (int64 callback, int64 *words)`.
+    `callbacks`, the address of a `void (int64 *words)`, whose word 0 is the
+    number of the callback.
     """
 
     name: str

@@ -290,6 +290,7 @@ class _Variant:
     def run(self, values: dict[str, Any], arrays: dict[str, Array], pool: arena.Pool) -> None:
         offsets, total = self._plan(values)
         block = pool.take(total) if total else None
+        start = 0 if block is None else block.ctypes.data
         base = 0 if block is None else arena.address(block)
         scratch = {id(span.buffer): base + at for span, at in zip(self.spans, offsets, strict=True)}
         for buffer in self.buffers:
@@ -306,14 +307,15 @@ class _Variant:
         words += [0] * module.counters
         back = None
         if module.callbacks:
-            back = Dispatcher(module.callbacks, partial(self._array, values, arrays, scratch))
+            memory = {} if block is None else {k: block[at - start :] for k, at in scratch.items()}
+            back = Dispatcher(module.callbacks, partial(self._array, values, arrays, memory))
             words.append(back.address)
         slots = (ctypes.c_int64 * max(len(words), 1))(*words)
         self.function(ctypes.addressof(slots))
         if block is not None:
             pool.give_back(block)
-        if back is not None and back.error is not None:
-            raise back.error
+        if back is not None:
+            back.finish()
         if module.counters and (count := sum(slots[first : first + module.counters])):
             raise CallValueError(
                 f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
@@ -324,7 +326,7 @@ class _Variant:
         self,
         values: dict[str, Any],
         arrays: dict[str, Array],
-        scratch: dict[int, int],
+        scratch: dict[int, Array],
         buffer: Buffer,
     ) -> tuple[Array, tuple[int, ...]]:
         """A buffer as an array, and the index of its first element."""
@@ -334,9 +336,10 @@ class _Variant:
             return arrays[buffer.name].view(), (0,) * buffer.ndim
         box = self.boxes[id(buffer)](values)
         shape = tuple(max(n, 0) for n in box[buffer.ndim :])
-        length = math.prod(shape) * buffer.dtype.itemsize
-        memory: Any = (ctypes.c_char * length).from_address(scratch[id(buffer)])
-        return np.frombuffer(memory, buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
+        if 0 in shape:
+            return np.empty(shape, buffer.dtype.numpy), box[: buffer.ndim]
+        bytes = scratch[id(buffer)][: math.prod(shape) * buffer.dtype.itemsize]
+        return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
 
     def _plan(self, values: dict[str, Any]) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""

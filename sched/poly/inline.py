@@ -70,10 +70,11 @@ def inlined(program: Program, rule: Rule) -> Definitions:
     for definitions in current.values():
         for d in definitions:
             _enter(d, uses)
-    bounding = {f for d in program.definitions for r in d.rvars for f in _funcs(r.lo, r.hi)}
+    stored = {f for d in program.definitions for r in d.rvars for f in _funcs(r.lo, r.hi)}
+    stored |= {f for d in program.definitions if d.opaque is not None for f in _funcs(*d.values)}
     for func in reversed(program.funcs):
-        if func in bounding:
-            continue  # a loop reads its bounds from memory
+        if func in stored:
+            continue  # a loop reads its bounds from memory, and an extern stage all that it reads
         found = list(uses.get(func, {}).items())
         if found and can_inline(func, program) and rule(func, found):
             value = program.definitions_of(func)[0]

@@ -25,18 +25,27 @@ def default_environment(builder: Builder, arch: str) -> Callable[[], None]:
     raise InternalError(f"no floating-point environment for {arch}")
 
 
-def _mxcsr(b: Builder) -> Callable[[], None]:
-    saved, ours = b.name("mxcsr"), b.name("mxcsr")
-    for word in (saved, ours):
-        b.emit(f"{word} = alloca i32, align 4")
-    b.emit(f"call void @llvm.x86.sse.stmxcsr(ptr {saved})")
+def set_environment(b: Builder, arch: str) -> None:
+    """Sets the environment, whatever it was."""
+    if arch == "aarch64":
+        b.emit("call void @llvm.aarch64.set.fpcr(i64 0)")
+        return
+    ours = b.name("mxcsr")
+    b.emit(f"{ours} = alloca i32, align 4")
     b.emit(f"store i32 {MXCSR}, ptr {ours}, align 4")
     b.emit(f"call void @llvm.x86.sse.ldmxcsr(ptr {ours})")
+
+
+def _mxcsr(b: Builder) -> Callable[[], None]:
+    saved = b.name("mxcsr")
+    b.emit(f"{saved} = alloca i32, align 4")
+    b.emit(f"call void @llvm.x86.sse.stmxcsr(ptr {saved})")
+    set_environment(b, "x86_64")
     return lambda: b.emit(f"call void @llvm.x86.sse.ldmxcsr(ptr {saved})")
 
 
 def _fpcr(b: Builder) -> Callable[[], None]:
     saved = b.name("fpcr")
     b.emit(f"{saved} = call i64 @llvm.aarch64.get.fpcr()")
-    b.emit("call void @llvm.aarch64.set.fpcr(i64 0)")
+    set_environment(b, "aarch64")
     return lambda: b.emit(f"call void @llvm.aarch64.set.fpcr(i64 {saved})")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...lang.nodes import Node, postorder
 from .. import ir
+from . import control
 from .builder import Builder
 from .entry import Call, entry_text
 from .expressions import Evaluator
@@ -31,12 +32,14 @@ def emit_module(module: ir.Module, target: Target) -> str:
     """The text of a module with one external function, the kernel's entry."""
     constants = _constants(module)
     nests = [_nest(module, number) for number in range(len(module.functions))]
+    call_back = quoted(symbol(module.name, "callback"))
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
     return "\n\n".join(
         [
             f'target triple = "{target.triple}"',
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
-            *(_function_text(nest, constants) for nest in nests),
+            *(_function_text(nest, constants, call_back) for nest in nests),
+            *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
             f"attributes #0 = {{ nounwind {machine} }}",
             f"attributes #1 = {{ nounwind noinline {machine} }}\n",
@@ -93,7 +96,20 @@ def _nest(module: ir.Module, number: int) -> _Nest:
     return _Nest(function, call, words, any(c.buffers for c in calls))
 
 
-def _function_text(nest: _Nest, constants: Constants) -> str:
+def _call_back_text(name: str, target: Target) -> str:
+    """Calls back. Whoever is called may leave another floating-point environment behind: loading
+    a library that was built with fast-math does. In a function of its own, so that no arithmetic
+    gets between the call and the reset."""
+    b = Builder()
+    b.emit(f"call void {CALLBACK}(ptr {WORDS})")
+    control.set_environment(b, target.arch)
+    b.emit("ret void")
+    return b.definition(
+        f"internal void {name}(ptr {CALLBACK}, ptr {WORDS}) #1", "calls back into Python"
+    )
+
+
+def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     b, call = Builder(), nest.call
     pointers = {**constants, **{buffer: b.name(buffer.name) for buffer in call.buffers}}
     scalars: dict[Node, Value] = {
@@ -105,8 +121,8 @@ def _function_text(nest: _Nest, constants: Constants) -> str:
         parameters.append(f"ptr noalias align 8 {COUNTERS}")
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
-        b.emit(f"{WORDS} = alloca [{max(nest.words, 1)} x i64], align 8")
-    Emitter(b, Evaluator(b, scalars, pointers), COUNTERS).emit(nest.function.body)
+        b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
+    Emitter(b, Evaluator(b, scalars, pointers), COUNTERS, call_back).emit(nest.function.body)
     b.emit("ret void")
     head = f"internal void {call.name}({', '.join(parameters)}) #1"
     return b.definition(head, nest.function.title)

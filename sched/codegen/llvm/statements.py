@@ -16,12 +16,18 @@ CALLBACK, WORDS = "%callback", "%words"
 
 
 class Emitter:
-    """Writes statements at the builder's current place. `counters` is their address."""
+    """Writes statements at the builder's current place.
 
-    def __init__(self, builder: Builder, evaluator: Evaluator, counters: str) -> None:
+    `counters` is their address, `call_back` the name of the function that calls back.
+    """
+
+    def __init__(
+        self, builder: Builder, evaluator: Evaluator, counters: str, call_back: str
+    ) -> None:
         self.builder = builder
         self.evaluator = evaluator
         self.counters = counters
+        self.call_back = call_back
 
     def emit(self, stmt: ir.Stmt) -> None:
         match stmt:
@@ -107,9 +113,10 @@ class Emitter:
             inside, after = b.label("call"), b.label("called")
             b.branch(values[-1], inside, after)
             b.start(inside)
-        for k in range(len(call.words)):
-            b.store(values[k], b.element(WORDS, constant(k, int64), int64))
-        b.emit(f"call void {CALLBACK}(i64 {call.callback}, ptr {WORDS})")
+        words = (constant(call.callback, int64), *values[: len(call.words)])
+        for k, word in enumerate(words):
+            b.store(word, b.element(WORDS, constant(k, int64), int64))
+        b.emit(f"call void {self.call_back}(ptr {CALLBACK}, ptr {WORDS})")
         if after is not None:
             b.jump(after)
             b.start(after)
