@@ -84,7 +84,8 @@ class Kernel:
             out: an array, a tuple of arrays or a dict by name, to write the outputs to.
             shape: of an output that has no declared shape (a tuple of them for several).
             region: the part of the output to compute, a half-open pair an axis; only what it
-                needs is computed. For several outputs a tuple of them, or a dict by name.
+                needs is computed, recurrences and extern stages as a whole. For several outputs
+                a tuple of them, or a dict by name.
 
         Returns:
             The output, or a tuple of all outputs, also those passed by `out=`. An output with a

@@ -45,12 +45,13 @@ class Trace(nodes.Node):
 def trace(value: ExprLike, label: str) -> Expr:
     """`value`, printed with its label and point each time it is computed.
 
-    For looking at small sizes. A select chooses the points: only the arm that is taken is
-    printed, as in `ps.select(i == 3, ps.trace(x, "x"), x)`. A traced product is rounded before it
-    is added to anything: no multiply-add is fused with it.
+    For looking at small sizes. The point is that of the definition in which it stands. A select
+    chooses the points: only the arm that is taken is printed, as in
+    `ps.select(i == 3, ps.trace(x, "x"), x)`. A traced product is rounded before it is added to
+    anything: no multiply-add is fused with it.
 
     Args:
-        value: an expression; not inside of an index.
+        value: an expression; not inside of an index or of the bounds of an RVar.
         label: printed before the value.
     """
     if not isinstance(label, str):
@@ -210,8 +211,9 @@ def extern(
 
     The function is called once each time the stage runs, on NumPy arrays: one for each region
     read (read-only), and, if it has a parameter `out`, the array to fill; else it returns that.
-    With a tuple of dtypes, out is a tuple of arrays. A C function (of ctypes) gets the address of
-    each array, outputs last, then all their extents as int64.
+    With a tuple of dtypes, out is a tuple of arrays. What arrays hold is theirs until the function
+    returns. A C function (of ctypes) gets the address of each array, outputs last, then all their
+    extents as int64; its arrays must be contiguous.
 
     Args:
         name: of the Func that it computes.
@@ -222,7 +224,7 @@ def extern(
         dtype: of what it computes; a tuple for several values at each point.
 
     Returns:
-        The Func, complete.
+        The Func. It may be updated, as any other.
     """
     if not callable(function):
         raise LanguageTypeError(f"extern {name}: {function!r} is not a function")
