@@ -72,8 +72,9 @@ def interpret(
         program, out = partial.program, partial.renamed(out)
         kwargs = {**kwargs, **partial.sizes(region, shape)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
+    handling = np.geterr()
     with np.errstate(all="ignore"), deep_recursion(_all_roots(program), DEPTH):
-        results = _Run(program, binding, checks).results()
+        results = _Run(program, binding, checks, handling).results()
     return results if several else results[0]
 
 
@@ -82,12 +83,15 @@ def _all_roots(program: Program) -> tuple[Node, ...]:
 
 
 class _Run:
-    """One interpretation."""
+    """One interpretation. `handling` is how the caller has NumPy handle floating-point errors."""
 
-    def __init__(self, program: Program, binding: Binding, checks: bool) -> None:
+    def __init__(
+        self, program: Program, binding: Binding, checks: bool, handling: Mapping[str, Any]
+    ) -> None:
         self.program = program
         self.binding = binding
         self.checks = checks
+        self.handling = handling
         self.faults = Faults()
         self.touched: dict[Definition, set[tuple[int, ...]]] = {}
         self.symbols = Symbols(binding.sizes, binding.params)
@@ -185,7 +189,8 @@ class _Run:
             arrays.append(region_array(self.values[first.tensor], axes, first.tensor.dtypes))
         shape = tuple(map(len, self.regions.of[d.func].span()))
         outputs = [np.empty(shape, t.numpy) for t in d.func.dtypes]
-        stage.stage.run([a for parts in arrays for a in parts], outputs)
+        with np.errstate(**self.handling):
+            stage.stage.run([a for parts in arrays for a in parts], outputs)
         values = self.values[d.func]
         for point in itertools.product(*map(range, shape)):
             found = [as_value(o[point], t) for o, t in zip(outputs, d.func.dtypes, strict=True)]

@@ -242,6 +242,26 @@ def test_3_10_empty_arrays_keep_their_shape(shape):
     assert len(seen) >= 3
 
 
+def test_3_10_an_empty_region_keeps_its_shape_beside_another():
+    """What is stored of a Func is smaller than the empty region then."""
+    p, q = ps.sizes("p q")
+
+    def shape(x):
+        return np.int64(x.shape)
+
+    def make():
+        g = ps.Func("g", dtype=ps.float32)
+        g[i, j] = i + j
+        s = ps.extern("s", shape, [(g, ((0, n), (0, m)))], (2,), ps.int64)
+        t = ps.extern("t", shape, [(g, ((0, p), (0, q)))], (2,), ps.int64)
+        f = ps.Func("f", (2,))
+        f[i] = s[i] + 10 * t[i]
+        return f
+
+    assert everywhere(make, n=4, m=0, p=2, q=3).tolist() == [24, 30]
+    assert everywhere(make, n=0, m=5, p=0, q=3).tolist() == [0, 35]
+
+
 # where it stands -------------------------------------------------------------------------------
 def test_3_10_between_funcs():
     """A producer is neither inlined nor folded: the function is given its values."""
@@ -330,6 +350,26 @@ def test_3_10_inside_a_sequential_it_reads_current_values():
         return Y
 
     assert np.array_equal(everywhere(make, a), [0, *3 * np.cumsum(a)[1:]])
+
+
+def test_3_10_buffers_are_not_kept_in_registers_across_a_call():
+    """One element is added to in each iteration, and another one is read that only calls write."""
+
+    def make():
+        total, Y = ps.Func("total", ()), ps.Func("Y", (n,))
+        total[()], Y[i] = A[0] * 0, 0.0
+        with ps.sequential("t", 0, n) as t:
+            total[()] += A[t]
+            s = ps.extern("s", lambda x: 2 * x, [total], (), ps.float32)
+            Y[t] = s[()] + total[()]
+        return Y
+
+    assert np.array_equal(everywhere(make, a), 3 * np.cumsum(a))
+    text = ps.Schedule(make()).compile().llvm
+    nests = [x for x in text.split("define ") if "%Y" in x.split("\n")[0]]
+    called = [x.split("\n")[0] for x in nests if "%words = alloca" in x]
+    assert called
+    assert not any("noalias" in head for head in called)
 
 
 # C ---------------------------------------------------------------------------------------------
@@ -534,6 +574,15 @@ def test_3_10_an_exception_comes_before_divisions_by_zero():
         kernel(np.int32([1, 0]))
     with refused("2 integer divisions by zero", error=ps.CallValueError):
         kernel(np.int32([0, 0]))
+
+
+def test_3_10_floating_point_errors_are_handled_as_the_caller_says():
+    s = ps.extern("s", lambda x: x / np.float32(0), [A], (n,), ps.float32)
+    for call in every_runner(s):
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            call(a)
+        with np.errstate(divide="ignore"):
+            assert np.isinf(call(a)).all()
 
 
 def test_3_10_interrupts_from_inside():
