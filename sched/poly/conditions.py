@@ -282,11 +282,11 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
     for c in sizes:
         smaller = allowed.intersect(c.allowed)
         if smaller.is_empty():
-            bad = outside(model, c.access, c.access.relation.map, c.access.domain)
             if c.is_about_emptiness:
                 raise _always_empty(c)
             if c.access.relation.may:
                 raise _unprovable(c.access, c.span)
+            bad = outside(model, c.access, c.access.relation.map, c.access.domain)
             raise _never(c.access, bad.intersect_params(nonempty), c.span)
         allowed = smaller
 

@@ -8,20 +8,9 @@ import threading
 
 import numpy as np
 import pytest
-from gallery import (
-    bilateral,
-    convolution,
-    deep,
-    histograms,
-    images,
-    linear_algebra,
-    misc,
-    networks,
-    pyramids,
-    stencils,
-)
 from gallery.case import Case
 from gallery.execute import as_tuple, assert_same, kernel, outputs
+from gallery.registry import CASES
 from hypothesis import HealthCheck, given, settings, strategies as st
 from lang.support import refused
 
@@ -56,25 +45,17 @@ def both(program, /, *args, **kwargs):
 
 
 # the part equals the slice of the whole --------------------------------------------------------
-FAMILIES = (
-    linear_algebra, stencils, images, bilateral, pyramids, histograms, convolution, networks, misc,
-    deep,
-)  # fmt: skip
-#: The first of each family, the middle one, and what is special: several outputs, tuples, gathers.
-CHOSEN = dict.fromkeys(
+CHOSEN = [
     case
-    for family in FAMILIES
-    for case in (
-        family.CASES[0],
-        family.CASES[len(family.CASES) // 2],
-        *(c for c in family.CASES if c.has("multiple") or c.has("gather")),
-    )
-    if not case.name.endswith("_pyramid")  # half a minute each
-)
+    for number, case in enumerate(CASES)
+    if (number % 4 == 0 or case.has("multiple") or case.has("gather"))
+    and not case.name.endswith("_pyramid")  # half a minute each
+    and case.name != "csr_transposed_matvec"  # the shape of its output fixes a size
+]
 
 
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=5, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_3_10_a_part_equals_the_slice(case: Case, data: st.DataObject) -> None:
     program, run = outputs(case), kernel(case)
