@@ -29,9 +29,14 @@ def interpreted(case: Case, arguments: Arguments) -> tuple[Array, ...]:
 
 def native(case: Case, arguments: Arguments) -> tuple[Array, ...]:
     """What the compiled program computes: by a bare call, or a kernel of several outputs."""
+    return in_place(case, fresh(case, arguments))
+
+
+def in_place(case: Case, arguments: Arguments) -> tuple[Array, ...]:
+    """The same, on the very arrays given."""
     funcs = outputs(case)
     program = funcs[0] if len(funcs) == 1 else kernel(case)
-    return as_tuple(program(**fresh(case, arguments)))
+    return as_tuple(program(**arguments))
 
 
 def fresh(case: Case, arguments: Arguments) -> Arguments:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gallery.case import Arguments, Array, Case
-from gallery.execute import assert_close, assert_same, interpreted, native, outputs
+from gallery.execute import assert_close, assert_same, in_place, interpreted, native, outputs
 from gallery.variants import VIEWS
 
 import polysched as ps
@@ -72,7 +72,7 @@ def test_arrays_are_updated_in_place(case: Case) -> None:
     """What the call returns is the caller's array, and Inputs are left alone."""
     arguments = case.arguments(7, np.random.default_rng(7))
     before = copy.deepcopy(arguments)
-    results = dict(zip((f.name for f in outputs(case)), native(case, arguments), strict=True))
+    results = dict(zip((f.name for f in outputs(case)), in_place(case, arguments), strict=True))
     for tensor in outputs(case):
         if isinstance(tensor, ps.InOut):
             assert results[tensor.name] is arguments.pop(tensor.name)
@@ -94,7 +94,7 @@ def test_arrays_of_any_layout_are_updated_in_place(case: Case) -> None:
             view = next(v for v in views if not (v == "read-only" and name in updated))
             if isinstance(value, np.ndarray):
                 given[name] = VIEWS[view](value)
-        assert_same(native(case, given), wanted)
+        assert_same(in_place(case, given), wanted)
 
 
 def test_all_kernels_are_there() -> None:
