@@ -118,6 +118,23 @@ def test_3_7_several_rvars_and_conditions() -> None:
     np.testing.assert_array_equal(both(f, data), wanted)
 
 
+def test_3_7_over_rvars_that_the_value_does_not_mention() -> None:
+    """It runs over their whole domain all the same."""
+    x = ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.sum(x[i], k) + 100 * ps.prod(2, k)
+    np.testing.assert_array_equal(both(f, np.array([1, 2], np.int32), l=3), [803, 806])
+    np.testing.assert_array_equal(both(f, np.array([1, 2], np.int32), l=0), [100, 100])
+    ry, rx = ps.rdom("ry rx", (0, n), (0, n), where=lambda ry, rx: rx < ry)
+    pairs = ps.Func("pairs", ())
+    pairs[()] = ps.sum(1, (ry, rx))
+    assert both(pairs, n=5) == 10
+    longest = ps.Func("longest", ())
+    longest[()] = ps.max(7, k)
+    with pytest.raises(ps.CallValueError, match="no value over an empty domain"):
+        longest(l=0)
+
+
 def test_3_7_nested_and_shared() -> None:
     """Softmax: the maximum is used twice and computed once."""
     top = ps.max(A[i, k], k)
