@@ -303,3 +303,16 @@ def test_3_4_matrix_multiplication_with_beta():
     rng = np.random.default_rng(0)
     l, b, c = (rng.integers(-4, 5, s).astype(np.float32) for s in ((3, 3), (3, 4), (3, 4)))
     assert np.array_equal(run(f, L=l, B=b, C0=c, beta=2), l @ b + 2 * c)
+
+
+def test_3_4_other_coordinates_do_not_bound_a_var():
+    """At n=3 there is no row n - 4: that is out of bounds, whatever i would run over."""
+    f = func(n, m)
+    f[i, j] = 0
+    f[n - 4, m - 1 - i] += 1
+    assert run(f, n=4, m=2).tolist() == [[1, 1], [0, 0], [0, 0], [0, 0]]
+    with pytest.raises(ps.CallError, match="out of bounds"):
+        f(n=3, m=2)
+    with pytest.raises(ps.PolyschedError, match="out of bounds"):
+        ps.interpret(f, n=3, m=2)
+    assert run(f, n=3, m=0).shape == (3, 0)
