@@ -263,6 +263,17 @@ def dim_count(thing: Set | BasicSet) -> int:
     return int(thing.dim(isl.dim_type.set))
 
 
+def _lexmin(where: Set) -> Set:
+    """The lexicographic minimum; all of a set on which isl fails (a fault in its way of taking
+    sets apart): any point is a witness."""
+    try:
+        return where.lexmin()
+    except isl.Error:
+        if _is_spent():
+            raise
+        return where
+
+
 def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     """The point with the smallest sum of sizes, then lexicographically; None if there is none.
 
@@ -285,7 +296,7 @@ def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
         return None
     # A set that is unbounded below has no lexicographic minimum: any point is a witness then.
     bounded = all(moved.dim_min_val(k).is_int() for k in range(1 + count + dims))
-    point = (moved.lexmin() if bounded else moved).sample_point()
+    point = (_lexmin(moved) if bounded else moved).sample_point()
     values = [
         int(point.get_coordinate_val(isl.dim_type.set, k).to_python())
         for k in range(1, 1 + count + dims)

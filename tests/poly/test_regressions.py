@@ -334,3 +334,13 @@ def test_bounds_that_are_read_and_clamped_from_the_other_side(ends: str) -> None
     f[i] = ps.sum(x[k], k)
     with pytest.raises(ps.LanguageError, match="nothing bounds the RVar k"):
         ps.Schedule(f)
+
+
+def test_a_conflict_whose_smallest_point_isl_cannot_find() -> None:
+    """isl fails on the lexicographic minimum of this one: the refusal was an internal error."""
+    D = ps.InOut("D", ps.uint8, (n, m))
+    with ps.sequential("t", 1, -1, -3) as t:
+        row = ps.cast(ps.int64, D[ps.clip(2, 0, n - 1), ps.clip(t % 3, 0, m - 1)])
+        D[ps.clip(row, 0, n - 1), j] = ps.cast(ps.uint8, 1 + j)
+    with pytest.raises(ps.LanguageError, match="depends on the order of its Vars"):
+        ps.Schedule(D)
