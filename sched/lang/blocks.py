@@ -116,6 +116,11 @@ class Sequential:
         name = "" if self.rvar is None else f" {self.rvar.name}"
         return f"the sequential{name} ({self.span})"
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still being written."""
+        return self._state == "open"
+
     def range_text(self, names: Names | None = None) -> str:
         """As `t in [0, n)`, with the step where it is not 1."""
         assert self.rvar is not None
@@ -178,7 +183,7 @@ class Sequential:
         return found
 
     def remember(self, history: History) -> None:
-        """Keeps what a Func was like before this block changes it."""
+        """Keeps what a Func was like before this block reads or changes it."""
         for block in self.chain:
             if history not in block._touched:
                 block._touched[history] = history.state()
@@ -203,9 +208,11 @@ class Sequential:
             self.parent.items.append(self)
 
     def _undo(self) -> None:
-        """As if nothing had been written inside."""
+        """As if nothing had been written inside. What was read and is complete was used inside by
+        something else."""
         for history, state in self._touched.items():
-            history.restore(state)
+            if history.completed_by is None:
+                history.restore(state)
         self.items.clear()
 
     def __repr__(self) -> str:
@@ -279,16 +286,20 @@ def settle(root: Sequential) -> None:
     """
     written = list(root.definitions())
     updated = {f for f, r in written if f.history.home is None}
+    read: dict[History, Span] = {}
     for func, recorded in written:
         for node in nodes.reachable(*recorded.roots):
             if isinstance(node, Read) and node.tensor is not func:
-                _settle_read(func, recorded, node.tensor, updated)
+                history = node.tensor.read_history
+                if history is not None and _is_final(func, recorded, node.tensor, updated):
+                    read.setdefault(history, recorded.span)
+    for history, span in read.items():
+        history.read_by(span)
 
 
-def _settle_read(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Func]) -> None:
-    history: History | None = tensor.read_history
-    if history is None:
-        return
+def _is_final(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Func]) -> bool:
+    """Whether a read inside sees the final value, and not a current one."""
+    history: History = tensor.read_history
     if history.func in updated:
         if history.func is not tensor:
             raise LanguageError(
@@ -303,7 +314,8 @@ def _settle_read(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Fu
     else:
         if func.history.is_piece(recorded):
             history.refuse_plain(tensor, recorded.span)
-        history.read_by(recorded.span)
+        return True
+    return False
 
 
 def _check_fresh(func: Func, recorded: Recorded, read: History) -> None:

@@ -222,8 +222,20 @@ class History:
 
     def complete(self, by: Span) -> None:
         if self.completed_by is None:
+            self._refuse_unfinished(by)
             typed, dtypes = self.typed(), self.dtypes()
             self._typed, self.func.dtypes, self.completed_by = typed, dtypes, by
+
+    def _refuse_unfinished(self, by: Span) -> None:
+        """A block that is still being written has no meaning yet."""
+        block = next((r.block for r in self.recorded if r.block and r.block.root.is_open), None)
+        if block is not None:
+            raise LanguageError(
+                f"{self.func.name} is used here, but {block.root.text}, which updates it, has not "
+                "ended",
+                where=by,
+                hint="use it behind the with",
+            )
 
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span, over: tuple[RVar, ...] = ()) -> None:
@@ -294,6 +306,7 @@ class History:
             assert isinstance(node, Read)
             check_scope(read, new.block, new.span)
             if new.block is not None:
+                new.block.remember(read)
                 read.seen_by(new.span)
                 continue
             read.read_by(new.span)

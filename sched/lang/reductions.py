@@ -135,8 +135,8 @@ def extract(
     def rule(node: Node) -> Node:
         if not isinstance(node, Reduce):
             return node
-        if block is None:
-            _check_own(func, node, span)
+        if func in [n.tensor for n in nodes.reachable(node) if isinstance(n, Read)]:
+            _check_own(func, node, span, block, _running((*lhs, *values)))
         name = f"{func.name}.{node.op}{first + len(made)}"
         around = {} if block is None else block.renaming((node, *node.rvars))
         reduced, index = _build(name, node, on_left, span, set(around))
@@ -156,14 +156,47 @@ def extract(
     return values, made
 
 
+def _running(roots: tuple[Node, ...]) -> list[nodes.RVar]:
+    """The RVars over which a definition runs, beside those of the reductions in it."""
+    found: dict[nodes.RVar, None] = {}
+    seen: set[Node] = set()
+    pending = list(roots)
+    while pending:
+        node = pending.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Reduce):
+            found.update(dict.fromkeys(_outer_rvars(node, _symbols(node))))
+        elif isinstance(node, nodes.RVar):
+            found[node] = None
+        else:
+            pending += node.args
+    return list(found)
+
+
 def _first_reduction(found: Iterable[Node]) -> Reduce | None:
     return next((n for n in found if isinstance(n, Reduce)), None)
 
 
-def _check_own(func: Func, node: Reduce, span: Span) -> None:
-    """A reduction is a Func of its own: in an update it would see the final values."""
-    own = (n for n in postorder(*node.args) if isinstance(n, Read) and n.tensor is func)
-    if func.history.closed and next(own, None) is not None:
+def _check_own(
+    func: Func, node: Reduce, span: Span, block: Sequential | None, rvars: list[nodes.RVar]
+) -> None:
+    """A reduction that reads the Func in whose definition it stands is a Func of its own: in an
+    update it would see the final values; in a block, those before all of the update, which are
+    not the current ones if that runs over RVars."""
+    around = {} if block is None else block.renaming(tuple(rvars))
+    own = [r for r in rvars if r not in around]
+    if block is not None and own:
+        raise LanguageError(
+            f"{Expr(node)!r} in an update of {func.name} over the RVar {own[0].name} reads "
+            f"{func.name} itself: it is computed before the update runs, and would not see what "
+            "that changes",
+            where=span,
+            hint=f"make {own[0].name} the loop, with ps.sequential({own[0].name!r}, lo, hi) as "
+            f"{own[0].name}:, or, for the values before the update, define a Func above it",
+        )
+    if block is None and func.history.closed:
         raise LanguageError(
             f"{Expr(node)!r} in an update of {func.name} reads {func.name} itself, which is not "
             "complete before its last update",
