@@ -14,7 +14,7 @@ from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
 from ..lang.tensors import Func, Input, Tensor
 from .isl import Map, Set, complement, is_bounded, isl, smallest_point
-from .model import Model
+from .model import Model, elements
 from .statements import Access, Statement
 
 
@@ -99,8 +99,8 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
             where=d.span,
             hint="say what it is then: initial=...",
         )
-    reached = statement.write.map.range()
-    bad = model.regions[d.func].subtract(reached).intersect_params(model.context)
+    reached = elements(statement, statement.write)
+    bad = model.computed[d.func].subtract(reached).intersect_params(model.context)
     if bad.is_empty():
         return None
     allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()

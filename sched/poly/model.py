@@ -52,6 +52,9 @@ class Model:
         self.context = self._context()
         self.boxes: dict[Tensor, Set] = {}
         self.regions: dict[Func, Set] = {}
+        #: What is computed: regions, for a Func that is fresh in each iteration of loops around
+        #: with the iteration, { (loops, element) }.
+        self.computed: dict[Func, Set] = {}
         self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
         self._by_serial = {d.serial: d for ds in self.definitions.values() for d in ds}
         self._made: dict[int, Statement] = {}
@@ -150,7 +153,7 @@ class Model:
             statement = self._add(self.domains.update(d, region))
             if not fixed:
                 region = self._clipped(func, union_sets([region, *_touched(statement)], region))
-        self.regions[func] = region
+        self.regions[func] = self.computed[func] = region
         self._pieces(func, region)
 
     def _clipped(self, func: Func, region: Set) -> Set:
@@ -178,7 +181,7 @@ class Model:
         for access in statement.reads:
             tensor = access.tensor
             if isinstance(tensor, Func) and tensor is not statement.func:
-                self._demand[tensor].append(_needed(statement, access))
+                self._demand[tensor].append(elements(statement, access))
         return statement
 
     def _check_bounded(self, func: Func, region: Set, around: int) -> None:
@@ -219,6 +222,7 @@ class Model:
         elif d.serial not in self._made:
             region = self._fresh_region(d)
             around = len(d.loops)
+            self.computed[func] = region
             self.regions[func] = region.project_out(isl.dim_type.set, 0, around).coalesce()
             self._pieces(func, region)
 
@@ -236,8 +240,8 @@ class Model:
         return region
 
 
-def _needed(statement: Statement, access: Access) -> Set:
-    """The elements that an access reads; of a Func that is fresh in each iteration of loops
+def elements(statement: Statement, access: Access) -> Set:
+    """The elements that an access touches; of a Func that is fresh in each iteration of loops
     around, with the iteration: { (loops, element) }."""
     assert isinstance(access.tensor, Func)
     home = access.tensor.history.home
@@ -253,7 +257,7 @@ def _needed(statement: Statement, access: Access) -> Set:
 def _touched(statement: Statement) -> list[Set]:
     """What a statement reads and writes of its own Func."""
     own = [a for a in statement.accesses if a.tensor is statement.func]
-    return [_needed(statement, a) for a in own]
+    return [elements(statement, a) for a in own]
 
 
 def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
