@@ -210,7 +210,7 @@ class Binder:
     def _refuse_missing(self, slot: _Slot) -> NoReturn:
         i = slot.input
         raise CallTypeError(
-            f"the Input {slot.name} is not passed: {i.dtypes[0]}[{shape_text(i)}]",
+            f"the {i.kind} {slot.name} is not passed: {i.dtypes[0]}[{shape_text(i)}]",
             argument=slot.name,
             hint=f"it is called as {self.signature}",
         )

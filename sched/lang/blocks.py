@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import nodes
 from .elaborate import infer_condition, typed_index
@@ -215,6 +215,12 @@ class Sequential:
                 history.restore(state)
         self.items.clear()
 
+    def __iter__(self) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self!r} is not iterated over in Python: what is written inside is written once",
+            hint=f"with ps.{self!r} as {'t' if self.rvar is None else self.rvar.name}:",
+        )
+
     def __repr__(self) -> str:
         if self.rvar is None:
             return "sequential()"
@@ -243,9 +249,15 @@ def sequential(
         LanguageError: bounds that depend on data, a step of 0, a name used by a loop around.
     """
     if isinstance(step, bool) or not isinstance(step, int):
-        raise LanguageTypeError(f"the step of a sequential is a Python integer, not {step!r}")
+        raise LanguageTypeError(
+            f"the step of a sequential is a Python integer, not {step!r}",
+            hint="a step that only a call knows is not affine: run over all values in steps of 1",
+        )
     if step == 0:
-        raise LanguageError("the step of a sequential cannot be 0")
+        raise LanguageError(
+            "the step of a sequential cannot be 0",
+            hint="as in range(lo, hi, step): 1 counts upwards, -1 downwards",
+        )
     if name is None and (lo is not None or hi is not None or step != 1):
         raise LanguageTypeError(
             "a sequential over a range needs a name",
@@ -299,7 +311,8 @@ def settle(root: Sequential) -> None:
 
 def _is_final(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Func]) -> bool:
     """Whether a read inside sees the final value, and not a current one."""
-    history: History = tensor.read_history
+    history: History | None = tensor.read_history
+    assert history is not None
     if history.func in updated:
         if history.func is not tensor:
             raise LanguageError(

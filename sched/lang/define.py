@@ -256,7 +256,7 @@ class History:
                 f"{func.name} is complete since it was used at {self.completed_by}: "
                 "a later definition would change what was computed there",
                 where=span,
-                hint="write all definitions before the first use, or make a new Func",
+                hint=self._later_hint(),
             )
         if self.rank is not None and len(lhs) != self.rank:
             raise LanguageError(
@@ -291,6 +291,15 @@ class History:
     def equations(self) -> list[Recorded]:
         """What gives its value to begin with: the pieces, and all of a reduction."""
         return self.recorded if self.func.is_reduction else self.recorded[: self.pieces]
+
+    def _later_hint(self) -> str:
+        if self.func.kind != "InOut":
+            return "write all definitions before the first use, or make a new Func"
+        name = self.func.name
+        return (
+            f"write all updates before the first use of {name} or {name}.final; {name}.initial may "
+            "be read anywhere"
+        )
 
     def is_piece(self, recorded: Recorded) -> bool:
         """Whether a definition is a piece of the pure definition."""

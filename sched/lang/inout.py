@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .errors import LanguageError
+from .errors import LanguageError, LanguageTypeError
 from .tensors import Func, Input, ShapeLike, Tensor
 
 if TYPE_CHECKING:
@@ -59,16 +59,34 @@ class InOut(Func):
         return Tensor.__repr__(self)
 
 
-class Initial(Input):
+class _Face(Tensor):
+    """One of the two values of an InOut that an equation may read."""
+
+    array: InOut
+
+    def __setitem__(self, index: object, value: object) -> None:
+        name = self.array.name
+        raise LanguageTypeError(
+            f"{self!r} is a value of {name}, and cannot be assigned to",
+            hint=f"{self.array.element} = ... updates {name}",
+        )
+
+
+class Initial(_Face, Input):
     """An InOut as the caller passes it; the argument of the call."""
+
+    kind = "InOut"
 
     def __init__(self, array: InOut) -> None:
         super().__init__(array.name, array.dtypes[0], array.shape)
         self.span = array.span
         self.array = array
 
+    def __repr__(self) -> str:
+        return f"{self.array.name}.initial"
 
-class Final(Tensor):
+
+class Final(_Face):
     """An InOut after its last update."""
 
     kind = "InOut"
@@ -84,3 +102,6 @@ class Final(Tensor):
 
     def meant(self) -> Tensor:
         return self.array if self.array.is_updated else self.array.initial
+
+    def __repr__(self) -> str:
+        return self.name

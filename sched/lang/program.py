@@ -141,6 +141,8 @@ class Program:
                 "an output is listed twice: " + ", ".join(f.name for f in outputs),
                 hint="each result is returned once",
             )
+        for output in outputs:
+            _check_scope(output, span)
         #: What is computed together, each after what it needs.
         self.steps: tuple[Step, ...] = order(self.outputs, span if complete else None)
         self.recurrences: tuple[tuple[Func, ...], ...] = tuple(
@@ -264,14 +266,6 @@ class Program:
                     where=span,
                     hint=f"{func.element} = ... updates it",
                 )
-            home = func.history.home
-            if home is not None:
-                raise LanguageError(
-                    f"{func.name} is defined inside {home.text}, fresh in each iteration: it "
-                    "cannot be an output",
-                    where=span,
-                    hint=f"define {func.name} before the sequential, and update it inside",
-                )
         for func in self.funcs:
             if updated_in_block(func) and not self.is_fixed(func):
                 raise LanguageError(
@@ -321,7 +315,7 @@ class Program:
     def _check_call_names(self) -> None:
         taken: dict[str, str] = {}
         named = [
-            *((i.name, f"Input {i.name} ({i.span})") for i in self.inputs),
+            *((i.name, f"{i.kind} {i.name} ({i.span})") for i in self.inputs),
             *((n, f"Param {n}") for n in self.params),
             *((n, f"size {n}") for n in self.sizes),
         ]
@@ -369,6 +363,17 @@ class Program:
         results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.history.dtypes()]
         head = ", ".join(f.name for f in self.outputs)
         return f"{head}({', '.join(args)}) -> {', '.join(results)}"
+
+
+def _check_scope(output: Func, span: Span) -> None:
+    home = output.history.home
+    if home is not None:
+        raise LanguageError(
+            f"{output.name} is defined inside {home.text}, fresh in each iteration: it cannot be "
+            "an output",
+            where=span,
+            hint=f"define {output.name} before the sequential, and update it inside",
+        )
 
 
 def updated_in_block(func: Func) -> bool:
