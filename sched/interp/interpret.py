@@ -57,7 +57,7 @@ def interpret(
 
     Returns:
         An array an output, a tuple of arrays for a Func with several values at each point; a
-        tuple of these if `funcs` is one.
+        tuple of these if `funcs` is one or there are InOuts that the program updates.
 
     Raises:
         LanguageError, CallError: see their docstrings.
@@ -75,7 +75,7 @@ def interpret(
     handling = np.geterr()
     with np.errstate(all="ignore"), deep_recursion(_all_roots(program), DEPTH):
         results = _Run(program, binding, checks, handling).results()
-    return results if several else results[0]
+    return results if several or len(results) > 1 else results[0]
 
 
 def _all_roots(program: Program) -> tuple[Node, ...]:

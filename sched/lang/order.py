@@ -230,7 +230,7 @@ class _Graph:
         unit = group[0]
         needs_itself = len(group) > 1 or unit in self.before(unit)
         if needs_itself and any(u.is_part for u in group):
-            raise _needs_itself(group)
+            raise self._needs_itself(group)
         if needs_itself:
             funcs = sorted((f for u in group for f in u.funcs), key=_first_written)
             return Recurrence(tuple(funcs), tuple(d for f in funcs for d in f.history.typed()))
@@ -238,23 +238,27 @@ class _Graph:
             return _block_step(unit.definitions[0].block.root, self.needed)  # type: ignore[union-attr]
         return Plain(unit.funcs[0], tuple(unit.definitions))
 
+    def _needs_itself(self, group: list[_Unit]) -> LanguageError:
+        """The first read of a final value that cannot be there yet."""
+        reads = [
+            (d, f)
+            for u in group
+            for d in u.definitions
+            for f in funcs_read(d)
+            if self._is_final(u, d, f) and self.chains[f] and self.chains[f][-1] in group
+        ]
+        first, read = min(reads, key=lambda found: found[0].serial)
+        names = ", ".join(dict.fromkeys(f.name for u in group for f in u.funcs))
+        return LanguageError(
+            f"{first.name} reads the final value of {read.name}, which needs {first.func.name} "
+            f"itself ({names} are updated in an order)",
+            where=first.span,
+            hint="inside one ps.sequential() a read sees the current value; an InOut has .initial",
+        )
+
 
 def _first_written(func: Func) -> int:
     return func.history.recorded[0].serial
-
-
-def _needs_itself(group: list[_Unit]) -> LanguageError:
-    definitions = sorted((d for u in group for d in u.definitions), key=lambda d: d.serial)
-    inside = {f for u in group for f in u.funcs}
-    first = next(d for d in definitions if any(f in inside for f in funcs_read(d)))
-    read = next(f for f in funcs_read(first) if f in inside)
-    names = ", ".join(dict.fromkeys(f.name for u in group for f in u.funcs))
-    return LanguageError(
-        f"{first.name} reads the final value of {read.name}, which needs {first.func.name} "
-        f"itself ({names} are updated in an order)",
-        where=first.span,
-        hint="inside one ps.sequential() a read sees the current value; an InOut has .initial",
-    )
 
 
 # blocks -----------------------------------------------------------------------------------------

@@ -158,21 +158,21 @@ def extract(
 
 def _running(roots: tuple[Node, ...]) -> list[nodes.RVar]:
     """The RVars over which a definition runs, beside those of the reductions in it."""
-    found: dict[nodes.RVar, None] = {}
-    seen: set[Node] = set()
-    pending = list(roots)
-    while pending:
-        node = pending.pop()
-        if node in seen:
-            continue
-        seen.add(node)
+    running: dict[Node, dict[nodes.RVar, None]] = {}
+    for node in postorder(*roots):
+        found = {r: None for a in node.args for r in running[a]}
         if isinstance(node, Reduce):
-            found.update(dict.fromkeys(_outer_rvars(node, _symbols(node))))
-        elif isinstance(node, nodes.RVar):
+            around = (*found, *_outer_rvars(node, _bounding(node)))
+            found = {r: None for r in around if not _own(node, r)}
+        if isinstance(node, nodes.RVar):
             found[node] = None
-        else:
-            pending += node.args
-    return list(found)
+        running[node] = found
+    return list(dict.fromkeys(r for root in roots for r in running[root]))
+
+
+def _bounding(node: Reduce) -> dict[Node, None]:
+    """The Vars and RVars in the bounds and conditions of a reduction."""
+    return _symbols(Reduce(node.op, literal(0), node.rvars, None, None))
 
 
 def _first_reduction(found: Iterable[Node]) -> Reduce | None:
