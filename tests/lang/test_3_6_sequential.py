@@ -1,4 +1,5 @@
-"""3.6: ordered blocks, each against a loop in Python, the interpreter and what the contract says."""
+"""3.6: ordered blocks, each against a loop in Python, the interpreter and the contract."""
+# ruff: noqa: PT012, SIM117 - blocks stand as users write them
 
 from __future__ import annotations
 
@@ -109,7 +110,7 @@ def test_3_6_bounds_over_the_loops_around() -> None:
 
 
 def test_3_6_an_ordered_block_without_a_loop_runs_once() -> None:
-    """Behind each other: the second statement sees the first one's values, the third the second's."""
+    """One after the other: each statement sees the values that those above have left."""
     A, B = vector("A"), vector("B")
     with ps.sequential() as block:
         B[i] += A[i]
