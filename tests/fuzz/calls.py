@@ -33,12 +33,14 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Call:
-    """One call. `results` are the dtypes and the shape of each output by name."""
+    """One call. `results` are the dtypes and the shape of each output by name, but for those
+    that are `changed` in place."""
 
     sizes: dict[str, int]
     scalars: dict[str, Any]
     arrays: dict[str, Array]
     shapes: dict[str, tuple[int, ...]]
+    changed: frozenset[str]
     results: dict[str, tuple[tuple[np.dtype[Any], ...], tuple[int, ...]]]
     seed: tuple[int, ...]
 
@@ -49,26 +51,30 @@ class Call:
     @property
     def is_empty(self) -> bool:
         """Whether no output has any element."""
-        return all(0 in shape for _, shape in self.results.values())
+        changed = (self.arrays[name].shape for name in self.changed)
+        return all(0 in shape for shape in (*changed, *(s for _, s in self.results.values())))
 
     def plain(self) -> dict[str, Any]:
         """The arguments by name, as ordinary arrays."""
         shape = {"shape": self.shapes} if self.shapes else {}
-        return {**self.sizes, **self.scalars, **self.arrays, **shape}
+        arrays = {k: a.copy() if k in self.changed else a for k, a in self.arrays.items()}
+        return {**self.sizes, **self.scalars, **arrays, **shape}
 
     def walled(self) -> Arguments:
         """The same in walled memory, each array in a layout of its own."""
         rng = np.random.default_rng(self.seed)
-        inputs = {
-            name: walled_input(a, random_layout(rng, a.ndim)).array
+        given = {
+            name: walled_input(a, random_layout(rng, a.ndim), name in self.changed)
             for name, a in self.arrays.items()
         }
+        inputs = {name: walled.array for name, walled in given.items()}
+        inplace = tuple(given[name] for name in self.changed)
         positional = rng.random() < 0.2
         args = tuple(inputs.values()) if positional else ()
         kwargs = {**self.sizes, **self.scalars, **({} if positional else inputs)}
         if rng.random() < 0.2:
             return Arguments(
-                args, {**kwargs, **({"shape": self.shapes} if self.shapes else {})}, ()
+                args, {**kwargs, **({"shape": self.shapes} if self.shapes else {})}, inplace
             )
         made = {
             name: tuple(Walled(t, shape, random_layout(rng, len(shape))) for t in types)
@@ -78,7 +84,8 @@ class Call:
             name: tuple(w.array for w in walls) if len(walls) > 1 else walls[0].array
             for name, walls in made.items()
         }
-        return Arguments(args, {**kwargs, "out": out}, tuple(w for ws in made.values() for w in ws))
+        walls = (*inplace, *(w for ws in made.values() for w in ws))
+        return Arguments(args, {**kwargs, **({"out": out} if out else {})}, walls)
 
 
 def make_calls(case: Case, program: Program) -> list[Call]:
@@ -105,7 +112,10 @@ def _call(case: Case, program: Program, number: int) -> Call:
         if p.name in program.params
     }
     results = {}
+    changed = frozenset(f.name for f in program.inouts)
     for func in program.outputs:
+        if func.name in changed:
+            continue
         extents = case.shapes.get(func.name)
         if extents is None:
             shape = tuple(evaluate(repr(e), given) for e in func.shape)
@@ -117,6 +127,7 @@ def _call(case: Case, program: Program, number: int) -> Call:
         scalars,
         arrays,
         {name: results[name][1] for name in case.shapes if name in results},
+        changed,
         results,
         (case.seed, number, 1),
     )

@@ -66,7 +66,15 @@ class _Comparison:
             exec(self.case.source, namespace)
             outputs = tuple(namespace[name] for name in self.case.outputs)
             calls = make_calls(self.case, Program(outputs))
-        except (ps.LanguageError, TypeError, NameError, KeyError, ArithmeticError, ValueError):
+        except (
+            ps.LanguageError,
+            TypeError,
+            NameError,
+            KeyError,
+            ArithmeticError,
+            ValueError,
+            SyntaxError,
+        ):
             self.report.counts["no program"] += 1  # a shrunk one, most often
             return self.report
         wanted = [self._interpret(outputs, call, checks=False) for call in calls]

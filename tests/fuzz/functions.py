@@ -55,6 +55,51 @@ class Functions:
         self.made.append(made)
         world.tensors.append(made)
 
+    def updates(self, tensor: Tensor) -> None:
+        """Updates of something that there is."""
+        for _ in range(self.choices.weighted((5, 1), (3, 2))):
+            vars = self._vars(tensor.rank)
+            updates = Updates(self.choices, self.world, tensor.name, vars, tensor.extents)
+            updates.update()
+            self.depth = max(self.depth, updates.depth)
+
+    def block(self, level: int = 0) -> None:
+        """An ordered block over updates of arrays in place and of Funcs with a shape, perhaps
+        with blocks and Funcs inside."""
+        choices, world = self.choices, self.world
+        targets = [*world.inouts, *(f for f in self.made if f.extents is not None)]
+        if not targets:
+            return
+        targets = [choices.pick(targets) for _ in range(1 + choices.below(2))]
+        with world.block(world.fresh("t"), self._bounds()):
+            world.tensors += [t for t in targets if t not in world.tensors]
+            for _ in range(1 + choices.below(3)):
+                form = choices.weighted((6, "update"), (3, "func"), (2 - level, "block"))
+                if form == "update":
+                    self.updates(choices.pick(targets))
+                elif form == "func":
+                    self._inside()
+                else:
+                    self.block(level + 1)
+
+    def updated(self) -> tuple[str, ...]:
+        """The arrays in place that the program changes so far."""
+        inouts = [t.name for t in self.world.inouts]
+        return tuple(name for name in inouts if self.world.namespace[name].is_updated)
+
+    def _inside(self) -> None:
+        """A Func that is fresh in each iteration: of no use elsewhere."""
+        self.func()
+        self.made = [f for f in self.made if self.world.namespace[f.name].history.home is None]
+
+    def _bounds(self) -> str:
+        """Of a block; none for one without a loop."""
+        size = self.choices.pick(self.world.sizes)
+        around = [s.name for s in self.world.loops]
+        if around and self.choices.chance(40):
+            return f"0, {around[-1]} + 1"
+        return self.choices.pick(("0, 2", f"0, {size}", f"{size}, -1, -2", "", "-1, 2", "3, 0, -1"))
+
     def _arguments(self, name: str, extents: tuple[str, ...] | None) -> str:
         parts = [repr(name)]
         if extents is not None:
@@ -100,7 +145,7 @@ class Functions:
         self, name: str, left: tuple[str, ...], vars: tuple[str, ...],
         extents: tuple[str, ...] | None, given: tuple[DType, ...],
     ) -> bool:  # fmt: skip
-        scope = Scope()
+        scope = Scope(symbols=list(self.world.loops))
         for axis, x in enumerate(left):
             if x in vars:
                 within = frozenset({extents[axis]} if extents else ())

@@ -110,9 +110,10 @@ class Walled:
         return intact
 
 
-def walled_input(values: Array, layout: Layout) -> Walled:
-    """The values in walled memory that may not be written."""
+def walled_input(values: Array, layout: Layout, writable: bool = False) -> Walled:
+    """The values in walled memory that may not be written, or may."""
     made = Walled(values.dtype, values.shape, layout)
     made.array[...] = values
-    made.pages.freeze()
+    if not writable:
+        made.pages.freeze()
     return made

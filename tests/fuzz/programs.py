@@ -1,4 +1,5 @@
-"""Random programs: Funcs with pieces, updates, tuples and boundaries, as Python text."""
+"""Random programs: Funcs with pieces, updates, tuples and boundaries, arrays in place and ordered
+blocks, as Python text."""
 
 from __future__ import annotations
 
@@ -64,6 +65,12 @@ def make_case(choices: Choices) -> Case:
         world.param()
     for _ in range(1 + choices.weighted((5, 1), (3, 0), (4, 2), (3, 3), (2, 4), (1, 5))):
         functions.func()
+        if choices.chance(10):
+            world.inout()
+        if choices.chance(20):
+            functions.block()
+        elif world.inouts and choices.chance(40):
+            functions.updates(choices.pick(world.inouts))
     outputs = _outputs(choices, functions)
     shapes = {
         f.name: tuple(world.extent() for _ in range(f.rank))
@@ -80,7 +87,8 @@ def _outputs(choices: Choices, functions: Functions) -> tuple[str, ...]:
     """The last Func, and perhaps others before it."""
     names = [f.name for f in functions.made if f.name not in functions.boundaries]
     others = [name for name in names[:-1] if choices.chance(15)]
-    return (*others, *names[-1:])
+    updated = functions.updated() if choices.chance(50) else ()
+    return (*others, *names[-1:], *updated)
 
 
 def _sizes(choices: Choices, world: World, depth: int) -> tuple[Sizes, ...]:

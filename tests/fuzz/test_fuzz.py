@@ -13,8 +13,8 @@ from .choices import Choices
 from .programs import make_case
 from .worker import Worker
 
-QUICK = range(3000, 3010)
-MORE = range(3010, 3050)
+QUICK = range(3100, 3110)
+MORE = range(3110, 3150)
 
 
 @pytest.fixture(scope="module")

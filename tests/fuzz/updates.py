@@ -29,7 +29,7 @@ class Updates:
         self.name = name
         self.vars = vars
         self.extents = extents
-        self.scope = Scope()
+        self.scope = Scope(symbols=list(world.loops))
         self.expressions = Expressions(choices, world, self.scope)
         self.loops = Loops(choices, world, self.scope, self.expressions)
         self.types = world.types_of(name)

@@ -54,7 +54,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class InputSpec:
-    """An Input and its data: any values of its type, or those in [lo, hi)."""
+    """An Input and its data: any values of its type, or those in [lo, hi). Or an InOut."""
 
     name: str
     dtype: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import polysched as ps
 from polysched.lang.dtypes import ALL, DType
 
 from .choices import Choices
-from .vocabulary import InputSpec, ParamSpec, Tensor
+from .vocabulary import InputSpec, ParamSpec, Symbol, Tensor
 
 INTEGERS = tuple(t for t in ALL if t.is_int)
 FLOATS = tuple(t for t in ALL if t.is_float)
@@ -26,6 +28,8 @@ class World:
     Attributes:
         lines: the program.
         tensors: what may be read.
+        inouts: what may be updated in place.
+        loops: of the blocks that are open.
         refused: the messages of refused lines.
     """
 
@@ -35,6 +39,9 @@ class World:
         self.namespace: dict[str, Any] = {"ps": ps, "np": np}
         self.tensors: list[Tensor] = []
         self.inputs: list[InputSpec] = []
+        self.inouts: list[Tensor] = []
+        self.loops: list[Symbol] = []
+        self._indent = ""
         self.params: list[ParamSpec] = []
         self.refused: list[str] = []
         self._count: dict[str, int] = {}
@@ -50,8 +57,29 @@ class World:
         except ps.LanguageError as error:
             self.refused.append(str(error).splitlines()[0])
             return False
-        self.lines += lines
+        self.lines += [self._indent + line for line in lines]
         return True
+
+    @contextmanager
+    def block(self, name: str, bounds: str) -> Iterator[None]:
+        """An ordered block around all lines that are added meanwhile. If the language refuses it
+        when it ends, none of them are."""
+        kept = self.lines[:], self.tensors[:], self.loops[:], self._indent
+        head = f"ps.sequential({bounds and f'{name!r}, {bounds}'})"
+        opened = self.namespace[f"_{name}"] = eval(head, self.namespace)
+        self.namespace[name] = opened.__enter__()
+        self.lines.append(f"{self._indent}with {head} as {name}:")
+        self._indent += "    "
+        if bounds:
+            self.loops.append(Symbol(name))
+        self.run(["pass"])
+        yield
+        lines, self.tensors, self.loops, self._indent = kept
+        try:
+            opened.__exit__(None, None, None)
+        except ps.LanguageError as error:
+            self.refused.append(str(error).splitlines()[0])
+            self.lines = lines
 
     def fresh(self, prefix: str) -> str:
         """A name that is not taken."""
@@ -107,6 +135,16 @@ class World:
         if self.run([f"{name} = ps.Input({name!r}, ps.{dtype.name}, {shape}{more})"]):
             self.inputs.append(InputSpec(name, dtype.name, extents, *(values or ())))
             self.tensors.append(Tensor(name, (dtype,), len(extents), extents))
+
+    def inout(self) -> None:
+        """An array in place. Its initial value may be read anywhere."""
+        dtype, name = self.choices.pick(DTYPES), self.fresh("U")
+        extents = tuple(self.extent() for _ in range(self.choices.weighted((4, 1), (4, 2), (1, 0))))
+        shape = f"({', '.join(extents)}{',' * (len(extents) == 1)})"
+        if self.run([f"{name} = ps.InOut({name!r}, ps.{dtype.name}, {shape})"]):
+            self.inputs.append(InputSpec(name, dtype.name, extents))
+            self.inouts.append(Tensor(name, (dtype,), len(extents), extents))
+            self.tensors.append(Tensor(f"{name}.initial", (dtype,), len(extents), extents))
 
     def const(self) -> None:
         """A table of extremes and ordinary values."""
