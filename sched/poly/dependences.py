@@ -141,6 +141,14 @@ def _ordered(
     ]
 
 
+def flow_of_all_writes(model: Model, d: Dependence, times: Mapping[Statement, Map]) -> Map:
+    """{ x -> y : x writes an element that y reads later }, whoever writes it in between."""
+    writes = [a for a in d.source.accesses if a.tensor is d.tensor and a.is_write]
+    reads = [a for a in d.sink.accesses if a.tensor is d.tensor and not a.is_write]
+    (found,) = _ordered("flow", model, d.tensor, writes, reads, times)
+    return found.map
+
+
 def _before(source: Map, sink: Map) -> Map:
     """{ x -> y : time(x) < time(y) }"""
     space = source.get_space().range()

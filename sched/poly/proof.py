@@ -14,9 +14,9 @@ from functools import cached_property
 from ..lang.define import Definition
 from ..lang.errors import Instance
 from ..lang.nodes import Node, Op, Read, postorder
-from .dependences import Dependence, dependences
+from .dependences import Dependence, dependences, flow_of_all_writes
 from .isl import Map, Set, smallest_point
-from .looptree import Seq, Tree
+from .looptree import Seq, Tree, time_maps
 from .model import Model
 from .statements import Statement
 from .times import Placed, placed, unordered
@@ -60,6 +60,7 @@ class Prover:
     def __init__(self, model: Model, written: Seq) -> None:
         self.model = model
         self.written = written
+        self._whole: dict[Dependence, Map] = {}
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -89,13 +90,25 @@ class Prover:
             stages.setdefault(p.stage.statement, []).append(p)
         asked = dict.fromkeys(d for s in edited for d in self._by_statement[s])
         for d in asked:
-            free = d.source is d.sink and d.tensor is d.source.func and relaxed(d.source)
+            own = d.tensor is d.source.func and relaxed(d.source)
+            free = own and d.source is d.sink
+            must = self._whole_flow(d) if own and not free and d.kind == "flow" else d.map
             for a in stages.get(d.source, ()):
                 for b in stages.get(d.sink, ()):
                     wrong = unordered(a, b, d.kind, d.tensor, relaxed=free)
-                    pairs = d.map.intersect(wrong).intersect_params(context)
+                    pairs = must.intersect(wrong).intersect_params(context)
                     if not pairs.is_empty():
                         yield Violation(d, pairs, tuple(x.name for x in a.loops))
+
+    def _whole_flow(self, d: Dependence) -> Map:
+        """A flow dependence from a sum whose order is free: any of its terms may come last."""
+        if d not in self._whole:
+            self._whole[d] = flow_of_all_writes(self.model, d, self._times)
+        return self._whole[d]
+
+    @cached_property
+    def _times(self) -> dict[Statement, Map]:
+        return time_maps(self.written)
 
     def witness(self, violations: Collection[Violation]) -> Witness | None:
         """The smallest of all: by the sum of the sizes, then lexicographically."""
