@@ -50,7 +50,7 @@ class Directive:
 
 
 _POSITIONAL = frozenset(
-    {"loop", "loops", "factors", "factor", "outer", "inner", "values", "condition"}
+    {"loop", "loops", "factors", "factor", "outer", "inner", "other", "values", "condition"}
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,6 +84,7 @@ class Editor:
             raise InternalError(f"no directive {self.directive.name}")
         before = self._loop_names()
         made = method(**dict(self.directive.options))
+        self._check_kinds()
         gone = dict(self.state.gone)
         after = self._loop_names()
         for stage, names in before.items():
@@ -202,6 +203,14 @@ class Editor:
         a, b = self.at(outer), self.at(inner)
         chosen = name or f"{outer}{inner}"
         self._fresh(a, [chosen], [outer, inner])
+        for x in (a, b):
+            if x.loop.kind in ("vector", "unrolled"):
+                raise self._malformed(
+                    f"the loop {x.loop.name} is {x.loop.kind} already",
+                    "fuse first, then say what the loop is",
+                )
+        if a.loop.kind == "parallel":
+            self._touch(a)  # iterations of the inner loop would run at once, too
         self.tree = _fuse(self.tree, a, b, chosen, self.symbols, self.context)
         return (chosen,)
 
@@ -216,24 +225,9 @@ class Editor:
                     f"the extern stage {stage.name} is inside of the loop {loop}",
                     "a function over arrays has no lanes: vectorise another loop",
                 )
-        lanes = loops.count_of(at, self.context)
-        if lanes is None or lanes > loops.MOST_LANES:
-            how = "no constant extent" if lanes is None else f"{lanes} iterations"
-            raise self._malformed(
-                f"the loop {loop} has {how}: the lanes of a vector are at most {loops.MOST_LANES}",
-                f'vectorize("{loop}", 8) splits first',
-            )
         return self._kind(loop, "vector")
 
     def unroll(self, loop: str) -> tuple[str, ...]:
-        at = self.at(loop)
-        count = loops.count_of(at, self.context)
-        if count is None or count > loops.MOST_UNROLLED:
-            how = "no constant extent" if count is None else f"{count} iterations"
-            raise self._malformed(
-                f"the loop {loop} has {how}, and at most {loops.MOST_UNROLLED} are unrolled",
-                f'unroll("{loop}", 4) splits first',
-            )
         return self._kind(loop, "unrolled")
 
     def serial(self, loop: str) -> tuple[str, ...]:
@@ -241,29 +235,43 @@ class Editor:
 
     def _kind(self, loop: str, kind: Any) -> tuple[str, ...]:
         at = self.at(loop)
-        self._check_kinds(at, kind)
         if kind != "unrolled":
             self._touch(at)
         self.tree = loops.set_kind(self.tree, at, kind, self.span)
+        self._check_count(self.at(loop))
         return ()
 
-    def _check_kinds(self, at: At, kind: str) -> None:
-        """A vector loop holds neither parallel nor vector loops."""
-        for stage in stages(at.loop):
-            for other in loops_around(self.tree, stage.name):
-                if other.place == at.place:
-                    continue
-                outer, inner = sorted((at, other), key=lambda a: a.depth)
-                kinds = (
-                    kind if outer is at else outer.loop.kind,
-                    kind if inner is at else inner.loop.kind,
+    def _check_kinds(self) -> None:
+        """Whether the loops around what was edited can be of the kinds that they are."""
+        for stage in leaves_of(self.tree, self.edited):
+            around = loops_around(self.tree, stage.name)
+            for at in around:
+                self._check_count(at)
+            lanes = [a for a in around if a.loop.kind == "vector"]
+            below = [a for a in around if lanes and a.depth > lanes[0].depth]
+            wrong = next((a for a in below if a.loop.kind in ("vector", "parallel")), None)
+            if wrong is not None:
+                raise self._malformed(
+                    f"the {wrong.loop.kind} loop {wrong.loop.name} would be inside of the vector "
+                    f"loop {lanes[0].loop.name}",
+                    "reorder, so that the vector loop is inside",
                 )
-                if kinds[0] == "vector" and kinds[1] in ("vector", "parallel"):
-                    raise self._malformed(
-                        f"the {kinds[1]} loop {inner.loop.name} would be inside of the vector loop "
-                        f"{outer.loop.name}",
-                        "reorder, so that the vector loop is inside",
-                    )
+
+    def _check_count(self, at: At) -> None:
+        """A loop whose iterations are laid out has a constant number of them, and few."""
+        name, most = at.loop.name, loops.MOST_COPIES.get(at.loop.kind)
+        if most is None:
+            return
+        count = loops.count_of(at, self.context)
+        if count is None or count > most:
+            how = "no constant extent" if count is None else f"{count} iterations"
+            verb = "vectorize" if at.loop.kind == "vector" else "unroll"
+            own = self.directive.name == verb
+            raise self._malformed(
+                f"the loop {name} {'has' if own else 'would have'} {how}, and at most {most} "
+                + ("are lanes of a vector" if verb == "vectorize" else "are unrolled"),
+                f'{verb}("{name}", 8) splits first' if own else f"{verb} it afterwards",
+            )
 
     # coordinates ------------------------------------------------------------------------------
     def skew(self, outer: str, inner: str, factor: int, name: str | None = None) -> tuple[str, ...]:
@@ -321,6 +329,11 @@ class Editor:
 
     def peel(self, loop: str, first: int = 0, last: int = 0) -> tuple[str, ...]:
         at = self.at(loop)
+        if at.loop.kind == "vector":
+            raise self._malformed(
+                f"the lanes of the vector loop {loop} run together",
+                "peel first, then vectorize what is between",
+            )
         self.tree = bodies.peel(self.tree, at, first, last)
         return ()
 
@@ -380,6 +393,13 @@ class Editor:
         names = self.state.reassociated | {stage.statement.name}
         self.state = replace(self.state, reassociated=names)
         return ()
+
+
+def leaves_of(tree: Seq, statements: Collection[Statement]) -> Iterator[Stage]:
+    """The stages of some statements."""
+    for _, stage in leaves(tree):
+        if stage.statement in statements:
+            yield stage
 
 
 _reorder, _fuse = loops.reorder, loops.fuse

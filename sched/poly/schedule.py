@@ -287,9 +287,11 @@ class Schedule:
         try:
             with budget(BUDGET):
                 edit = Editor(self._state, self.parameters, self.context, directive).run()
-                if self._pending is not None:
+                if self._trust is not None:
+                    pass
+                elif self._pending is not None:
                     self._pending |= edit.edited
-                elif self._trust is None:
+                else:
                     self._check(edit.state, edit.edited, directive)
         except BudgetExceeded:
             raise ScheduleError(
@@ -335,18 +337,19 @@ class Schedule:
     @contextmanager
     def batch(self) -> Iterator[Schedule]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
-        before = self._state, self._records
-        self._pending = set()
+        before, outer = (self._state, self._records), self._pending
+        pending = self._pending = set()
         try:
             yield self
-            pending, self._pending = self._pending, None
-            if self._records != before[1] and self._trust is None:
+            if outer is not None:
+                outer |= pending
+            elif pending:
                 self._check(self._state, pending, self._records[-1])
         except BaseException:
             self._state, self._records = before
             raise
         finally:
-            self._pending = None
+            self._pending = outer
 
     @contextmanager
     def trust(self, reason: str) -> Iterator[Schedule]:

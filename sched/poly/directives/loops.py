@@ -22,7 +22,8 @@ Symbols = Mapping[str, Node]
 """The sizes and Params by name."""
 
 
-MOST_LANES, MOST_UNROLLED = 64, 256
+MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}
+"""How many iterations a loop has at most that are laid out one by one."""
 
 
 def count_of(at: At, context: Set) -> int | None:
