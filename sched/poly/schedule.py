@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -80,6 +80,7 @@ class Schedule:
         self._prover = Prover(self.model, tree)
         self._state = State(tree, {})
         self._records: tuple[Directive, ...] = ()
+        self._batches: tuple[range, ...] = ()
         self._pending: set[Statement] | None = None
         self._trust: str | None = None
         self._composite: str | None = None
@@ -284,15 +285,27 @@ class Schedule:
         return self._replay(directive)
 
     def _replay(self, directive: Directive) -> tuple[str, ...]:
+        with self._in_time(directive):
+            edit = Editor(self._state, self.parameters, self.context, directive).run()
+            if self._trust is not None:
+                pass
+            elif self._pending is not None:
+                self._pending |= edit.edited
+            else:
+                self._check(edit.state, edit.edited, directive)
+        state = edit.state
+        if self._trust is not None:
+            state = replace(state, trusted=(*state.trusted, (directive, self._trust)))
+        self._state = state
+        self._records = (*self._records, directive)
+        return edit.made
+
+    @contextmanager
+    def _in_time(self, directive: Directive) -> Iterator[None]:
+        """Refuses a directive whose proof takes too long."""
         try:
             with budget(BUDGET):
-                edit = Editor(self._state, self.parameters, self.context, directive).run()
-                if self._trust is not None:
-                    pass
-                elif self._pending is not None:
-                    self._pending |= edit.edited
-                else:
-                    self._check(edit.state, edit.edited, directive)
+                yield
         except BudgetExceeded:
             raise ScheduleError(
                 f"{directive.text()} could not be proven right in the time allowed",
@@ -300,12 +313,17 @@ class Schedule:
                 status="unproved",
                 directive=directive.text(),
             ) from None
-        state = edit.state
-        if self._trust is not None:
-            state = replace(state, trusted=(*state.trusted, (directive, self._trust)))
-        self._state = state
-        self._records = (*self._records, directive)
-        return edit.made
+
+    def _settle(self) -> None:
+        """Proves what a batch under way has put off so far."""
+        if self._pending:
+            last = self._records[-1]
+            before, self._composite = self._composite, f"the batch up to {last.text()}"
+            try:
+                with self._in_time(last):
+                    self._check(self._state, self._pending, last)
+            finally:
+                self._composite = before
 
     def _check(self, state: State, edited: Collection[Statement], directive: Directive) -> None:
         def relaxed(s: Statement) -> bool:
@@ -343,8 +361,9 @@ class Schedule:
             yield self
             if outer is not None:
                 outer |= pending
-            elif pending:
-                self._check(self._state, pending, self._records[-1])
+            else:
+                self._settle()
+                self._batches = (*self._batches, range(len(before[1]), len(self._records)))
         except BaseException:
             self._state, self._records = before
             raise
@@ -381,33 +400,63 @@ class Schedule:
         return isinstance(other, Schedule) and self.key == other.key
 
     def copy(self) -> Schedule:
-        """One that can be changed by itself."""
+        """One that can be changed by itself. In a batch, what it has is proven first."""
+        self._settle()
         made = Schedule.__new__(Schedule)
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("_kept", None)
+        made._pending = None
         made.log = Log()
         made.log.seconds.update(self.log.seconds)
         return made
+
+    def _parts(self) -> Iterator[tuple[bool, tuple[Directive, ...]]]:
+        """The directives as they were given: in a batch, or one by one."""
+        done = 0
+        for batch in self._batches:
+            yield from ((False, (d,)) for d in self._records[done : batch.start])
+            yield True, self._records[batch.start : batch.stop]
+            done = batch.stop
+        yield from ((False, (d,)) for d in self._records[done:])
+
+    @property
+    def _reasons(self) -> dict[int, str]:
+        """For directives that were not proven, by id, why they are trusted."""
+        return {id(d): reason for d, reason in self._state.trusted}
 
     def source(self) -> str:
         """Python that makes this schedule, given its outputs."""
         outputs = ", ".join(f.name for f in self.program.outputs)
         whole = f"({outputs})" if len(self.program.outputs) > 1 else outputs
         made = "ps.Schedule" + ("" if self._rule is once_a_consumer else ".default")
-        return "\n".join([f"s = {made}({whole})", *(d.text() for d in self._records)])
+        lines, reasons = [f"s = {made}({whole})"], self._reasons
+        for batch, directives in self._parts():
+            pad = "    " if batch else ""
+            lines += ["with s.batch():"] * (batch and bool(directives))
+            for d in directives:
+                trust = f"with s.trust({reasons[id(d)]!r}): " if id(d) in reasons else ""
+                lines.append(pad + trust + d.text())
+        return "\n".join(lines)
 
     def to_json(self) -> str:
         """The directives as text that `from_json` reads."""
-        default = self._rule is not once_a_consumer
-        return json.dumps({"default": default, "directives": [d.to_json() for d in self._records]})
+        reasons = self._reasons
+        parts = [
+            {"batch": batch, "directives": [(d.to_json(), reasons.get(id(d))) for d in directives]}
+            for batch, directives in self._parts()
+        ]
+        return json.dumps({"default": self._rule is not once_a_consumer, "parts": parts})
 
     @classmethod
     def from_json(cls, outputs: Outputs, text: str) -> Schedule:
         """A schedule of `outputs` with the directives that `to_json` wrote, proven anew."""
         data = json.loads(text)
         made = cls.default(outputs) if data["default"] else cls(outputs)
-        for item in data["directives"]:
-            made._replay(Directive.from_json(item))
+        for part in data["parts"]:
+            with made.batch() if part["batch"] else nullcontext():
+                for item, reason in part["directives"]:
+                    with made.trust(reason) if reason else nullcontext():
+                        made._replay(Directive.from_json(item))
         return made
 
     @property
@@ -432,6 +481,7 @@ class Schedule:
             checks: count integer divisions by zero, which give 0, and raise after the call.
             sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
+        self._settle()
         return Schedule._compile(self.copy(), checks=checks, **sizes)
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
