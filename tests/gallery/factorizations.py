@@ -316,13 +316,6 @@ CASES = (
         large={"n": 41, "m": 61},
         limits={"n": 8, "m": 8},
     ),
-)
-
-#: Sound, but refused: for some sum or element no order is found. In all but the second, the sum
-#: in an arm of a select is taken wherever its Vars can be, not only where that arm is chosen. In
-#: `ldlt`, d shares the loop over rows alone, and inside it L and its sums would have to share a
-#: second one.
-REFUSED = (
     Case(
         name="cholesky",
         build=cholesky,

@@ -44,8 +44,6 @@ CASES: tuple[Case, ...] = (
     *sorting.CASES,
     *factorizations.CASES,
 )
-#: Legal programs that are refused so far.
-REFUSED: tuple[Case, ...] = (*factorizations.REFUSED,)
 _BY_NAME = {case.name: case for case in CASES}
 if len(_BY_NAME) != len(CASES):
     raise RuntimeError("two cases of the gallery have the same name")

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import polysched as ps
 from gallery.case import Case
 from gallery.execute import assert_close, assert_same, interpreted, native
-from gallery.registry import CASES, REFUSED
+from gallery.registry import CASES
 
 QUICK_SIZES = (0, 1, 2, 7)
 MORE_SIZES = (33,)
@@ -53,17 +52,3 @@ def test_steps_in_time(case: Case, steps: int) -> None:
     found = native(case, arguments)
     assert_same(found, interpreted(case, arguments))
     assert_close(found, case.reference(**arguments), case.tolerance)
-
-
-@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
-def test_refused_or_right(case: Case) -> None:
-    """The interpreter computes them. What is accepted moves to `CASES`."""
-    arguments = case.arguments(5, np.random.default_rng(0))
-    wanted = interpreted(case, arguments)
-    assert_close(wanted, case.reference(**arguments), case.tolerance)
-    try:
-        found = native(case, arguments)
-    except ps.LanguageError as error:
-        assert "no affine order found" in str(error)  # noqa: PT017
-    else:
-        assert_same(found, wanted)
