@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..lang.define import Definition
 from ..lang.inout import Initial
-from ..lang.nodes import Node, Read, RVar, Var, postorder, substitute, transform_all
+from ..lang.nodes import Const, Node, Op, Read, RVar, Var, postorder, substitute, transform_all
 from ..lang.opaque import has_trace
 from ..lang.order import tensors_read
 from ..lang.program import Program
@@ -39,6 +39,34 @@ def _depends_on_time(d: Definition, program: Program) -> bool:
         t in changed or (isinstance(t, Initial) and t.array in program.inouts)
         for t in tensors_read(d)
     )
+
+
+def _stays_provable(d: Definition, uses: list[tuple[Definition, list[Read]]]) -> bool:
+    """Whether the conditions of a definition can still be proven where it is read: at an index
+    that depends on data, or is a product, they say nothing of what they guard."""
+    if not any(isinstance(n, Op) and n.op == "select" for n in postorder(*d.values)):
+        return True
+    return all(_is_plain(x) for _, reads in uses for r in reads for x in r.index)
+
+
+def _is_plain(index: Node) -> bool:
+    """Whether an index is made of loops and sizes by sums, limits and constant factors."""
+    for n in postorder(index):
+        match n:
+            case Read():
+                return False
+            case Op(op="mul", operands=operands):
+                if not any(isinstance(a, Const) for a in operands):
+                    return False
+            case Op(op="floordiv" | "mod", operands=(_, by)):
+                if not isinstance(by, Const):
+                    return False
+            case Op(op=op) if op not in _AFFINE:
+                return False
+    return True
+
+
+_AFFINE = frozenset({"add", "sub", "neg", "mul", "min", "max", "floordiv", "mod", "cast", "abs"})
 
 
 def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
@@ -76,7 +104,12 @@ def inlined(program: Program, rule: Rule) -> Definitions:
         if func in stored:
             continue  # a loop reads its bounds from memory, and an extern stage all that it reads
         found = list(uses.get(func, {}).items())
-        if found and can_inline(func, program) and rule(func, found):
+        if (
+            found
+            and can_inline(func, program)
+            and rule(func, found)
+            and _stays_provable(program.definitions_of(func)[0], found)
+        ):
             value = program.definitions_of(func)[0]
             _leave(value, uses)
             for consumer, _ in found:
