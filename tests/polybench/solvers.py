@@ -185,9 +185,9 @@ def lu_by_dot_products() -> ps.InOut:
         with ps.sequential("j", 0, i) as j:
             k = ps.RVar("k", 0, j)
             A[i, j] = (A[i, j] - ps.sum(A[i, k] * A[k, j], k)) / A[j, j]
-        j = ps.RVar("j", i, n)
-        k = ps.RVar("k", 0, i)
-        A[i, j] -= ps.sum(A[i, k] * A[k, j], k)
+        with ps.sequential("j", i, n) as j:
+            k = ps.RVar("k", 0, i)
+            A[i, j] -= ps.sum(A[i, k] * A[k, j], k)
     return A
 
 

@@ -72,6 +72,16 @@ def test_lu_with_a_row_called_as_the_step() -> None:
     assert "another name" in error.value.hint
 
 
+def test_lu_by_sums_over_a_row_at_once() -> None:
+    """They would be computed for all of the row before any of it is changed."""
+    A = matrix(ps.InOut)
+    with ps.sequential("i", 0, n) as r:
+        c, k = ps.RVar("c", r, n), ps.RVar("k", 0, r)
+        with pytest.raises(ps.LanguageError, match="would not see what that changes") as error:
+            A[r, c] -= ps.sum(A[r, k] * A[k, c], k)
+    assert "ps.sequential('c', lo, hi)" in error.value.hint
+
+
 def test_durbin_with_scratch_that_is_fresh_each_time() -> None:
     y = ps.InOut("y", ps.float64, (n,))
     z, last = ps.Func("z"), ps.Func("last", (n,))
