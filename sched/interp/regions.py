@@ -155,7 +155,7 @@ class Regions:
         for _ in range(DEPTH):
             for func in group:
                 for d in self._updates(func):
-                    if self.spans.get((d, ())) != self.of[func].span():
+                    if self.spans.get((d, ())) != self.of[func].extent(d):
                         self._update(d, {})
                 fresh = self.of[func].added - seen[func]
                 seen[func] |= fresh
