@@ -42,13 +42,13 @@ class Dependence:
 
 def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
     """All dependences between the statements of a tree, flow first."""
-    times = time_maps(tree)
     found: list[Dependence] = []
     for tensor in dict.fromkeys(a.tensor for s in model.statements for a in s.accesses):
         accesses = [a for s in model.statements for a in s.accesses if a.tensor is tensor]
         writes = [a for a in accesses if a.is_write]
         reads = [a for a in accesses if not a.is_write]
         if writes:
+            times = time_maps(tree, {a.statement for a in accesses})
             found += _flow(model, tensor, reads, writes, times)
             found += _ordered("anti", model, tensor, reads, writes, times)
             found += _ordered("output", model, tensor, writes, writes, times)

@@ -14,7 +14,7 @@ from .affine import condition, condition as sizes_condition
 from .directives import bodies, loops, mapping, tails
 from .edits import At, loops_around, place_of, stages
 from .isl import Frame, Set
-from .looptree import Seq, Stage, leaves
+from .looptree import Seq, Stage, leaves, loops_of
 from .statements import Statement
 
 Symbols = Mapping[str, Node]
@@ -98,8 +98,7 @@ class Editor:
 
     def _loop_names(self) -> dict[str, list[str]]:
         return {
-            stage.name: [a.loop.name for a in loops_around(self.tree, stage.name)]
-            for _, stage in leaves(self.tree)
+            stage.name: [loop.name for loop in loops_of(path)] for path, stage in leaves(self.tree)
         }
 
     # finding ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -149,13 +149,19 @@ def as_written(model: Model, shared: Shared | None = None) -> Seq:
     return Seq(allocated)
 
 
-def leaves(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, Stage]]:
+def leaves(tree: Tree) -> list[tuple[Path, Stage]]:
     """Every stage with its path, in the order of execution."""
-    if isinstance(tree, Stage):
-        yield path, tree
-        return
-    for position, child in enumerate(tree.body):
-        yield from leaves(child, (*path, (position, child)))
+    found: list[tuple[Path, Stage]] = []
+
+    def visit(node: Tree, path: Path) -> None:
+        if isinstance(node, Stage):
+            found.append((path, node))
+            return
+        for position, child in enumerate(node.body):
+            visit(child, (*path, (position, child)))
+
+    visit(tree, ())
+    return found
 
 
 def loops_of(path: Path) -> tuple[Loop, ...]:
@@ -183,29 +189,44 @@ def iterations(stage: Stage) -> Set:
     return stage.instances.apply(loop_map(stage)).coalesce()
 
 
-def time_map(path: Path, stage: Stage, depth: int) -> Map:
-    """{ instance -> time }, padded with zeros to `depth` entries."""
-    frame = stage.statement.frame
+def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> dict[Statement, Map]:
+    """{ instance -> time } of some statements, or of every one, all of one depth.
+
+    Entries that are the same constant for all of them say nothing and are left out: most, in a
+    deep tree.
+    """
+    found = [
+        (stage, _time(path, stage))
+        for path, stage in leaves(tree)
+        if statements is None or stage.statement in statements
+    ]
+    depth = max((len(time) for _, time in found), default=0)
+    padded = [(stage, [*time, *[0] * (depth - len(time))]) for stage, time in found]
+    kept = [k for k in range(depth) if len({_constant(time[k]) for _, time in padded}) > 1
+            or not isinstance(padded[0][1][k], int)]  # fmt: skip
+    times: dict[Statement, Map] = {}
+    for stage, time in padded:
+        frame = stage.statement.frame
+        entries = [frame.constant(x) if isinstance(x, int) else x for x in (time[k] for k in kept)]
+        made = relation(entries, frame).intersect_domain(stage.instances)
+        s = stage.statement
+        times[s] = times[s].union(made).coalesce() if s in times else made
+    return times
+
+
+def _time(path: Path, stage: Stage) -> list[PwAff | int]:
+    """The position at each level and the coordinate of each loop."""
     coordinates = iter(coordinate_values(stage))
-    time: list[PwAff] = []
+    time: list[PwAff | int] = []
     for position, node in path:
-        time.append(frame.constant(position))
+        time.append(position)
         if isinstance(node, Loop):
             time.append(next(coordinates))
-    time += [frame.constant(0)] * (depth - len(time))
-    return relation(time, frame).intersect_domain(stage.instances)
+    return time
 
 
-def time_maps(tree: Tree) -> dict[Statement, Map]:
-    """The time map of every statement, all of one depth."""
-    found = list(leaves(tree))
-    depth = max((2 * len(path) for path, _ in found), default=0)
-    times: dict[Statement, Map] = {}
-    for path, stage in found:
-        time = time_map(path, stage, depth)
-        s = stage.statement
-        times[s] = times[s].union(time).coalesce() if s in times else time
-    return times
+def _constant(entry: PwAff | int) -> int | None:
+    return entry if isinstance(entry, int) else None
 
 
 def text(tree: Tree, indent: int = 0) -> str:
