@@ -10,7 +10,7 @@ from ..lang.nodes import Node, Param, Size, integer
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.folding import Window
-from ..poly.isl import isl
+from ..poly.isl import PIECES_LIMIT, Set, isl
 from ..poly.model import Model, output_sizes
 from .ir import Buffer, BufferKind
 
@@ -111,6 +111,9 @@ def _const(name: str, table: Const, extents: tuple[Node, ...]) -> Buffer:
 def _box(model: Model, func: Func) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     """The origin and the extents of the bounding box of a Func's region."""
     region = model.regions[func].intersect_params(model.context)
+    if region.n_basic_set() > PIECES_LIMIT:
+        # Exact ends of many pieces take seconds; a little more memory does no harm.
+        region = Set.from_basic_set(region.remove_divs().simple_hull())
     # Where the region is empty nothing is stored, so the box may be anything there.
     inhabited = region.params()
     if inhabited.is_empty():

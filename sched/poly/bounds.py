@@ -86,7 +86,12 @@ def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]
 
 def constant_extent(stages: Sequence[Stage], depth: int, context: Set) -> int | None:
     """How many values the loop at a depth spans at most, if that does not depend on sizes."""
-    visited = _visited(stages, depth).intersect_params(context)
+    return span_of(_visited(stages, depth).intersect_params(context), depth)
+
+
+def span_of(visited: Set, depth: int) -> int | None:
+    """How many values the dimension at a depth spans at most, for given values of those before
+    it, if that does not depend on sizes."""
     if visited.is_empty():
         return 0
     by_outer = Map.from_range(visited)

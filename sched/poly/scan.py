@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
-from ..lang.errors import InternalError
+from ..lang.errors import InternalError, ScheduleError
 from ..lang.nodes import Node, RVar, Var, substitute
 from ..lang.printer import Names, expr_text, index_text
-from .bounds import constant_extent, loop_bounds, remaining, split_guard, whole_bounds
+from .bounds import loop_bounds, remaining, span_of, split_guard, whole_bounds
 from .expressions import Translator
 from .isl import Set, isl, union_sets
 from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
@@ -153,7 +153,13 @@ class _Scanner:
         data = _data_bounds(body.scan, depth) if bounds.step == 1 else None
         count = None
         if loop.kind in ("vector", "unrolled"):
-            count = constant_extent([s for _, s in leaves(loop)], depth, self.context)
+            # Of what the bounds describe, which may be more than what is needed.
+            count = span_of(inside.described.intersect_params(self.context), depth)
+            if count is None:
+                raise ScheduleError(
+                    f"the {loop.kind} loop {loop.name} has no constant extent any more",
+                    hint="make it serial, or split it anew",
+                )
         found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
         return _Found(found, body.pending)
 

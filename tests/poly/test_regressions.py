@@ -344,3 +344,16 @@ def test_a_conflict_whose_smallest_point_isl_cannot_find() -> None:
         D[ps.clip(row, 0, n - 1), j] = ps.cast(ps.uint8, 1 + j)
     with pytest.raises(ps.LanguageError, match="depends on the order of its Vars"):
         ps.Schedule(D)
+
+
+def test_an_unrolled_loop_whose_iterations_differ() -> None:
+    """The bounds of a peeled loop hold more than what is needed: all of that is unrolled."""
+    n, T = ps.sizes("n T")
+    A = ps.InOut("A", ps.int64, (n,))
+    with ps.sequential("t", 0, T), ps.sequential("i", 1, n) as i:
+        A[i] += A[i - 1]
+    schedule = ps.Schedule(A)
+    stage = schedule["A.update(0)"].unroll("i", 2)
+    stage.peel("ii", first=1)
+    found = schedule.compile()(A=np.arange(1, 8), T=2)
+    assert np.array_equal(found, ps.interpret(A, A=np.arange(1, 8), T=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,6 +51,12 @@ def transform(
     """
     first, last = order[0], order[-1]
     check_perfect(tree, first, last)
+    for outer, inner in itertools.pairwise(order):
+        if inner.depth != outer.depth + 1:
+            raise ScheduleError(
+                f"{inner.loop.name} is not directly inside of {outer.loop.name}",
+                hint="reorder first, or name the loops between them too",
+            )
     _check_injective(len(order), values)
     d, count = first.depth, len(order)
     old = placeholders(count)
