@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
-from ..lang.nodes import Node, RVar, Var, substitute
+from ..lang.nodes import Node, RVar, Var, postorder, substitute
 from ..lang.printer import Names, expr_text, index_text
 from .bounds import loop_bounds, remaining, span_of, split_guard, whole_bounds
 from .expressions import Translator
@@ -150,7 +150,7 @@ class _Scanner:
             bounds = loop_bounds(visited, known, names)
         inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
         body = self._body(loop.body, inside).guarded(depth + 1)
-        data = _data_bounds(body.scan, depth) if bounds.step == 1 else None
+        data = _data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
         count = None
         if loop.kind in ("vector", "unrolled"):
             # Of what the bounds describe, which may be more than what is needed.
@@ -193,17 +193,20 @@ class _Scanner:
         }
 
 
-def _data_bounds(body: Scan, depth: int) -> DataBounds | None:
-    """The bounds of a loop that runs over one RVar of one stage, if they are read from data."""
+def _data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:
+    """The bounds of a loop that runs over one RVar of one stage, if they are read from data at a
+    place that the loops around it know."""
     while isinstance(body, (ScanLoop, ScanIf)):
         body = body.body
     if not isinstance(body, ScanStage):
         return None
-    rvar = body.stage.coordinates[depth]
+    rvar = body.stage.coordinates[len(around)]
     needed = body.stage.statement.data_bounds
-    if isinstance(rvar, RVar) and (rvar.lo in needed or rvar.hi in needed):
-        return DataBounds(body, rvar)
-    return None
+    if not isinstance(rvar, RVar) or not {rvar.lo, rvar.hi} & needed:
+        return None
+    read = [body.point[x] for x in postorder(rvar.lo, rvar.hi) if x in body.point]
+    known = all(x in around for x in postorder(*read) if isinstance(x, Var))
+    return DataBounds(body, rvar) if known else None
 
 
 def _outer(iterations: Set, count: int) -> Set:

@@ -1,0 +1,68 @@
+"""Every program of the gallery under random schedules, its arrays next to forbidden pages."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from fuzz.memory import random_layout, walled_input
+from fuzz.scratch import walled_scratch
+
+import polysched as ps
+from gallery.case import Arguments, Case
+from gallery.execute import as_tuple, assert_same, fresh, interpreted, outputs
+from gallery.random_schedules import scramble
+from gallery.registry import CASES
+from polysched.codegen import build
+
+SIZES = (1, 5)
+ATTEMPTS = 6
+#: Compiling what random directives make of many stages takes long.
+TOO_LARGE = 40
+
+
+def _walled(case: Case, arguments: Arguments, rng: np.random.Generator) -> Arguments:
+    updated = {f.name for f in outputs(case) if isinstance(f, ps.InOut)}
+    return {
+        k: walled_input(v, random_layout(rng, v.ndim), k in updated).array
+        if isinstance(v, np.ndarray)
+        else v
+        for k, v in arguments.items()
+    }
+
+
+def _run(case: Case, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(f"{case.name}{seed}")
+    schedule = ps.Schedule.default(outputs(case))
+    if len(schedule.model.statements) > TOO_LARGE:
+        pytest.skip("many stages")
+    scramble(schedule, rng, ATTEMPTS)
+    monkeypatch.setattr(build, "SHUFFLED", bool(seed % 2))
+    kernel = schedule.compile()
+    for size in SIZES:
+        arguments = case.arguments(size, np.random.default_rng(size))
+        wanted = interpreted(case, arguments)
+        given = _walled(case, fresh(case, arguments), np.random.default_rng(seed))
+        with walled_scratch(kernel, apart=True):
+            try:
+                found = as_tuple(kernel(**given))
+            except ps.CallValueError:
+                assert schedule.assumptions, "a schedule may only ask for what it says"
+                continue
+        assert_same(found, wanted)
+
+
+QUICK = CASES[::6]
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_random_schedules(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    _run(case, 0, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_more_random_schedules(case: Case, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _run(case, seed, monkeypatch)
