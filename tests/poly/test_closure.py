@@ -91,18 +91,12 @@ class Case:
             if at in found[k]:
                 continue
             found[k].add(at)
-            if self.update:  # its Vars run over the box around what is needed
-                pending += [(k, p) for p in _box(found[k])]
+            # An update of its own point runs at the points that are needed.
             for o in self.offsets:
                 if o.reader == k and not (self.base and at[0] == 0):
                     needed = o.needs(at, steps, size)
                     pending += [] if needed is None else [(o.source, needed)]
         return found
-
-
-def _box(points: set[Point]) -> list[Point]:
-    spans = [range(min(axis), max(axis) + 1) for axis in zip(*points, strict=True)]
-    return list(itertools.product(*spans))
 
 
 def case(seed: int) -> Case:
