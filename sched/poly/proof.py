@@ -100,6 +100,21 @@ class Prover:
                     if not pairs.is_empty():
                         yield Violation(d, pairs, tuple(x.name for x in a.loops))
 
+    def uncovered(self, tree: Tree, context: Set) -> Statement | None:
+        """A statement some of whose instances no stage of a tree runs."""
+        parts: dict[Statement, Set] = {}
+        for p in placed(tree):
+            s, run = p.stage.statement, p.stage.where
+            if run is not None:
+                parts[s] = parts[s].union(run) if s in parts else run
+            else:
+                parts[s] = s.frame.universe
+        for s in self.model.statements:
+            missing = s.domain.intersect_params(context).subtract(parts.get(s, s.frame.empty))
+            if not missing.is_empty():
+                return s
+        return None
+
     def _whole_flow(self, d: Dependence) -> Map:
         """A flow dependence from a sum whose order is free: any of its terms may come last."""
         if d not in self._whole:

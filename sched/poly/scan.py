@@ -143,8 +143,9 @@ class _Scanner:
         var = Var(self._unique(loop.name))
         outside = scope.described.add_dims(_SET, 1)
         known = outside.intersect_params(self.context)
-        if loop.whole is not None:
-            bounds = whole_bounds(visited, loop.whole)
+        bounds = None if loop.whole is None else whole_bounds(visited, loop.whole)
+        if bounds is not None and visited.is_subset(bounds.described):
+            pass  # the body is under a guard
         else:
             names = Translator(self.parameters, (*scope.loops, var))
             bounds = loop_bounds(visited, known, names)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from ..lang.elaborate import infer_condition
-from ..lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
+from ..lang.errors import InternalError, LanguageError, LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr, as_node
 from ..lang.inout import InOut
 from ..lang.nodes import Node, Param, Read, RVar, Size, Var, integer, postorder
@@ -334,6 +334,9 @@ class Schedule:
         context = self.model.context
         for a in state.assumptions:
             context = context.intersect(a.allowed)
+        missing = self._prover.uncovered(state.tree, context)
+        if missing is not None:
+            raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
         found = list(self._prover.violations(state.tree, edited, relaxed, context))
         if found:
             raise refusal(self._prover, found, directive, self._composite)

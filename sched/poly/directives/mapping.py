@@ -26,7 +26,11 @@ def skew(tree: Seq, outer: At, inner: At, factor: int, name: str, span: Span | N
         moved = ix.add(c[inner.depth], ix.mul(c[outer.depth], integer(factor)))
         return (*c[: inner.depth], moved, *c[inner.depth + 1 :])
 
-    return put(tree, inner.place, recoordinate(replace(inner.loop, name=name, span=span), change))
+    return put(
+        tree,
+        inner.place,
+        recoordinate(replace(inner.loop, name=name, whole=None, span=span), change),
+    )
 
 
 def shift(tree: Seq, at: At, stage: str, by: int) -> Seq:
@@ -38,7 +42,7 @@ def shift(tree: Seq, at: At, stage: str, by: int) -> Seq:
         c, d = s.coordinates, at.depth
         return replace(s, coordinates=(*c[:d], ix.add(c[d], integer(by)), *c[d + 1 :]))
 
-    return put(tree, at.place, map_stages(at.loop, change))
+    return put(tree, at.place, map_stages(replace(at.loop, whole=None), change))
 
 
 def transform(

@@ -16,7 +16,7 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ..edits import At, map_stages, put, stages
-from ..isl import Map, Set, isl
+from ..isl import Map, Set, isl, union_sets
 from ..looptree import Loop, Seq, Stage, Tree
 from .bodies import at_least, by_outer, flat, iterations_of, near, outer_loops, restricted
 
@@ -64,6 +64,14 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
         )
     main = restricted(outer.loop, outer.depth, whole, "")
     last = _last(outer, factor, tail)
+    for old, a, b in zip(stages(outer.loop), stages(main), stages(last), strict=True):
+        run = a.instances.union(b.instances)
+        if not old.instances.intersect_params(context).is_subset(run):
+            raise ScheduleError(
+                f"tail='shift' cannot run all of {old.name}: more than its last {factor} "
+                "iterations are outside of whole tiles",
+                hint="tail='auto' or 'peel' takes any shape",
+            )
     return put(tree, outer.place, main, last)
 
 
@@ -78,9 +86,8 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     )
     every = every.intersect(at_least(x))
     every = every.intersect(at_least(x.neg().add_constant_val(isl.Val(factor - 1))))
-    for s in inside[1:]:
-        inside[0] = inside[0].intersect(s)
-    missing = every.subtract(inside[0]).project_out(isl.dim_type.set, depth + 1, 1)
+    visited = union_sets(inside[1:], inside[0])
+    missing = every.subtract(visited).project_out(isl.dim_type.set, depth + 1, 1)
     whole = touched.subtract(by_outer([missing], depth)).coalesce()
     rest = touched.subtract(whole)
     order = Map.lex_lt(touched.get_space().range())
