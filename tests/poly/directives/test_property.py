@@ -1,0 +1,134 @@
+"""Random programs under random directives: accepted if and only if no pair is out of order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import polysched as ps
+import polysched.codegen.build
+from polysched.poly.stages import StageHandle
+
+from .oracle import LARGEST, PAD, Nest, Random, first_wrong, random_program
+
+Asked = tuple[str, Callable[[StageHandle], object], Nest]
+
+
+def random_directive(rng: random.Random, nest: Nest) -> Asked:
+    """A directive, and the loops if it is accepted."""
+    names = [x.name for x in nest.levels]
+    serial = [x.name for x in nest.levels if x.kind == "serial"]
+    kind = rng.choice(("reorder", "skew", "transform", "parallel", "parallel", "vectorize"))
+    if kind == "skew":
+        a, b = sorted(rng.sample(range(len(names)), 2))
+        by = rng.choice((-2, -1, 1, 2))
+        outer, inner = names[a], names[b]
+        if nest.levels[b].kind == "serial":
+            return (
+                f"skew({outer}, {inner}, {by})",
+                lambda s: s.skew(outer, inner, by),
+                nest.skewed(outer, inner, by),
+            )
+    if kind == "transform" and len(names) == 2:
+        matrix = rng.choice(
+            (((-1, 0), (0, 1)), ((1, 0), (0, -1)), ((1, 1), (0, 1)), ((0, 1), (1, 1)),
+             ((1, 2), (1, 1)), ((1, -1), (1, 1)), ((0, 1), (-1, 0)), ((2, 1), (1, 0)))
+        )  # fmt: skip
+        (a, b), (c, d) = matrix
+        return (
+            f"transform({matrix})",
+            lambda s: s.transform(tuple(names), lambda x, y: (a * x + b * y, c * x + d * y)),
+            nest.transformed(names, matrix),
+        )
+    if kind == "parallel":
+        name = rng.choice(names)
+        if name in serial:
+            return f"parallel({name})", lambda s: s.parallel(name), nest.kind(name, "parallel")
+    if kind == "vectorize" and serial == names[:2] == names:
+        name, lanes = rng.choice(names), rng.choice((2, 3))
+        inner = f"{name}i"
+        made = nest.split(name, lanes, (name, inner)).kind(inner, "vector")
+        return f"vectorize({name}, {lanes})", lambda s: s.vectorize(name, lanes), made
+    order = rng.sample(names, len(names))
+    return f"reorder({order})", lambda s: s.reorder(*order), nest.reordered(order)
+
+
+def ask(stage: StageHandle, asked: Asked, program: Random) -> bool:
+    """Whether the directive is accepted; the oracle must say so, too."""
+    text, apply, after = asked
+    schedule = stage._schedule
+    before = schedule.key, str(schedule)
+    wrong = first_wrong(program, after)
+    try:
+        apply(stage)
+    except ps.ScheduleError as error:
+        assert (schedule.key, str(schedule)) == before, "a refused directive leaves a trace"
+        if error.status == "malformed":
+            assert not after.is_well_formed, (text, error)
+            return False
+        assert error.status == "violation"
+        assert error.source is not None
+        assert error.sink is not None
+        points = (*error.source.point.values(), *error.sink.point.values())
+        sizes = (error.sizes["n"], error.sizes["m"])
+        if max(sizes) > LARGEST:
+            wrong = first_wrong(program, after, max(sizes))
+        assert wrong == (sum(sizes), sizes, points), (text, program, str(error))
+        return False
+    assert after.is_well_formed, text
+    assert wrong is None, (text, program, wrong)
+    return True
+
+
+def outcomes(program: Random, schedule: ps.Schedule, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native code equals the interpreter, also with parallel loops backwards."""
+    arrays = program.arrays()
+    rng = np.random.default_rng(0)
+    for backwards in (False, True):
+        monkeypatch.setattr(polysched.codegen.build, "SHUFFLED", backwards)
+        kernel = schedule.compile()
+        for n, m in ((0, 3), (1, 1), (4, 7), (5, 3)):
+            sizes = {"n": n, "m": m}
+            extent = 4 * n + 4 * m + 2 * PAD
+            data = {
+                f"A{k}": rng.integers(-9, 9, (extent,) * d) for k, d in enumerate(program.ndims)
+            }
+            used = {k: v for k, v in data.items() if k in str(schedule.program.signature())}
+            wanted = ps.interpret(arrays, **{k: v.copy() for k, v in used.items()}, **sizes)
+            found = kernel(**{k: v.copy() for k, v in used.items()}, **sizes)
+            for w, f in zip(_tuple(wanted), _tuple(found), strict=True):
+                np.testing.assert_array_equal(f, w)
+
+
+def _tuple(x: object) -> tuple[object, ...]:
+    return x if isinstance(x, tuple) else (x,)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_accepted_iff_no_pair_is_out_of_order(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    program = random_program(rng)
+    schedule = ps.Schedule(program.arrays())
+    stage = schedule[f"A{program.lines[0].write.array}.update(0)"]
+    nest, accepted = Nest(), 0
+    for _ in range(4):
+        asked = random_directive(rng, nest)
+        if ask(stage, asked, program):
+            nest = asked[2]
+            accepted += 1
+    if accepted and seed % 4 == 0:
+        outcomes(program, schedule, monkeypatch)
+
+
+def test_the_oracle_sees_both_sides() -> None:
+    """Of the directives above, a good part is accepted and a good part is not."""
+    verdicts = []
+    for seed in range(100):
+        rng = random.Random(seed)
+        program = random_program(rng)
+        verdicts.append(first_wrong(program, random_directive(rng, Nest())[2], 4) is None)
+    assert 20 <= sum(verdicts) <= 80
+    assert LARGEST >= 6
