@@ -1,0 +1,103 @@
+"""What the tests of directives share: golden listings, values, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from gallery.execute import as_tuple, assert_same
+
+import polysched as ps
+import polysched.codegen.build
+from polysched.codegen.evaluate import compile_nodes
+
+SIZES = (0, 1, 2, 7, 8, 13)
+
+
+def listed(schedule: ps.Schedule, wanted: str) -> None:
+    """The printed loop nests are these."""
+    found = textwrap.dedent(str(schedule).partition("\n")[2])
+    assert found == textwrap.dedent(wanted).strip("\n")
+
+
+def array(spec: ps.Input | ps.InOut, sizes: dict[str, int], rng: np.random.Generator) -> Any:
+    """Random data for an argument whose extents are Python integers, sizes, or sums of them."""
+    shape = tuple(compile_nodes([e])(sizes)[0] for e in spec.extents)
+    values = rng.integers(-9, 9, shape)
+    return values.astype(spec.dtype.numpy) if spec.dtype.is_int else _floats(values, spec, rng)
+
+
+def _floats(values: Any, spec: Any, rng: np.random.Generator) -> Any:
+    return (values + rng.random(values.shape)).astype(spec.dtype.numpy)
+
+
+def same(schedule: ps.Schedule, *, over: Sequence[int] = SIZES, **fixed: Any) -> None:
+    """Native code gives the interpreter's bits at many sizes, with parallel loops run either way.
+
+    Args:
+        over: the values that each size takes.
+        fixed: sizes with one value.
+    """
+    program = schedule.program
+    rng = np.random.default_rng(0)
+    free = [name for name in program.sizes if name not in fixed]
+    grid = list(itertools.product(over, repeat=len(free)))
+    if len(grid) > 40:
+        grid = grid[:: len(grid) // 40]
+    with pytest.MonkeyPatch.context() as patch:
+        for backwards in (False, True):
+            patch.setattr(polysched.codegen.build, "SHUFFLED", backwards)
+            kernel = schedule.copy().compile()
+            for values in grid:
+                sizes = {**dict(zip(free, values, strict=True)), **fixed}
+                _compare(program, kernel, sizes, rng)
+
+
+def _compare(program: Any, kernel: Any, sizes: dict[str, Any], rng: np.random.Generator) -> None:
+    specs = {a.name: a for a in (*program.inputs, *program.inouts)}
+    data = {name: array(a, sizes, rng) for name, a in specs.items()}
+    given = {name: sizes[name] for name in program.free_sizes() if name in sizes}
+    copies = [{k: v.copy() for k, v in data.items()} for _ in range(2)]
+    wanted = ps.interpret(program.outputs, **copies[0], **given)
+    found = kernel(**copies[1], **given)
+    assert_same(as_tuple(found), as_tuple(wanted))
+
+
+@contextmanager
+def refused(
+    schedule: ps.Schedule, *parts: str, hint: str | None = None, **data: Any
+) -> Iterator[list[ps.ScheduleError]]:
+    """The block must be refused and must leave the schedule as it was.
+
+    Args:
+        parts: texts in the message, in order.
+        data: attributes that the error has.
+    """
+    before = schedule.key, str(schedule)
+    caught: list[ps.ScheduleError] = []
+    with pytest.raises(ps.ScheduleError) as info:
+        yield caught
+    error = info.value
+    caught.append(error)
+    assert (schedule.key, str(schedule)) == before, "a refused directive leaves a trace"
+    at = 0
+    for part in parts:
+        assert part in error.what[at:], f"{part!r} is missing in: {error}"
+        at = error.what.index(part, at)
+    if hint is not None:
+        assert error.hint is not None, str(error)
+        assert hint in error.hint, str(error)
+    for name, value in data.items():
+        assert getattr(error, name) == value, f"{name} is {getattr(error, name)!r}: {error}"
+
+
+def witness(error: ps.ScheduleError) -> tuple[dict[str, int], tuple[int, ...], tuple[int, ...]]:
+    """The sizes and the points of source and sink."""
+    assert error.source is not None
+    assert error.sink is not None
+    return error.sizes, tuple(error.source.point.values()), tuple(error.sink.point.values())
