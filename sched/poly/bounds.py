@@ -96,9 +96,9 @@ def span_of(visited: Set, depth: int) -> int | None:
         return 0
     by_outer = Map.from_range(visited)
     by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    last = by_outer.lexmax_pw_multi_aff().get_pw_aff(0)
-    span = last.sub(by_outer.lexmin_pw_multi_aff().get_pw_aff(0)).max_val()
-    return int(span.to_python()) + 1 if span.is_int() else None
+    # Of sets, not of expressions: isl finds no maximum of those that round.
+    most = by_outer.lexmin().reverse().apply_range(by_outer.lexmax()).deltas().dim_max_val(0)
+    return int(most.to_python()) + 1 if most.is_int() else None
 
 
 def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) -> int | None:
