@@ -219,14 +219,13 @@ class Schedule:
             raise LanguageTypeError(
                 f"{what!r} is no stage", hint="s[C] for a Func, s['C'], s['C.update(0)']"
             )
-        names = [stage.name for stage in stages(self.tree)]
-        if what in names:
-            return StageHandle(self, what)
         funcs = [f for f in self.program.funcs if self.program.names[f] == what or f.name == what]
         if len(funcs) > 1:
             raise ScheduleError(
                 f"{what!r} names {len(funcs)} Funcs", hint="s[f] with the Func itself"
             )
+        if what in [stage.name for stage in stages(self.tree)]:
+            return StageHandle(self, what)
         return self[funcs[0]] if funcs else self._stage_handle(what)
 
     def _name_of(self, func: Func) -> str:

@@ -14,7 +14,7 @@ from ..lang.dtypes import bool_
 from ..lang.elaborate import infer_condition
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr, as_node
-from ..lang.nodes import Node, RVar, Var, postorder
+from ..lang.nodes import Node, RVar, Var, postorder, substitute
 from ..lang.records import Plain
 from .directives.mapping import mapped
 from .directives.tails import TAILS
@@ -331,7 +331,8 @@ class StageHandle:
                 total = total + y
             return (total, *x[1:])
 
-        return self.transform(old, diagonal, (name, *old[1:]))
+        with self._schedule._together(self, "wavefront", old):
+            return self.transform(old, diagonal, (name, *old[1:]))
 
     # bodies -----------------------------------------------------------------------------------
     def fission(self, loop: Loop, after: StageHandle | str | None = None) -> StageHandle:
@@ -368,7 +369,9 @@ class StageHandle:
         node = infer_condition(as_node(condition), user_span())
         if node.type != bool_:
             raise LanguageTypeError(f"{condition!r} is no condition")
-        made = self._do_stages("partition", condition=_plain(node))
+        # Vars and RVars by name: a record is equal to the one that its text makes.
+        names = {x: Var(x.name) for x in postorder(node) if isinstance(x, RVar)}
+        made = self._do_stages("partition", condition=_plain(substitute(node, dict(names))))
         return made[0], made[1]
 
     def peel(self, loop: Loop, first: int = 0, last: int = 0) -> StageHandle:

@@ -49,10 +49,10 @@ def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
             f"{stage} has {len(own)} loops, and {other.loop.name} is loop {other.depth + 1}",
             hint="the loops of both are matched from the outermost one on",
         )
-    shared = _common(own[0].place if own else (), other.place)
+    shared = _common(own[-1].place if own else (), other.place)
     outer = own[other.depth]
     if any(len(list(stages(a.loop))) > 1 for a in own if len(a.place) > len(shared)):
-        names = ", ".join(s.name for s in stages(own[0].loop))
+        names = ", ".join(dict.fromkeys(s.name for s in stages(own[other.depth].loop)))
         raise ScheduleError(
             f"the loops of {stage} hold other stages too ({names})",
             hint="fission takes them apart, where that is legal",
