@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
+
 from .cases import (
     cholesky,
     floyd_warshall,

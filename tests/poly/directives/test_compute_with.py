@@ -1,0 +1,109 @@
+"""compute_with: two stages in one loop."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+
+from .cases import blur, i, j, n, plane
+from .support import listed, refused, same
+
+
+def pair(ahead: int = 0) -> ps.Schedule:
+    x = ps.Input("x", ps.int64, (n + 4,))
+    a, b = ps.Func("a", (n + 4,)), ps.Func("b", (n,))
+    a[i] = x[i] * 3
+    b[i] = a[i + ahead] - 1
+    return ps.Schedule((a, b))
+
+
+def test_listing() -> None:
+    s = pair()
+    assert s["b"].compute_with(s["a"], i).name == "b"
+    listed(
+        s,
+        """
+        for i in [0, n + 4):
+          a[i] = x[i] * 3
+          if n >= i + 1:
+            b[i] = a[i + 0] - 1
+    """,
+    )
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 4])
+def test_values(ahead: int) -> None:
+    s = pair(ahead)
+    s["b"].compute_with("a", i, shift=ahead)
+    same(s)
+
+
+def test_down_to_an_inner_loop() -> None:
+    s = ps.Schedule(blur())
+    s["g"].reorder(j, i)
+    s["f"].reorder(j, i).compute_with("g", j)
+    listed(
+        s,
+        """
+        for j in [0, m):
+          if n >= 1:
+            for i in [0, n + 2):
+              g[i, j] = x[i, j] + x[i, j + 1] + x[i, j + 2]
+          for i in [0, n):
+            f[i, j] = g[i, j] + g[i + 1, j] + g[i + 2, j]
+    """,
+    )
+    same(s)
+
+
+def test_stages_in_one_ordered_loop() -> None:
+    a, b = ps.InOut("a", ps.int64, (n, n)), ps.InOut("b", ps.int64, (n, n))
+    with ps.sequential("t", 0, n) as t, ps.sequential("r", 0, n) as r:
+        a[r, j] = a[r, j] + t
+        b[r, j] = a[r, j] - b[r, j]
+    s = ps.Schedule((a, b))
+    s["b"].compute_with("a.update(0)", j)
+    assert len(s["b"].loops) == 3
+    same(s)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_refuses_what_is_not_there_yet(shift: int) -> None:
+    s = pair(2)
+    with refused(
+        s, f"compute_with('a', 'i', shift={shift}) is refused: the first would run after",
+        kind="flow", tensor="a",
+    ):  # fmt: skip
+        s["b"].compute_with("a", i, shift=shift)
+
+
+def test_refuses_itself() -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "f is inside of the loop i of f already"):
+        s["f"].compute_with("f", i)
+
+
+def test_refuses_too_few_loops() -> None:
+    a, b = ps.Func("a", (n, n)), ps.Func("b", (n,))
+    a[i, j] = i - j
+    b[i] = i
+    s = ps.Schedule((a, b))
+    with refused(s, "b has 1 loops, and j is loop 2", hint="matched from the outermost"):
+        s["b"].compute_with("a", j)
+
+
+def test_refuses_lanes_without_a_constant_number() -> None:
+    a, b = ps.Func("a", (8,)), ps.Func("b", (n,))
+    a[i] = i
+    b[i] = i
+    s = ps.Schedule((a, b))
+    s["a"].vectorize(i)
+    with refused(s, "the loop i would have no constant extent"):
+        s["b"].compute_with("a", i)
+
+
+def test_refuses_an_unknown_stage() -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "there is no stage g", hint="stages are f"):
+        s["f"].compute_with("g", i)

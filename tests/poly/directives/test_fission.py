@@ -1,0 +1,75 @@
+"""fission: one loop in two."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+
+from .cases import i, n, product
+from .support import listed, refused, same
+
+
+def pair(ahead: int) -> ps.Schedule:
+    a, b = ps.InOut("a", ps.int64, (n + 4,)), ps.InOut("b", ps.int64, (n,))
+    with ps.sequential("r", 0, n) as r:
+        a[r] = a[r] + r
+        b[r] = a[r + ahead] * 2
+    return ps.Schedule((a, b))
+
+
+def test_listing() -> None:
+    s = pair(0)
+    assert s["a"].fission("r").name == "a.update(0)"
+    listed(
+        s,
+        """
+        for r in [0, n):
+          a[r] = a[r] + r
+        for r in [0, n):
+          b[r] = a[r + 0] * 2
+    """,
+    )
+
+
+def test_values() -> None:
+    s = pair(0)
+    s["a"].fission("r")
+    s["a"].parallel("r")
+    s["b"].vectorize("r", 4)
+    assert [x.kind for x in s["a"].loops] == ["parallel"]
+    same(s)
+
+
+@pytest.mark.parametrize("after", ["a.update(0)", "handle"])
+def test_the_stage_may_be_named(after: str) -> None:
+    s = pair(0)
+    s["b"].fission("r", after=s["a"] if after == "handle" else after)
+    same(s)
+
+
+def test_refuses_what_needs_an_earlier_iteration() -> None:
+    s = pair(2)
+    with refused(
+        s, "fission('r', after='a.update(0)') is refused",
+        "b.update(0)[r=0] reads a[2], a.update(0)[r=2] writes it, at n=3", kind="anti",
+    ):  # fmt: skip
+        s["a"].fission("r")
+
+
+def test_refuses_to_cut_behind_the_last() -> None:
+    s = pair(0)
+    with refused(s, "nothing comes after b.update(0) in the loop r", hint="after="):
+        s["b"].fission("r")
+
+
+def test_refuses_a_stage_elsewhere() -> None:
+    s = ps.Schedule(product())
+    with refused(s, "is not inside of the loop"):
+        s["C"].update(0).fission(i, after="C")
+
+
+def test_refuses_an_unknown_stage() -> None:
+    s = pair(0)
+    with refused(s, "there is no stage c", hint="a.update(0), b.update(0)"):
+        s["a"].fission("r", after="c")

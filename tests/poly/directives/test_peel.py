@@ -1,0 +1,73 @@
+"""peel: the first and the last iterations apart."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+
+from .cases import gauss_seidel, i, j, plane
+from .support import listed, refused, same
+
+
+def test_listing() -> None:
+    s = ps.Schedule(plane())
+    assert s["f"].peel(j, first=1, last=2).name == "f"
+    listed(
+        s,
+        """
+        for i in [0, n):
+          if m >= 1:
+            for j in [0, 1):
+              f[i, j] = x[i, j] * 2 + i
+          for j in [1, m - 2):
+            f[i, j] = x[i, j] * 2 + i
+          for j in [max(m - 2, 1), m):
+            f[i, j] = x[i, j] * 2 + i
+    """,
+    )
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 0), (0, 1), (3, 2), (20, 20)])
+def test_values(first: int, last: int) -> None:
+    s = ps.Schedule(plane())
+    s["f"].peel(i, first=first, last=last)
+    s["f"].peel(j, first=first, last=last)
+    same(s)
+
+
+def test_the_order_stays() -> None:
+    s = ps.Schedule(gauss_seidel(north_east=True))
+    s["a"].peel("c", first=1, last=1)
+    same(s, over=(2, 3, 5, 9))
+
+
+def test_the_middle_is_scheduled_apart() -> None:
+    s = ps.Schedule(plane())
+    s["f"].peel(j, first=1)
+    s["f"].vectorize(j, 4)
+    s["f.first"].parallel(i)
+    same(s)
+
+
+def test_of_what_is_in_lanes() -> None:
+    A = ps.InOut("A", ps.int64, (9,))
+    r = ps.RVar("r", 0, 8)
+    A[r] = A[r + 1] + 1
+    s = ps.Schedule(A)
+    s["A"].vectorize("r")
+    with refused(s, "the lanes of the vector loop r run together", hint="peel first"):
+        s["A"].peel("r", first=1)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (-1, 2)])
+def test_refuses_none(first: int, last: int) -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "peel takes at least one iteration"):
+        s["f"].peel(j, first=first, last=last)
+
+
+def test_refuses_no_such_loop() -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "f has no loop r"):
+        s["f"].peel("r", first=1)

@@ -1,0 +1,75 @@
+"""transform: new coordinates."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+
+from .cases import gauss_seidel, i, j, plane, seidel_2d
+from .support import listed, refused, same
+
+
+def test_listing() -> None:
+    s = ps.Schedule(plane())
+    made = s["f"].transform((i, j), lambda i, j: (i + j, j - 2 * i), names=("u", "v"))
+    assert [x.name for x in made] == ["u", "v"]
+    listed(s, """@@""")
+
+
+MAPS = {
+    "reversed": lambda i, j: (-i, j),
+    "swapped": lambda i, j: (j, i),
+    "skewed": lambda i, j: (i, 2 * i + j),
+    "not unimodular": lambda i, j: (i + j, i - j),
+    "strided": lambda i, j: (3 * i, j + 7),
+    "quotients": lambda i, j: (i // 4 * 8 + i % 4, j),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_values(name: str) -> None:
+    s = ps.Schedule(plane())
+    s["f"].transform((i, j), MAPS[name])
+    same(s)
+
+
+def test_the_order_given_is_that_of_the_arguments() -> None:
+    s = ps.Schedule(plane())
+    other = s.copy()
+    s["f"].transform((j, i), lambda j, i: (j, i))
+    other["f"].reorder(j, i)
+    same(s)
+    same(other)
+
+
+def test_refuses_a_dependence_that_turns_round() -> None:
+    s = ps.Schedule(gauss_seidel())
+    with refused(s, "transform(('r', 'c'), lambda r, c: (-r, c)", kind="flow"):
+        s["a"].transform(("r", "c"), lambda r, c: (-r, c))
+
+
+def test_refuses_two_iterations_at_one_place() -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "two iterations would get the same coordinates", hint="independent"):
+        s["f"].transform((i, j), lambda i, j: (i + j, 2 * i + 2 * j))
+
+
+def test_refuses_what_is_not_affine() -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "the new coordinates are not affine", hint="multiples by constants"):
+        s["f"].transform((i, j), lambda i, j: (i * j, j))
+
+
+def test_refuses_another_number() -> None:
+    s = ps.Schedule(plane())
+    with refused(s, "transform of 2 loops gives 1 coordinates and 2 names"):
+        s["f"].transform((i, j), lambda i, j: i)
+    with refused(s, "transform of 2 loops gives 2 coordinates and 1 names"):
+        s["f"].transform((i, j), lambda i, j: (i, j), names=("x",))
+
+
+def test_refuses_a_name_that_is_there() -> None:
+    s = ps.Schedule(seidel_2d())
+    with refused(s, "a.update(0) has a loop t already"):
+        s["a"].transform(("i", "j"), lambda i, j: (i, j), names=("t", "j"))
