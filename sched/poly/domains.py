@@ -52,7 +52,7 @@ class Domains:
         for k in reversed(constants):
             domain = domain.project_out(isl.dim_type.set, around + k, 1)
         frame = self.frame(d)
-        name = d.name if number is None else f"{d.name}.piece({number})"
+        name = self._name(d) + ("" if number is None else f".piece({number})")
         return self._statement(d, name, frame, domain, None)
 
     def extern(self, d: Definition, region: Set) -> Statement:
@@ -61,7 +61,7 @@ class Domains:
         frame = Frame(self.model.params, tuple(r.name for r in d.loops))
         around = len(d.loops)
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
-        statement = Statement(d, d.name, frame, domain, None)
+        statement = Statement(d, self._name(d), frame, domain, None)
         assert d.opaque is not None
         for first, ends in d.opaque.regions:
             whole = frame.extended([f"#{k}" for k in range(len(ends))])
@@ -112,7 +112,7 @@ class Domains:
             domain = domain.intersect(found.set)
             if not found.exact:
                 guard = conjunction(guard, where)
-        return self._statement(d, d.name, frame, domain.coalesce(), guard, data)
+        return self._statement(d, self._name(d), frame, domain.coalesce(), guard, data)
 
     def _rvar_range(self, d: Definition, r: RVar, frame: Frame, outer: Set) -> Set:
         """{ lo <= r < hi }, for all values that bounds read from data may have."""
@@ -171,6 +171,10 @@ class Domains:
                     where=d.span,
                     hint=f"make it an RVar, which has bounds: ps.RVar({v.name!r}, lo, hi)",
                 )
+
+    def _name(self, d: Definition) -> str:
+        """How schedules call a definition: its own name, if no other Func has that."""
+        return self.model.program.names[d.func] + d.name.removeprefix(d.func.name)
 
     def _statement(
         self,

@@ -107,11 +107,13 @@ class StageHandle:
             raise ScheduleError(
                 f"{self._func_name} has {len(made)} inline reductions, and no number {number}"
             )
-        return self._schedule._stage_handle(f"{made[number].name}.update(0)")
+        return self._schedule._stage_handle(
+            f"{self._schedule.program.names[made[number]]}.update(0)"
+        )
 
     @property
     def _func_name(self) -> str:
-        name: str = self._stage.statement.func.name
+        name: str = self._schedule.program.names[self._stage.statement.func]
         return name
 
     def __dir__(self) -> list[str]:
