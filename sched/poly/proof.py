@@ -47,8 +47,9 @@ class Witness:
     def text(self) -> str:
         """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
         d = self.violation.dependence
-        first = "reads" if d.kind == "anti" else "writes"
-        second = "reads" if d.kind == "flow" else "writes"
+        first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
+        if not d.exact:
+            first, second = f"may {first[:-1]}", f"may {second[:-1]}"
         at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
         text = f"{self.source} {first} {d.tensor.name}[{self.element}], {self.sink} {second} it"
         return text + (f", at {at}" if at else "")

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..lang.errors import ScheduleError
 from ..lang.records import Directive
 from .proof import Prover, Violation, Witness, accumulates
 
 
+Helps = Callable[[Directive, Directive], bool]
+
+
 def refusal(
-    prover: Prover, found: Sequence[Violation], directive: Directive, composite: str | None
+    prover: Prover,
+    found: Sequence[Violation],
+    directive: Directive,
+    composite: str | None,
+    helps: Helps,
 ) -> ScheduleError:
-    """The error for the smallest of some violations."""
+    """The error for the smallest of some violations.
+
+    Args:
+        composite: what the user asked for, if the directive is a part of it.
+        helps: whether the directive would be right with another one before it.
+    """
     witness = prover.witness(found)
     asked = composite or directive.text()
     if witness is None:
@@ -30,7 +42,7 @@ def refusal(
     return ScheduleError(
         f"{asked} is refused: {_order_text(directive)}{witness.text}",
         where=directive.span,
-        hint=_hint(directive, witness),
+        hint=_hint(directive, witness, helps),
         status="violation" if d.exact else "unproved",
         kind=_kind(directive, d.kind),
         tensor=d.tensor.name,
@@ -55,8 +67,10 @@ def _order_text(directive: Directive) -> str:
             return "the first would run after the second: "
 
 
-def _hint(directive: Directive, witness: Witness) -> str | None:
+def _hint(directive: Directive, witness: Witness, helps: Helps) -> str | None:
     d = witness.violation.dependence
+    if not d.exact:
+        return "which elements they touch depends on data: trust() takes your word for it"
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
         if directive.name == "parallel":
             return "every iteration adds to the same element: a loop over its Vars can be parallel"
@@ -64,11 +78,11 @@ def _hint(directive: Directive, witness: Witness) -> str | None:
     if directive.name == "parallel":
         return "wavefront(...) makes an inner loop parallel, where all distances go forward"
     if directive.name in ("reorder", "transform"):
-        return _skew_hint(witness)
+        return _skew_hint(directive, witness, helps)
     return None
 
 
-def _skew_hint(witness: Witness) -> str | None:
+def _skew_hint(directive: Directive, witness: Witness, helps: Helps) -> str | None:
     """By how much to skew, where the inner loop goes backwards while the outer goes forward."""
     before, after = witness.source.point, witness.sink.point
     if before.keys() != after.keys():
@@ -80,4 +94,7 @@ def _skew_hint(witness: Witness) -> str | None:
         return None
     t, i = forward[0], backward[0]
     factor = -(steps[i] // steps[t])
+    skew = Directive(directive.stage, "skew", (("outer", t), ("inner", i), ("factor", factor)))
+    if not helps(directive, skew):
+        return None
     return f'skew("{t}", "{i}", {factor}) first makes the distance along {i} go forward'

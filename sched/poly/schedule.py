@@ -84,6 +84,8 @@ class Schedule:
         self._pending: set[Statement] | None = None
         self._trust: str | None = None
         self._composite: str | None = None
+        self._start: tuple[State, tuple[Directive, ...]] | None = None
+        self._advises = True
         #: Sizes that are known, and schedules for sizes that meet a condition.
         self.constants: dict[str, Node] = {}
         self.variants: tuple[tuple[Node, Schedule], ...] = ()
@@ -338,12 +340,30 @@ class Schedule:
             raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
         found = list(self._prover.violations(state.tree, edited, relaxed, context))
         if found:
-            raise refusal(self._prover, found, directive, self._composite)
+            raise refusal(self._prover, found, directive, self._composite, self._would_help)
+
+    def _would_help(self, directive: Directive, first: Directive) -> bool:
+        """Whether a refused directive would be right with another one before it."""
+        if not self._advises or self._pending is not None:
+            return False
+        state, records = self._start or (self._state, self._records)
+        trial = Schedule.__new__(Schedule)
+        trial.__dict__.update(self.__dict__)
+        trial.__dict__.pop("_kept", None)
+        trial._state, trial._records, trial._advises = state, records, False
+        try:
+            for d in (first, *self._records[len(records) :], directive):
+                trial._replay(d)
+        except ScheduleError:
+            return False
+        return True
 
     @contextmanager
     def _together(self, stage: StageHandle, name: str, *args: Any) -> Iterator[None]:
         """Several directives that count as one: all of them, or none."""
         before = self._state, self._records, self._composite
+        outermost = self._start is None
+        self._start = self._start or before[:2]
         shown = ", ".join(repr(x) for a in args for x in (a if isinstance(a, tuple) else (a,)))
         self._composite = self._composite or f's["{stage.name}"].{name}({shown})'
         try:
@@ -353,6 +373,8 @@ class Schedule:
             raise
         finally:
             self._composite = before[2]
+            if outermost:
+                self._start = None
 
     @contextmanager
     def batch(self) -> Iterator[Schedule]:
