@@ -86,7 +86,10 @@ def test_refuses_an_ambiguous_name() -> None:
     s = ps.Schedule(f)
     with refused(s, "'g' names 2 Funcs", hint="s[f] with the Func itself"):
         s["g"]
-    assert s[first].name != s[second].name
+    assert (s[first].name, s[second].name) == ("g", "g_2")
+    s[second].split(i, 4)
+    assert [x.name for x in s[first].loops] == ["i"]
+    same(s)
 
 
 def test_pieces_updates_and_reductions() -> None:
@@ -339,7 +342,7 @@ def test_trust_is_said_where_the_schedule_is_printed() -> None:
     with s.trust("x is a permutation"):
         s["h"].parallel("r")
     last = str(s).splitlines()[-1]
-    assert last == """  trusted, x is a permutation: s["h.update(0)"].parallel('r')"""
+    assert last == """  note: trusted, x is a permutation: s["h.update(0)"].parallel('r')"""
 
 
 def test_trust_ends_with_its_block() -> None:

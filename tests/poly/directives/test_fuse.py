@@ -23,7 +23,7 @@ def test_listing() -> None:
         s,
         """
         for ij in [0, n * 6):
-          f[i, j] = 7 * i - j
+          f[i, j] = 7 * i - j  # i = ij // 6, j = ij - ij // 6 * 6
     """,
     )
 

@@ -18,7 +18,7 @@ def test_listing() -> None:
         """
         for r in [1, n):
           for w in [r + 1, m + r - 1):
-            a[r, c] = a[r - 1, c] + a[r, c - 1]
+            a[r, c] = a[r - 1, c] + a[r, c - 1]  # c = w - r
     """,
     )
 

@@ -20,7 +20,7 @@ def test_listing() -> None:
         for i in [0, n):
           for jo in [0, (m - 1) // 8 + 1):
             for ji in [0, min(m - jo * 8, 8)):
-              f[i, j] = x[i, j] * 2 + i
+              f[i, j] = x[i, j] * 2 + i  # j = jo * 8 + ji
     """,
     )
 
@@ -49,7 +49,7 @@ def test_a_loop_that_begins_elsewhere_has_tiles_from_index_0() -> None:
         for ro in [0, (n - 1) // 4 + 1):
           for ri in [max(1 - ro * 4, 0), min(n - ro * 4, 4)):
             for c in [1, m - 1):
-              a[r, c] = a[r - 1, c] + a[r, c - 1]
+              a[r, c] = a[r - 1, c] + a[r, c - 1]  # r = ro * 4 + ri
     """,
     )
     same(s, over=(2, 3, 5, 9))

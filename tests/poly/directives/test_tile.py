@@ -21,7 +21,7 @@ def test_listing() -> None:
           for jo in [0, (m - 1) // 8 + 1):
             for ii in [0, min(n - io * 4, 4)):
               for ji in [0, min(m - jo * 8, 8)):
-                f[i, j] = x[i, j] * 2 + i
+                f[i, j] = x[i, j] * 2 + i  # i = io * 4 + ii, j = jo * 8 + ji
     """,
     )
 

@@ -12,9 +12,16 @@ from .support import listed, refused, same
 
 def test_listing() -> None:
     s = ps.Schedule(plane())
-    made = s["f"].transform((i, j), lambda i, j: (i + j, j - 2 * i), names=("u", "v"))
+    made = s["f"].transform((i, j), lambda i, j: (i + j, j), names=("u", "v"))
     assert [x.name for x in made] == ["u", "v"]
-    listed(s, """@@""")
+    listed(
+        s,
+        """
+        for u in [0, n + m - 1):
+          for v in [max(u + 1 - n, 0), min(u + 1, m)):
+            f[i, j] = x[i, j] * 2 + i  # i = u - v
+    """,
+    )
 
 
 MAPS = {

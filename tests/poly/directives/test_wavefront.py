@@ -19,7 +19,7 @@ def test_listing() -> None:
         """
         for wave in [2, n + m - 2):
           for c in [max(wave + 1 - n, 1), min(wave, m - 1)):
-            a[r, c] = a[r - 1, c] + a[r, c - 1]
+            a[r, c] = a[r - 1, c] + a[r, c - 1]  # r = wave - c
     """,
     )
 
