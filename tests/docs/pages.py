@@ -25,6 +25,8 @@ PAGES = (
     "CONTRIBUTING.md",
     "docs/index.md",
     "docs/language.md",
+    "docs/schedules.md",
+    *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/directives/*.md")),
     "docs/architecture.md",
 )
 FILE_NAME = "example.py"
