@@ -8,7 +8,6 @@ from ..lang.errors import ScheduleError
 from ..lang.records import Directive
 from .proof import Prover, Violation, Witness, accumulates
 
-
 Helps = Callable[[Directive, Directive], bool]
 
 

@@ -372,8 +372,8 @@ class StageHandle:
         if node.type != bool_:
             raise LanguageTypeError(f"{condition!r} is no condition")
         # Vars and RVars by name: a record is equal to the one that its text makes.
-        names = {x: Var(x.name) for x in postorder(node) if isinstance(x, RVar)}
-        made = self._do_stages("partition", condition=_plain(substitute(node, dict(names))))
+        names: dict[Node, Node] = {x: Var(x.name) for x in postorder(node) if isinstance(x, RVar)}
+        made = self._do_stages("partition", condition=_plain(substitute(node, names)))
         return made[0], made[1]
 
     def peel(self, loop: Loop, first: int = 0, last: int = 0) -> StageHandle:
