@@ -10,11 +10,14 @@ from ..lang.errors import InternalError, ScheduleError, Span
 from ..lang.nodes import Node, RVar, Var, postorder, substitute
 from ..lang.printer import expr_text
 from ..lang.records import Directive
+from ..lang.tensors import Func
 from .affine import condition, condition as sizes_condition
 from .directives import bodies, loops, mapping, tails
 from .edits import At, loops_around, place_of, stages
+from .folding import Window, foldable
 from .isl import Frame, Set
 from .looptree import Seq, Stage, leaves, loops_of
+from .model import Model
 from .statements import Statement
 
 Symbols = Mapping[str, Node]
@@ -36,6 +39,7 @@ class State:
     atomic: frozenset[str] = frozenset()
     trusted: tuple[tuple[Directive, str], ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    folds: tuple[tuple[Func, Window], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,10 @@ class Edit:
 class Editor:
     """Carries out one directive."""
 
-    def __init__(self, state: State, symbols: Symbols, context: Set, directive: Directive) -> None:
+    def __init__(
+        self, state: State, symbols: Symbols, context: Set, model: Model, directive: Directive
+    ) -> None:
+        self.model = model
         self.state = state
         self.tree = state.tree
         self.symbols = symbols
@@ -384,6 +391,18 @@ class Editor:
 
     def bound(self, loop: str, extent: int) -> tuple[str, ...]:
         self._assume(loops.spans(self.at(loop), extent), f"{loop} has {extent} iterations")
+        return ()
+
+    # storage ----------------------------------------------------------------------------------
+    def fold_storage(self, axis: int, planes: int) -> tuple[str, ...]:
+        func = self._own().statement.func
+        if not 0 <= axis < func.ndim:
+            raise self._malformed(f"{func.name} has {func.ndim} axes, and no axis {axis}")
+        why = foldable(self.model, func)
+        if why is not None:
+            raise self._malformed(f"the storage of {func.name} cannot be folded: {why}")
+        others = tuple((f, w) for f, w in self.state.folds if f is not func)
+        self.state = replace(self.state, folds=(*others, (func, Window(axis, planes))))
         return ()
 
     # permissions ------------------------------------------------------------------------------

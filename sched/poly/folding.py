@@ -99,7 +99,17 @@ def _distances(
     model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], before: Before
 ) -> Set:
     """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
-    # Over pairs of an instance and an element, since a read may touch several.
+    pairs = _overwritten(model, axis, write, read, writes, before)
+    return _along(pairs.apply_domain(read.map.range_map()).apply_range(write.map.range_map()), axis)
+
+
+def _overwritten(
+    model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], before: Before
+) -> Map:
+    """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is written, before r reads it }
+
+    Over pairs of an instance and an element, since a read may touch several.
+    """
     wanted, stored = read.map.range_map(), write.map.range_map()
     reader, writer = read.map.domain_map(), write.map.domain_map().reverse()
     pairs = wanted.apply_range(_line(stored, axis)).apply_range(stored.reverse())
@@ -107,7 +117,7 @@ def _distances(
     pairs = pairs.intersect(reader.apply_range(late).apply_range(writer))
     pairs = pairs.intersect_params(model.context)
     if pairs.is_empty():
-        return _along(pairs.apply_domain(wanted).apply_range(stored), axis)
+        return pairs
     held = [
         first.map.reverse().apply_range(before(first.statement, write.statement).reverse())
         for first in writes
@@ -116,7 +126,58 @@ def _distances(
     result = overwritten[0]
     for more in overwritten[1:]:
         result = result.union(more)
-    return _along(result.apply_domain(wanted).apply_range(stored), axis)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Clobber:
+    """{ r -> w : w overwrites what r still has to read }, where planes share storage."""
+
+    func: Func
+    read: Statement
+    write: Statement
+    map: Map
+
+
+def clobbers(model: Model, func: Func, window: Window, tree: Seq) -> list[Clobber]:
+    """What goes wrong if only so many planes of a Func are kept."""
+    accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
+    writes = [a for a in accesses if a.is_write]
+    times = time_maps(tree, {a.statement for a in accesses})
+    before = _order(tree, times)
+    found = []
+    for write in writes:
+        for read in (a for a in accesses if not a.is_write):
+            pairs = _overwritten(model, window.axis, write, read, writes, before)
+            wanted, stored = read.map.range_map(), write.map.range_map()
+            shared = _sharing(_line(stored, window.axis), window)
+            pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
+            if not pairs.is_empty():
+                instances = pairs.apply_domain(read.map.domain_map())
+                instances = instances.apply_range(write.map.domain_map())
+                found.append(Clobber(func, read.statement, write.statement, instances))
+    return found
+
+
+def _sharing(line: Map, window: Window) -> Map:
+    """{ [p, x] -> [p, y] : x and y differ, and share storage }"""
+    frame = isl.LocalSpace.from_space(line.deltas().get_space())
+    distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, window.axis)
+    multiples = Set.from_basic_set(distance.mod_val(isl.Val(window.planes)).zero_basic_set())
+    apart = multiples.subtract(Set.from_basic_set(distance.zero_basic_set()))
+    return line.intersect(line.deltas_map().intersect_range(apart).domain().unwrap())
+
+
+def foldable(model: Model, func: Func) -> str | None:
+    """Why planes of a Func cannot share storage at all, if so."""
+    accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
+    if func in model.program.outputs:
+        return "it is an output, which the caller gets whole"
+    if any(a.is_write and a.relation.may for a in accesses):
+        return "data say where it is written"
+    if any(a.statement.definition.opaque is not None for a in accesses):
+        return "an extern stage is given all of it"
+    return None
 
 
 def _along(pairs: Map, axis: int) -> Set:

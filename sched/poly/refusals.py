@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..lang.errors import ScheduleError
+from ..lang.errors import Instance, ScheduleError
 from ..lang.records import Directive
+from .folding import Clobber, Window
+from .isl import Set, smallest_point
 from .proof import Prover, Violation, Witness, accumulates
 
 Helps = Callable[[Directive, Directive], bool]
@@ -50,6 +52,54 @@ def refusal(
         sizes=witness.sizes,
         directive=asked,
     )
+
+
+def clobbered(
+    lost: Sequence[Clobber],
+    window: Window,
+    directive: Directive,
+    composite: str | None,
+    context: Set,
+) -> ScheduleError:
+    """The error where a plane is overwritten before its last read."""
+    asked = composite or directive.text()
+    best: tuple[dict[str, int], list[int], Clobber] | None = None
+    for c in lost:
+        found = smallest_point(c.map.intersect_params(context).wrap())
+        if found is not None and (best is None or _rank(found) < _rank(best[:2])):
+            best = (*found, c)
+    func = lost[0].func
+    kept = "1 plane" if window.planes == 1 else f"{window.planes} planes"
+    what = f"{asked} is refused: {kept} of {func.name} along axis {window.axis}"
+    if best is None:
+        return ScheduleError(
+            f"{what}: it is not shown that this is enough", where=directive.span, status="unproved",
+            kind="clobber", tensor=func.name, directive=asked,
+        )  # fmt: skip
+    sizes, point, c = best
+    count = len(c.read.loops)
+    reader, writer = (
+        Instance(s.name, {x.name: k for x, k in zip(s.loops, at, strict=True)})
+        for s, at in ((c.read, point[:count]), (c.write, point[count:]))
+    )
+    at = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    return ScheduleError(
+        f"{what}: too few, {writer} overwrites what {reader} still reads, at {at}",
+        where=directive.span,
+        hint=f"keep more planes: fold_storage({window.axis}, {window.planes + 1})",
+        status="violation",
+        kind="clobber",
+        tensor=func.name,
+        source=reader,
+        sink=writer,
+        sizes=sizes,
+        directive=asked,
+    )
+
+
+def _rank(found: tuple[dict[str, int], list[int]]) -> tuple[int, list[int], list[int]]:
+    sizes, point = found
+    return sum(sizes.values()), list(sizes.values()), point
 
 
 def _kind(directive: Directive, kind: str) -> str:

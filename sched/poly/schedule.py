@@ -25,14 +25,14 @@ from .editor import Editor, State
 from .edits import At, loops_around, stages
 from .explain import explain, notes
 from .expressions import Translator
-from .folding import Window, copied, windows
+from .folding import Window, clobbers, copied, windows
 from .inline import Rule, inlined, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, Set, budget
 from .looptree import Loop, Seq, Stage, as_written
 from .model import output_sizes
 from .proof import Prover, accumulates, is_exact
 from .proven import BUDGET, proven, unproved
-from .refusals import refusal
+from .refusals import clobbered, refusal
 from .scan import Scan, loop_extent, scan, text
 from .stages import LoopHandle, StageHandle
 from .statements import Statement
@@ -132,7 +132,8 @@ class Schedule:
     @property
     def windows(self) -> dict[Func, Window]:
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
-        return self._derived("folding", lambda: windows(self.model, self.tree))
+        found = self._derived("folding", lambda: windows(self.model, self.tree))
+        return {**found, **dict(self._state.folds)}
 
     @property
     def copied(self) -> tuple[InOut, ...]:
@@ -269,7 +270,7 @@ class Schedule:
 
     def _find(self, stage: str, loop: str) -> At:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())
-        return Editor(self._state, self.parameters, self.context, directive).at(loop)
+        return Editor(self._state, self.parameters, self.context, self.model, directive).at(loop)
 
     def extent(self, loop: Loop) -> str:
         """How many iterations a loop of the tree has, as text."""
@@ -287,7 +288,7 @@ class Schedule:
 
     def _replay(self, directive: Directive) -> tuple[str, ...]:
         with self._in_time(directive):
-            edit = Editor(self._state, self.parameters, self.context, directive).run()
+            edit = Editor(self._state, self.parameters, self.context, self.model, directive).run()
             if self._trust is not None:
                 pass
             elif self._pending is not None:
@@ -338,6 +339,10 @@ class Schedule:
         missing = self._prover.uncovered(state.tree, context)
         if missing is not None:
             raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
+        for func, window in state.folds:
+            lost = clobbers(self.model, func, window, state.tree)
+            if lost:
+                raise clobbered(lost, window, directive, self._composite, context)
         found = list(self._prover.violations(state.tree, edited, relaxed, context))
         if found:
             raise refusal(self._prover, found, directive, self._composite, self._would_help)

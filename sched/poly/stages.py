@@ -400,6 +400,17 @@ class StageHandle:
         self._do("align_bounds", loop=_name(loop), factor=int(factor))
         return self
 
+    def fold_storage(self, axis: int, planes: int) -> StageHandle:
+        """Keeps so many planes of this Func along an axis: plane x lies where x % planes does.
+
+        Recurrences are folded by themselves; this asks for more planes, or for other Funcs.
+
+        Legal: where no plane is overwritten before its last read, also after later directives.
+        """
+        _check_factor("fold_storage", planes)
+        self._do("fold_storage", axis=int(axis), planes=int(planes))
+        return self
+
     def reassociate(self) -> StageHandle:
         """The float sum or product of this update may be taken in any order.
 
