@@ -38,8 +38,11 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "graph": BELOW,
     "scale": BELOW,
 }
-# check.py executes the lowered loop IR and compares with the instances that interp enumerates.
-ALSO: dict[str, frozenset[str]] = {"codegen/check.py": frozenset({"interp"})}
+# check.py executes the lowered loop IR (by execute.py) and compares with what interp records.
+ALSO: dict[str, frozenset[str]] = {
+    "codegen/check.py": frozenset({"interp"}),
+    "codegen/execute.py": frozenset({"interp"}),
+}
 # The only importers: one file, or all files of a folder (a slash at the end).
 OWNERS = {"islpy": "poly/isl.py", "llvmlite": "codegen/llvm/", "hypothesis": "testing/"}
 ON_LOAD = frozenset(sys.stdlib_module_names) | {"numpy"}

@@ -30,7 +30,9 @@ from .ir import (
     Function,
     If,
     Load,
+    LoopKind,
     Module,
+    Origin,
     Seq,
     Stmt,
     Store,
@@ -112,8 +114,9 @@ class Builder:
                 if data is not None:
                     lo, hi = self._within(lo, hi, data)
                     covered = covered | {data.rvar}
-                made = For(var, lo, hi, step, "serial", self.stmt(body, covered), loop.name)
-                return backwards(made) if loop.kind == "parallel" and SHUFFLED else made
+                kind: LoopKind = "parallel" if loop.kind == "parallel" else "serial"
+                made = For(var, lo, hi, step, kind, self.stmt(body, covered), loop.name)
+                return backwards(made) if kind == "parallel" and SHUFFLED else made
             case ScanIf(condition=condition, body=body):
                 return If(condition, self.stmt(body, covered))
             case ScanSeq(parts=parts):
@@ -169,7 +172,10 @@ class Builder:
             (*map(convert, roots), *map(convert, counts)), lambda n: scan.point.get(n, n)
         )
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        stores = tuple(Store(self.storage[d.func, c], index, v) for c, v in enumerate(values))
+        origin = Origin(d.serial, tuple(scan.point[x] for x in d.dims))
+        stores = tuple(
+            Store(self.storage[d.func, c], index, v, None, origin) for c, v in enumerate(values)
+        )
         parts: list[Stmt] = [self._at(t, scan.point) for t in traces]
         parts += [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]

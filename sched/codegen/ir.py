@@ -9,11 +9,12 @@ are the typed nodes of `lang.nodes`, with these differences:
 * after the pass `expand_math` only operators remain, no functions (`ops.FUNCTIONS`).
 
 Meaning: `For` runs `body` for var = lo, lo + step, ... < hi, in this order when its kind is
-"serial". `Load` and `Store` with a guard happen only where it holds (a load that does not happen
-gives 0); without one they always happen and are in bounds. Everything else is total: arithmetic
-never traps (see `lang`), so it may be computed whether or not its value is used. Until the pass
-`flatten_indices` an index has one entry an axis, counted from the buffer's `origin`; after it, it
-is one offset, in elements or, where `Buffer.strided`, in bytes.
+"serial", in any order or at once when it is "parallel". `Load` and `Store` with a guard happen
+only where it holds (a load that does not happen gives 0); without one they always happen and are
+in bounds. Everything else is total: arithmetic never traps (see `lang`), so it may be computed
+whether or not its value is used. Until the pass `flatten_indices` an index has one entry an axis,
+counted from the buffer's `origin`; after it, it is one offset, in elements or, where
+`Buffer.strided`, in bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..lang.nodes import Node, Param, Size, Var
 from ..poly.folding import Window
 
 BufferKind = Literal["input", "output", "scratch", "const"]
-LoopKind = Literal["serial"]
+LoopKind = Literal["serial", "parallel"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,13 +75,25 @@ class Load(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Which instance a store belongs to: of the definition `serial`, at a point of its dims."""
+
+    serial: int
+    point: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
-    """buffer[index] = value, where the guard holds. All values are computed before any store."""
+    """buffer[index] = value, where the guard holds. All values are computed before any store.
+
+    `origin` is for `check`, and no part of the meaning; a store without one copies an element.
+    """
 
     buffer: Buffer
     index: tuple[Node, ...]
     value: Node
     guard: Node | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ def _gather(body: Stmt, active: Guard, before: list[Stmt], stores: list[Store]) 
             for s in found:
                 index = tuple(_protected(x, active) for x in s.index)
                 value, guard = _protected(s.value, active), conjunction(active, s.guard)
-                stores.append(Store(s.buffer, index, value, guard))
+                stores.append(replace(s, index=index, value=value, guard=guard))
         case Count(counter=counter, condition=condition):
             tested = conjunction(active, _protected(condition, active))
             assert tested is not None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ..lang.nodes import Node, transform_all
-from .ir import Call, Count, For, If, Module, Seq, Stmt, Store, Stores
+from .ir import Call, Count, For, If, Module, Origin, Seq, Stmt, Store, Stores
 
 Rule = Callable[[Node], Node]
 
@@ -60,17 +60,23 @@ def _stores(stores: tuple[Store, ...], rule: Rule) -> tuple[Store, ...]:
     """All stores of one statement at once, so that what they share stays shared."""
     roots: list[Node] = []
     for s in stores:
-        roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,))]
+        point = () if s.origin is None else s.origin.point
+        roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,)), *point]
     done = iter(transform_all(tuple(roots), rule))
     return tuple(
-        Store(
-            s.buffer,
-            tuple(next(done) for _ in s.index),
-            next(done),
-            None if s.guard is None else next(done),
+        replace(
+            s,
+            index=tuple(next(done) for _ in s.index),
+            value=next(done),
+            guard=None if s.guard is None else next(done),
+            origin=None if s.origin is None else _origin(s.origin, done),
         )
         for s in stores
     )
+
+
+def _origin(origin: Origin, point: Iterator[Node]) -> Origin:
+    return replace(origin, point=tuple(next(point) for _ in origin.point))
 
 
 def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:

@@ -70,6 +70,8 @@ class _Verifier:
                     self.check(s.buffer.kind in ("output", "scratch"), f"store to {s.buffer.name}")
                     self.check(dtype_of(s.value) == s.buffer.dtype, f"type of {s.buffer.name}")
                     self._access(s.buffer, s.index, s.guard)
+                    for root in () if s.origin is None else s.origin.point:
+                        self._expression(root, scope)
 
     def _access(self, buffer: Buffer, index: tuple[Node, ...], guard: Node | None) -> None:
         self.check(buffer in self.buffers, f"{buffer.name} is not a buffer of the kernel")

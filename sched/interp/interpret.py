@@ -72,9 +72,7 @@ def interpret(
         program, out = partial.program, partial.renamed(out)
         kwargs = {**kwargs, **partial.sizes(region, shape)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
-    handling = np.geterr()
-    with np.errstate(all="ignore"), deep_recursion(_all_roots(program), DEPTH):
-        results = _Run(program, binding, checks, handling).results()
+    results = Run(program, binding, checks).results()
     return results if several or len(results) > 1 else results[0]
 
 
@@ -82,16 +80,14 @@ def _all_roots(program: Program) -> tuple[Node, ...]:
     return tuple(node for d in program.definitions for node in roots_of(d))
 
 
-class _Run:
-    """One interpretation. `handling` is how the caller has NumPy handle floating-point errors."""
+class Run:
+    """One interpretation."""
 
-    def __init__(
-        self, program: Program, binding: Binding, checks: bool, handling: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, program: Program, binding: Binding, checks: bool) -> None:
         self.program = program
         self.binding = binding
         self.checks = checks
-        self.handling = handling
+        self.handling = np.geterr()  # how the caller has NumPy handle floating-point errors
         self.faults = Faults()
         self.touched: dict[Definition, set[tuple[int, ...]]] = {}
         self.symbols = Symbols(binding.sizes, binding.params)
@@ -108,7 +104,7 @@ class _Run:
             path: dict[tuple[Func, Point], None] = {}
             self.values.update((f, Lazy(f, path)) for f in group)
         self._members: dict[Func, Member] = {}
-        self._functions: dict[Definition, _Functions] = {}
+        self._functions: dict[Definition, Functions] = {}
 
     def _start(self, func: Func) -> Values:
         """The values of a Func before any definition has run."""
@@ -118,10 +114,11 @@ class _Run:
         return Values(func.name)
 
     def results(self) -> tuple[Any, ...]:
-        self.regions.compute()
-        for step in self.program.steps:
-            self._step(step, {})
-        return tuple(self._result(func) for func in self.program.outputs)
+        with np.errstate(all="ignore"), deep_recursion(_all_roots(self.program), DEPTH):
+            self.regions.compute()
+            for step in self.program.steps:
+                self._step(step, {})
+            return tuple(self._result(func) for func in self.program.outputs)
 
     def _step(self, step: Step, around: Env) -> None:
         """Everything of one step, in an iteration of the loops around it."""
@@ -150,8 +147,7 @@ class _Run:
         """Every value of a group, each computed when it is first needed."""
         for func in group:
             if func not in self._members:
-                pieces = self.regions.pieces[func]
-                self._members[func] = Member(func, pieces, self.values, self.symbols, self.faults)
+                self._members[func] = self._member(func)
             lazy = self.values[func]
             assert isinstance(lazy, Lazy)
             lazy.compute = partial(self._members[func], around)
@@ -159,14 +155,18 @@ class _Run:
             for point in self.regions.of[func].points():
                 self.values[func][point]
 
+    def _member(self, func: Func) -> Member:
+        pieces = self.regions.pieces[func]
+        return Member(func, pieces, self.values, self.symbols, self.faults)
+
     def _check_divisions(self, func: Func) -> None:
         if self.checks and self.faults.zero_divisions:
             self._refuse_division(func)
 
-    def _of(self, d: Definition) -> _Functions:
+    def _of(self, d: Definition) -> Functions:
         """The functions of a definition, made once."""
         if d not in self._functions:
-            self._functions[d] = _Functions(d, self.symbols, self.values, self.faults)
+            self._functions[d] = Functions(d, self.symbols, self.values, self.faults)
         return self._functions[d]
 
     def _pure(self, func: Func, chosen: set[Definition], around: Env) -> None:
@@ -241,7 +241,7 @@ class _Run:
         return arrays if len(arrays) > 1 else arrays[0]
 
 
-class _Functions:
+class Functions:
     """A definition as Python functions of the environment."""
 
     def __init__(

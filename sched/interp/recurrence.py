@@ -51,12 +51,8 @@ class Lazy(Values):
         )
 
 
-class _Current(Values):
-    """The one value that an update is changing."""
-
-
 class Member:
-    """How one Func of a recurrence computes a value."""
+    """How one Func of a recurrence computes a value. `current` is the one that is changing."""
 
     def __init__(
         self,
@@ -65,16 +61,17 @@ class Member:
         values: Mapping[Tensor, Values],
         symbols: Symbols,
         faults: Faults,
+        current: Values | None = None,
     ) -> None:
         self.pieces = pieces
-        self.current = _Current(func.name)
+        self.current = Values(func.name) if current is None else current
         own = {**values, func: self.current}
         self.pure = {
             d: _stored(Evaluator(tuple(d.values), symbols, values, faults, tracer(d)), d)
             for d in pieces.definitions
         }
         self.updates = [
-            _Update(d, own, symbols, faults) for d in func.history.typed() if d.is_update
+            MemberUpdate(d, own, symbols, faults) for d in func.history.typed() if d.is_update
         ]
 
     def __call__(self, around: Env, point: Point) -> Any:
@@ -87,7 +84,7 @@ class Member:
         return value
 
 
-class _Update:
+class MemberUpdate:
     def __init__(
         self, d: Definition, values: Mapping[Tensor, Values], symbols: Symbols, faults: Faults
     ) -> None:

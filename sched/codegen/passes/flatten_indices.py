@@ -7,6 +7,8 @@ B[t, j]   ->   B[(t - o0) mod 2 * extent1 + (j - o1)]    folded to two planes
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...lang import index as ix
 from ...lang.nodes import Node
 from ..ir import Buffer, Load, Module, Store
@@ -23,7 +25,7 @@ def flatten_indices(module: Module) -> Module:
         return node
 
     def store(s: Store) -> Store:
-        return Store(s.buffer, (offset(s.buffer, s.index),), s.value, s.guard)
+        return replace(s, index=(offset(s.buffer, s.index),))
 
     return map_stores(map_expressions(module, load), store)
 

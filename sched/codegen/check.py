@@ -1,0 +1,394 @@
+"""The independent judge of a schedule: runs the loop IR at given sizes and compares what happens.
+
+Nothing here knows of isl. The program is interpreted, which says what each instance reads and who
+wrote that (`interp.flow`); the lowered loops are executed with plain values (`execute`), and
+
+* coverage: every instance of a stored Func runs once, none twice;
+* flow: it reads the same elements, made by the same instances, from wherever they are kept;
+* live-out: so does whoever looks at the outputs at the end, and they have the same bits;
+* races: iterations of a parallel loop that run at once leave each other's memory alone;
+* lanes: no two lanes of a joint statement write one place;
+* bounds and guards: loads and stores are inside their buffers, and what is needed is loaded.
+
+Instances beyond those of the program may run only where nobody reads: a Func without a shape may
+be computed on more than is needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..interp.evaluate import Symbols
+from ..interp.flow import (
+    Accumulated,
+    Flow,
+    Key,
+    Place,
+    Recorded,
+    Untouched,
+    Version,
+    Written,
+    accumulates,
+    after,
+    base_of,
+    flow,
+    is_exact,
+    untouched,
+)
+from ..lang.binding import Binding, bind
+from ..lang.define import Definition
+from ..lang.dtypes import Array
+from ..lang.errors import InternalError, LanguageError
+from ..lang.inout import Initial, InOut
+from ..lang.tensors import Func, Tensor
+from ..poly.model import output_sizes
+from ..poly.schedule import Schedule
+from .build import build
+from .execute import Location, Machine, Path, Touch, Write
+from .ir import Buffer, Module
+from .races import Races
+
+NOTHING = Untouched("", ())
+"""What memory holds that nobody wrote."""
+MOST = 20
+"""Breaches that are kept."""
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What a schedule does wrong: "coverage", "flow", "live-out", "race", "lane", "bounds",
+    "guard" or "value"; and in words."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+class CheckError(InternalError):
+    """A schedule does not do what its program means, though it was accepted (or trusted)."""
+
+    def __init__(self, breaches: list[Breach]) -> None:
+        self.breaches = tuple(breaches)
+        super().__init__("; ".join(map(str, breaches[:5])))
+
+
+@dataclass
+class Report:
+    """What came of one run.
+
+    Attributes:
+        breaches: the first that were found.
+        counts: of instances, reads compared, instances beyond the program's.
+        ran: every instance with its place in the order, for those who compare orders.
+        flow: the recorded meaning.
+    """
+
+    flow: Flow
+    breaches: list[Breach] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    ran: dict[Key, Path] = field(default_factory=dict)
+
+
+def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
+    """Runs a schedule on the arguments of a call, slowly, and compares all that happens.
+
+    Raises:
+        CheckError: something is not as the program means it.
+        CallError: as a call.
+    """
+    report = examine(schedule, *args, **kwargs)
+    if report.breaches:
+        raise CheckError(report.breaches)
+    return report
+
+
+def examine(
+    schedule: Schedule, /, *args: Any, shape: Any = None, out: Any = None, **kwargs: Any
+) -> Report:
+    """`check`, which reports what is wrong."""
+    for d in schedule.program.definitions:
+        if d.opaque is not None:
+            raise LanguageError(
+                f"{d.func.name} is an extern stage, which cannot be checked instance by instance",
+                where=d.span,
+            )
+    program = schedule.program
+    binding = bind(program, args, kwargs, shape=shape, out=out)
+    for array in program.inouts:  # interpreting updates them
+        binding.arrays[array.initial] = binding.arrays[array.initial].copy()
+        binding.out[array] = (binding.out[array][0].copy(),)
+    start = {program.names[t]: a for t, a in binding.arrays.items()}
+    start |= {program.names[a]: binding.arrays[a.initial] for a in program.inouts}
+    start = {name: a.copy() for name, a in start.items()}
+    judge = Judge(schedule, binding, flow(program, binding, free_serials(schedule)))
+    symbols = _symbols(schedule, binding)
+    machine = Machine(judge.module, symbols, start, judge)
+    machine.run()
+    judge.finish(machine)
+    return judge.report
+
+
+def free_serials(schedule: Schedule) -> frozenset[int]:
+    """The accumulations that may come in any order because the schedule says so."""
+    said = {*schedule._state.reassociated, *schedule._state.atomic}
+    chosen = [s.definition for s in schedule.model.statements if s.name in said]
+    return frozenset(d.serial for d in chosen if accumulates(d))
+
+
+def module_of(schedule: Schedule) -> Module:
+    """The loop IR before any pass."""
+    return build(
+        schedule.program.outputs[0].name,
+        schedule.model,
+        schedule.proven,
+        schedule.nests,
+        strided=False,
+        checks=False,
+        folds=schedule.windows,
+        copied=schedule.copied,
+    )
+
+
+def _symbols(schedule: Schedule, binding: Binding) -> Symbols:
+    sizes = dict(binding.sizes)
+    for func in schedule.program.outputs:
+        for k, size in enumerate(output_sizes(schedule.program, func)):
+            sizes[size.name] = binding.shapes[func][k]
+    return Symbols(sizes, binding.params)
+
+
+Element = tuple[str, tuple[int, ...]]
+"""An element of a tensor, by the name of what keeps it."""
+Seen = dict[Element, set[Version]]
+
+
+class Judge:
+    """Watches a machine. `report` says what it saw."""
+
+    def __init__(self, schedule: Schedule, binding: Binding, meaning: Flow) -> None:
+        self.program = schedule.program
+        self.binding = binding
+        self.meaning = meaning
+        self.module = module_of(schedule)
+        self.report = Report(meaning)
+        self.stored = {s.definition.serial: s.definition for s in schedule.model.statements}
+        exact = {d.serial for d in self.program.definitions if is_exact(d)}
+        self.free = free_serials(schedule) | exact
+        self.copied = schedule.copied
+        self.kept = _tensors_by_buffer(self.module, schedule)
+        self.elements = {r.place for r in meaning.instances.values()}
+        self.versions: dict[Location, Version] = {}
+        self.races = Races()
+
+    # what happens -----------------------------------------------------------------------------
+    def wrong(self, kind: str, text: str) -> None:
+        """Notes a breach."""
+        self.report.counts[kind] += 1
+        if len(self.report.breaches) < MOST:
+            self.report.breaches.append(Breach(kind, text))
+
+    def looked(self, path: Path, reads: list[Touch]) -> None:
+        """A bound or a condition has read."""
+        self._race(path, reads, [])
+
+    def joint(self, path: Path, writes: list[Write]) -> None:
+        """One joint statement: all of it reads before any of it writes."""
+        seen = [self._seen(w) for w in writes]
+        made = [self._made(w) for w in writes]
+        by_key: dict[Key, tuple[list[Write], Seen]] = {}
+        owners: dict[Location, Key | None] = {}
+        for w, read, version in zip(writes, seen, made, strict=True):
+            if owners.setdefault(w.to.location, w.key) != w.key:
+                both = f"{self._name(owners[w.to.location])} and {self._name(w.key)}"
+                self.wrong("lane", f"{both} write {_text(w.to)} in one statement")
+            self.versions[w.to.location] = version
+            if w.key is not None:
+                own, all_read = by_key.setdefault(w.key, ([], {}))
+                own.append(w)
+                for element, versions in read.items():
+                    all_read.setdefault(element, set()).update(versions)
+        self._race(path, [r for w in writes for r in w.reads], [w.to for w in writes])
+        for key, (own, all_read) in by_key.items():
+            self._instance(key, path, own, all_read)
+
+    def _race(self, path: Path, reads: list[Touch], writes: list[Touch]) -> None:
+        for touch in self.races.found(path, reads, writes):
+            self.wrong("race", f"iterations that run at once share {_text(touch)}")
+
+    # versions ---------------------------------------------------------------------------------
+    def _seen(self, w: Write) -> Seen:
+        """What a store has read."""
+        found: Seen = {}
+        for touch in w.reads:
+            element = (self._keeper(self.kept[touch.buffer]), touch.element)
+            found.setdefault(element, set()).add(self._version(touch))
+        return found
+
+    def _made(self, w: Write) -> Version:
+        """The version that a store makes: a copy's is that of its source."""
+        if w.key is None:
+            return self._version(w.reads[0])
+        before = self.versions.get(w.to.location) or self._start(w.to)
+        return after(w.key, before, w.key[0] in self.free)
+
+    def _version(self, touch: Touch) -> Version:
+        return self.versions.get(touch.location) or self._start(touch) or NOTHING
+
+    def _start(self, touch: Touch) -> Version | None:
+        """What an argument or a table holds at first; of other memory nothing is known."""
+        tensor = self.kept[touch.buffer]
+        if isinstance(tensor, Func) and not isinstance(tensor, InOut):
+            return None
+        if touch.buffer.kind == "scratch":
+            return None
+        return untouched(self.program, tensor, touch.element)
+
+    def _keeper(self, tensor: Tensor) -> str:
+        """The name of what keeps a tensor: an InOut and its initial value may share memory."""
+        if isinstance(tensor, Initial) and tensor.array not in self.copied:
+            tensor = tensor.array if tensor.array in self.program.inouts else tensor
+        return self.program.names[tensor]
+
+    # instances --------------------------------------------------------------------------------
+    def _instance(self, key: Key, path: Path, writes: list[Write], seen: Seen) -> None:
+        if key in self.report.ran:
+            self.wrong("coverage", f"{self._name(key)} runs twice")
+            return
+        self.report.ran[key] = path
+        recorded = self.meaning.instances.get(key)
+        if recorded is None:
+            self._beyond(key, writes[0].to)
+            return
+        assert recorded.place is not None
+        self.report.counts["instances"] += 1
+        if writes[0].to.element != recorded.place[1]:
+            meant = list(recorded.place[1])
+            self.wrong("flow", f"{self._name(key)} writes {_text(writes[0].to)}, not {meant}")
+        self._compare(key, recorded, seen)
+
+    def _beyond(self, key: Key, to: Touch) -> None:
+        """An instance that the program does not have: fine where the element is nobody's."""
+        func = self.stored[key[0]].func
+        if self.program.is_fixed(func) or (func, to.element) in self.elements:
+            self.wrong("coverage", f"{self._name(key)} runs, and is no instance of the program")
+        self.report.counts["beyond"] += 1
+
+    def _compare(self, key: Key, recorded: Recorded, seen: Seen) -> None:
+        """What an instance has read with what it means to read."""
+        wanted: Seen = {}
+        for (tensor, point), version in self._reads(recorded):
+            wanted.setdefault((self._keeper(tensor), point), set()).add(version)
+        own = None
+        if key[0] in self.free and recorded.place is not None:
+            own = (self._keeper(recorded.place[0]), recorded.place[1])
+        for element in wanted.keys() | seen.keys():
+            a, b = wanted.get(element, set()), seen.get(element, set())
+            if element == own:  # how much has been accumulated yet does not matter
+                a, b = ({base_of(v, key[0]) for v in versions} for versions in (a, b))
+            self.report.counts["reads"] += 1
+            if a != b:
+                where = f"{element[0]}{list(element[1])}"
+                self.wrong("flow", f"{self._name(key)} reads {where} as left by "
+                                   f"{self._makers(b)}, not by {self._makers(a)}")  # fmt: skip
+
+    def _reads(self, recorded: Recorded) -> Iterator[tuple[Place, Version]]:
+        """What an instance reads, through the Funcs that are computed where they are read."""
+        for place, version in recorded.reads.items():
+            writer = recorded.writers[place]
+            if writer is None or writer[0] in self.stored:
+                yield place, version
+            else:
+                yield from self._reads(self.meaning.instances[writer])
+
+    # the end ----------------------------------------------------------------------------------
+    def finish(self, machine: Machine) -> None:
+        """What must hold when all has run."""
+        for key in self.meaning.instances:
+            if key[0] in self.stored and key not in self.report.ran:
+                self.wrong("coverage", f"{self._name(key)} does not run")
+        outputs = {b: t for b, t in self.kept.items() if t in self.program.outputs}
+        for (tensor, point), version in self.meaning.final.items():
+            for buffer in (b for b, t in outputs.items() if t is tensor):
+                touch = machine.touch(buffer, point)
+                found = NOTHING if touch is None else self._version(touch)
+                if found != version:
+                    by, meant = self._maker(found), self._maker(version)
+                    text = f"{buffer.name}{list(point)} is left by {by}, not by {meant}"
+                    self.wrong("live-out", text)
+        self._values(machine, outputs)
+
+    def _values(self, machine: Machine, outputs: Mapping[Buffer, Tensor]) -> None:
+        """The bits of the outputs, unless float sums were allowed any order."""
+        if self.free - {d.serial for d in self.program.definitions if is_exact(d)}:
+            return
+        wanted = dict(zip(self.program.outputs, self.meaning.results, strict=True))
+        component: Counter[Tensor] = Counter()
+        for buffer, tensor in outputs.items():
+            assert isinstance(tensor, Func)
+            result = wanted[tensor]
+            if len(tensor.dtypes) > 1:
+                result = result[component[tensor]]
+                component[tensor] += 1
+            found = machine.array(buffer)
+            if not _same_bits(found, np.asarray(result)):
+                self.wrong("value", f"{buffer.name} is {found}, not {result}")
+
+    # words ------------------------------------------------------------------------------------
+    def _name(self, key: Key | None) -> str:
+        if key is None:
+            return "a copy"
+        d = self.stored.get(key[0]) or self._definitions[key[0]]
+        at = ", ".join(f"{x.name}={v}" for x, v in zip(d.dims, key[1], strict=True))
+        return f"{d.name}[{at}]"
+
+    @cached_property
+    def _definitions(self) -> dict[int, Definition]:
+        return {d.serial: d for d in self.program.definitions}
+
+    def _makers(self, versions: set[Version]) -> str:
+        return " or ".join(sorted(map(self._maker, versions))) or "nobody (it is not read)"
+
+    def _maker(self, version: Version) -> str:
+        match version:
+            case Written(key=key):
+                return self._name(key)
+            case Accumulated(serial=serial, base=base, count=count):
+                name = self._definitions[serial].name
+                return f"{count} instances of {name} after {self._maker(base)}"
+            case _:
+                return "nobody" if version == NOTHING else "the caller"
+
+
+def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tensor]:
+    """Whose elements each buffer holds."""
+    program = schedule.program
+    named: dict[str, Tensor] = {}
+    tensors = (*program.inputs, *program.consts, *program.funcs)
+    for tensor in tensors:
+        name = program.names[tensor]
+        parts = len(tensor.dtypes)
+        named.update((f"{name}.{c}" if parts > 1 else name, tensor) for c in range(parts))
+    return {b: named[b.name] for b in module.buffers}
+
+
+def _same_bits(found: Array, wanted: Array) -> bool:
+    """Equal to the bit, but that all NaNs are equal."""
+    if found.shape != wanted.shape or found.dtype != wanted.dtype:
+        return False
+    same = found == wanted
+    if found.dtype.kind == "f":
+        same = same & (np.signbit(found) == np.signbit(wanted))
+        same |= np.isnan(found) & np.isnan(wanted)
+    return bool(np.all(same))
+
+
+def _text(touch: Touch) -> str:
+    return f"{touch.buffer.name}{list(touch.element)}"

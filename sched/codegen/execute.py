@@ -1,0 +1,289 @@
+"""Executes the loop IR with plain Python values, for `check`: slow, and easy to believe.
+
+What the IR says is done literally: all indices and values of a joint statement are computed before
+its first store, a load happens where its guard holds. Operators mean what the interpreter's mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_value
+from ..interp.flow import Key
+from ..interp.scalar import as_value
+from ..lang.dtypes import Array, DType
+from ..lang.nodes import Node, postorder
+from .ir import (
+    Buffer,
+    Call,
+    Count,
+    For,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+    dtype_of,
+    expressions,
+)
+
+Element = tuple[int, ...]
+Location = tuple[Buffer, Element]
+"""Memory: a buffer, and where in it, after folding."""
+Step = tuple[str, int]
+"""A level of a path: "seq" and a position, or the kind of a loop and the number of an iteration."""
+Path = tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An access: the element as the index says, and the memory that it means."""
+
+    buffer: Buffer
+    element: Element
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A store that happens. `reads` are the loads that its value and its index needed."""
+
+    to: Touch
+    key: Key | None
+    reads: tuple[Touch, ...]
+
+
+class Watcher(Protocol):
+    """Whoever is told what happens."""
+
+    def joint(self, path: Path, writes: list[Write]) -> None:
+        """The stores of one statement, after all loads and before the first store."""
+
+    def looked(self, path: Path, reads: list[Touch]) -> None:
+        """What a bound or a condition has read."""
+
+    def wrong(self, kind: str, text: str) -> None:
+        """An access that must not be."""
+
+
+class Machine:
+    """Runs a module on arrays.
+
+    Args:
+        symbols: the sizes and Params.
+        arrays: those of inputs and outputs, by the names of their buffers; they are not changed.
+            Outputs without one start as garbage.
+    """
+
+    def __init__(
+        self, module: Module, symbols: Symbols, arrays: Mapping[str, Array], watcher: Watcher
+    ) -> None:
+        self.module = module
+        self.symbols = symbols
+        self.watcher = watcher
+        self.arrays = {b: arrays[b.name] for b in module.buffers if b.name in arrays}
+        self.arrays.update((b, b.data) for b in module.buffers if b.kind == "const")
+        self.boxes = {b: self._box(b) for b in module.buffers}
+        self.memory: dict[Location, Any] = {}
+        self.path: list[Step] = []
+        self.loops: Env = {}
+        #: Whether what is evaluated is used, and what has been loaded for it.
+        self.needed = False
+        self.reads: list[Touch] = []
+        self._prepared: dict[int, _Statement] = {}
+
+    def run(self) -> None:
+        """Everything, from the first function to the last."""
+        with np.errstate(all="ignore"):
+            for number, function in enumerate(self.module.functions):
+                with self._at("seq", number):
+                    self._run(function.body, {})
+
+    def array(self, buffer: Buffer) -> Array:
+        """What is in a buffer; elements that were never written are garbage."""
+        found = np.empty([n for _, n in self.boxes[buffer]], buffer.dtype.numpy)
+        for at in np.ndindex(*found.shape):
+            found[at] = self._value((buffer, at))
+        return found
+
+    # memory -----------------------------------------------------------------------------------
+    def _box(self, buffer: Buffer) -> list[tuple[int, int]]:
+        """The first index and the extent of each axis."""
+        return [
+            (int(symbol_value(lo, self.symbols)), max(int(symbol_value(n, self.symbols)), 0))
+            for lo, n in zip(buffer.origin, buffer.extents, strict=True)
+        ]
+
+    def touch(self, buffer: Buffer, element: Element) -> Touch | None:
+        """The memory of an element; None if it is outside."""
+        at = [x - lo for x, (lo, _) in zip(element, self.boxes[buffer], strict=True)]
+        if buffer.fold is not None:
+            at[buffer.fold.axis] %= buffer.fold.planes
+        inside = all(0 <= x < n for x, (_, n) in zip(at, self.boxes[buffer], strict=True))
+        return Touch(buffer, element, (buffer, tuple(at))) if inside else None
+
+    def _value(self, location: Location) -> Any:
+        if location not in self.memory:
+            buffer, at = location
+            given = self.arrays.get(buffer)
+            found = garbage(buffer.dtype) if given is None else as_value(given[at], buffer.dtype)
+            self.memory[location] = found
+        return self.memory[location]
+
+    def load(self, node: Load, element: Element) -> Any:
+        """An element's value; the read is noted."""
+        touched = self.touch(node.buffer, element)
+        if touched is None:
+            self.watcher.wrong("bounds", f"loads {_text(node.buffer, element)}, outside")
+            return garbage(node.buffer.dtype)
+        self.reads.append(touched)
+        return self._value(touched.location)
+
+    def holds(self, guard: Function) -> bool:
+        """Whether a guard does; what only that reads is no read of the instance."""
+        before, needed = self.reads, self.needed
+        self.reads, self.needed = [], False
+        found = bool(guard(dict(self.loops)))
+        self.reads, self.needed = before, needed
+        return found
+
+    # statements -------------------------------------------------------------------------------
+    @contextmanager
+    def _at(self, kind: str, number: int) -> Iterator[None]:
+        self.path.append((kind, number))
+        yield
+        self.path.pop()
+
+    def _run(self, stmt: Stmt, env: Env) -> None:
+        match stmt:
+            case Seq(parts=parts):
+                for number, part in enumerate(parts):
+                    with self._at("seq", number):
+                        self._run(part, env)
+            case For(var=var, step=step, kind=kind, body=body):
+                lo, hi = self._looked(stmt, env)
+                for number, value in enumerate(range(lo, hi, step)):
+                    with self._at(kind, number):
+                        self._run(body, {**env, var: value})
+            case If(body=body):
+                (holds,) = self._looked(stmt, env)
+                if holds:
+                    self._run(body, env)
+            case Stores():
+                self._stores(stmt, env)
+            case Count():
+                self._looked(stmt, env)
+            case Call():
+                self._looked(stmt, env)  # a trace, which prints
+
+    def _begin(self, stmt: Stmt, env: Env) -> _Statement:
+        """The functions of a statement, all of whose loads have been tried."""
+        if id(stmt) not in self._prepared:
+            self._prepared[id(stmt)] = _Statement(stmt, self)
+        functions = self._prepared[id(stmt)]
+        self.loops, self.needed = env, False
+        # Every load happens where its guard holds, whether or not its value is used.
+        own = dict(env)
+        for node in functions.loads:
+            functions[node](own)
+        self.needed, self.reads = True, []
+        return functions
+
+    def _looked(self, stmt: Stmt, env: Env) -> list[Any]:
+        """The values of the expressions of a statement that stores nothing."""
+        functions = self._begin(stmt, env)
+        own = dict(env)
+        values = [functions[e](own) for e in expressions(stmt)]
+        if self.reads:
+            self.watcher.looked(tuple(self.path), self.reads)
+        return values
+
+    def _stores(self, stmt: Stores, env: Env) -> None:
+        functions = self._begin(stmt, env)
+        done: list[tuple[Write, Any]] = []
+        for s in stmt.stores:
+            found = self._store(s, functions, env)
+            if found is not None:
+                done.append(found)
+        if done:
+            self.watcher.joint(tuple(self.path), [w for w, _ in done])
+        for write, value in done:
+            self.memory[write.to.location] = value
+
+    def _store(self, s: Store, functions: _Statement, env: Env) -> tuple[Write, Any] | None:
+        # Each store asks for itself, so that what it shares with others counts as its reads too.
+        own: Env = dict(env)
+        if s.guard is not None and not functions[s.guard](own):
+            return None
+        own, self.reads = dict(env), []
+        element = tuple(int(functions[x](own)) for x in s.index)
+        value = functions[s.value](own)
+        to = self.touch(s.buffer, element)
+        if to is None:
+            self.watcher.wrong("bounds", f"stores {_text(s.buffer, element)}, outside")
+            return None
+        key = None
+        if s.origin is not None:
+            key = (s.origin.serial, tuple(int(functions[x](own)) for x in s.origin.point))
+        return Write(to, key, tuple(dict.fromkeys(self.reads))), value
+
+
+class _Statement:
+    """The expressions of one statement as functions."""
+
+    def __init__(self, stmt: Stmt, machine: Machine) -> None:
+        roots = expressions(stmt)
+        if isinstance(stmt, Stores):
+            roots += tuple(x for s in stmt.stores if s.origin for x in s.origin.point)
+        self.functions = _LoadEvaluator(roots, machine)
+        self.loads = [n for n in postorder(*roots) if isinstance(n, Load)]
+
+    def __getitem__(self, node: Node) -> Function:
+        return self.functions[node]
+
+
+class _LoadEvaluator(Evaluator):
+    """The interpreter's evaluator, which reads memory where it would read tensors."""
+
+    def __init__(self, roots: tuple[Node, ...], machine: Machine) -> None:
+        self._machine = machine
+        super().__init__(roots, machine.symbols, {}, Faults())
+
+    def _function(self, node: Node) -> Function:
+        return self._load(node) if isinstance(node, Load) else super()._function(node)
+
+    def _load(self, node: Load) -> Callable[[Env], Any]:
+        point, machine = self.point(node.index), self._machine
+        zero = as_value(0, dtype_of(node))
+        if node.guard is None:
+            return lambda env: machine.load(node, point(env))
+        guard = self[node.guard]
+
+        def guarded(env: Env) -> Any:
+            if machine.holds(guard):
+                return machine.load(node, point(env))
+            if machine.needed:
+                where = f"at {dict(machine.loops)}"
+                machine.watcher.wrong("guard", f"a load of {node.buffer.name} is left out {where}")
+            return zero
+
+        return guarded
+
+
+def garbage(dtype: DType) -> Any:
+    """What memory holds that nobody wrote: nothing to rely on."""
+    return as_value(float("nan") if dtype.is_float else dtype.max, dtype)
+
+
+def _text(buffer: Buffer, element: Element) -> str:
+    return f"{buffer.name}[{', '.join(map(str, element))}]"
+
+
+__all__ = ["Location", "Machine", "Path", "Step", "Touch", "Watcher", "Write", "garbage"]

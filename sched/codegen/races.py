@@ -1,0 +1,48 @@
+"""Memory that iterations of a parallel loop share: the executed trace, loop by loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from .execute import Location, Path, Touch
+
+
+@dataclass(slots=True)
+class _Used:
+    """Who touched a place during one run of a parallel loop; -1 stands for several iterations."""
+
+    reader: int | None = None
+    writer: int | None = None
+
+
+@dataclass
+class Races:
+    """Finds two iterations that run at once, touch one place, and one of them writes it."""
+
+    _used: dict[tuple[Path, Location], _Used] = field(default_factory=dict)
+
+    def found(self, path: Path, reads: Iterable[Touch], writes: Iterable[Touch]) -> Iterator[Touch]:
+        """What is touched here and elsewhere at the same time."""
+        for depth, (kind, iteration) in enumerate(path):
+            if kind != "parallel":
+                continue
+            outer = path[:depth]
+            for touch in reads:
+                if self._read(self._at(outer, touch), iteration):
+                    yield touch
+            for touch in writes:
+                if self._write(self._at(outer, touch), iteration):
+                    yield touch
+
+    def _at(self, outer: Path, touch: Touch) -> _Used:
+        return self._used.setdefault((outer, touch.location), _Used())
+
+    def _read(self, used: _Used, iteration: int) -> bool:
+        used.reader = iteration if used.reader in (None, iteration) else -1
+        return used.writer not in (None, iteration)
+
+    def _write(self, used: _Used, iteration: int) -> bool:
+        race = used.reader not in (None, iteration) or used.writer not in (None, iteration)
+        used.writer = iteration if used.writer in (None, iteration) else -1
+        return race

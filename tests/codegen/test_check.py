@@ -1,0 +1,203 @@
+"""`check` passes what is right, and finds what is wrong: each kind of breach, made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from gallery.case import Case
+from gallery.registry import CASES
+
+import polysched as ps
+from polysched.codegen import check as judge, ir
+from polysched.codegen.check import CheckError, check, examine
+from polysched.codegen.rewrite import map_module, map_stores
+from polysched.interp import instances
+from polysched.lang import index as ix
+from polysched.lang.nodes import integer
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+
+
+def blurred() -> ps.Func:
+    """Two stages that share nothing but a Func in between."""
+    a = ps.Input("a", ps.int32, (n,))
+    b = ps.Func("b", (n,))
+    b[i] = a[i] * 2
+    c = ps.Func("c", (n,))
+    c[i] = b[i] + b[ps.clip(i - 1, 0, n - 1)]
+    return c
+
+
+def product() -> ps.Func:
+    a = ps.Input("a", ps.float32, (n, m))
+    k = ps.RVar("k", 0, m)
+    c = ps.Func("c", (n, n))
+    c[i, j] = 0.0
+    c[i, j] += a[i, k] * a[j, k]
+    return c
+
+
+def numbers(*shape: int, dtype: Any = np.int32) -> Any:
+    return (np.random.default_rng(0).standard_normal(shape) * 5).astype(dtype)
+
+
+def kinds(schedule: ps.Schedule, **arguments: Any) -> set[str]:
+    """Of the breaches that are found."""
+    report = examine(schedule, **arguments)
+    return set(report.counts) - {"instances", "reads", "beyond"}
+
+
+# what is right -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("case", CASES[::4], ids=lambda case: case.name)
+def test_the_gallery_passes(case: Case) -> None:
+    made = case.build()
+    arguments = case.arguments(3, np.random.default_rng(3))
+    report = check(ps.Schedule.default(made), **arguments)
+    assert report.counts["instances"] or not any(np.size(a) for a in arguments.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_all_of_the_gallery_passes(case: Case, size: int) -> None:
+    made = case.build()
+    check(ps.Schedule.default(made), **case.arguments(size, np.random.default_rng(size)))
+
+
+def test_every_instance_is_seen() -> None:
+    func = blurred()
+    schedule = ps.Schedule(func)
+    report = check(schedule, a=numbers(5))
+    points = {(x.definition.serial, tuple(x.point.values()))
+              for x in instances(schedule.program, {"n": 5})}  # fmt: skip
+    assert set(report.ran) == points
+    assert report.counts["reads"] == 5 + 9
+
+
+def test_directives_pass() -> None:
+    schedule = ps.Schedule(product())
+    u = schedule["c"].update(0)
+    u.tile(i, j, 2, 4)
+    u.reorder("k", "ii").vectorize("ji").unroll("ii").parallel("io")
+    report = check(schedule, a=numbers(5, 3, dtype=np.float32))
+    assert report.counts["instances"] == 25 * 4
+
+
+def test_an_accumulation_may_come_in_any_order_where_that_is_said() -> None:
+    schedule = ps.Schedule(product())
+    u = schedule["c"].update(0)
+    u.reassociate().transform([ps.RVar("k", 0, m)], lambda k: -k)
+    check(schedule, a=numbers(3, 4, dtype=np.float32))
+
+
+# what is wrong -----------------------------------------------------------------------------------
+def test_a_sum_in_another_order_is_found() -> None:
+    schedule = ps.Schedule(product())
+    with schedule.trust("to see it fail"):
+        schedule["c"].update(0).transform(["k"], lambda k: -k)
+    assert {"flow", "live-out"} <= kinds(schedule, a=numbers(3, 4, dtype=np.float32))
+
+
+def test_a_race_is_found() -> None:
+    schedule = ps.Schedule(product())
+    with schedule.trust("to see it fail"):
+        schedule["c"].update(0).parallel("k")
+    assert kinds(schedule, a=numbers(3, 4, dtype=np.float32)) == {"race"}
+
+
+def test_lanes_that_need_each_other_are_found() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    r = ps.RVar("r", 1, n)
+    f = ps.Func("f", (n,))
+    f[i] = a[i]
+    f[r] = f[r - 1] * 2
+    schedule = ps.Schedule(f)
+    with schedule.trust("to see it fail"):
+        schedule["f"].update(0).vectorize(r, 4)
+    assert "flow" in kinds(schedule, a=numbers(6))
+
+
+def test_lanes_that_write_one_place_are_found() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    r = ps.RVar("r", 0, n)
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[r // 2] = a[r]
+    schedule = ps.Schedule(f)
+    with schedule.trust("to see it fail"):
+        schedule["f"].update(0).vectorize(r, 4)
+    assert "lane" in kinds(schedule, a=numbers(6))
+
+
+def test_a_plane_too_few_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = ps.vars("t")
+    u = ps.Func("u", (m + 1, n))
+    u[t, i] = ps.select(t > 1, u[t - 1, i] + u[t - 2, i], i)
+    res = ps.Func("res", (n,))
+    res[i] = u[m, i]
+    schedule = ps.Schedule(res)
+    window = next(iter(schedule.windows.values()))
+    check(schedule, n=2, m=5)
+    fewer = {f: replace(w, planes=w.planes - 1) for f, w in schedule.windows.items()}
+    monkeypatch.setattr(ps.Schedule, "windows", property(lambda self: fewer))
+    assert window.planes > 1
+    assert "flow" in kinds(schedule, n=2, m=5)
+
+
+def test_breaches_of_the_loops_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that is one iteration too short, too long, or begins one too early."""
+    schedule = ps.Schedule(blurred())
+    whole = judge.module_of(schedule)
+    for lo, hi, found in ((0, -1, "coverage"), (0, 1, "bounds"), (-1, 0, "bounds")):
+        broken = map_module(whole, lambda s, lo=lo, hi=hi: _moved(s, lo, hi))
+        monkeypatch.setattr(judge, "module_of", lambda schedule, broken=broken: broken)
+        assert found in kinds(schedule, a=numbers(5))
+
+
+def _moved(stmt: ir.Stmt, lo: int, hi: int) -> ir.Stmt:
+    if not isinstance(stmt, ir.For):
+        return stmt
+    return replace(stmt, lo=ix.add(stmt.lo, integer(lo)), hi=ix.add(stmt.hi, integer(hi)))
+
+
+def test_a_load_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = ps.Schedule(blurred())
+    never = ix.compare("lt", ix.ZERO, ix.ZERO)
+
+    def cut(store: ir.Store) -> ir.Store:
+        value = store.value.with_args(tuple(map(guarded, store.value.args)))
+        return replace(store, value=value)
+
+    def guarded(node: Any) -> Any:
+        return ir.Load(node.buffer, node.index, never, node.type) if _is_load(node) else node
+
+    broken = map_stores(judge.module_of(schedule), cut)
+    monkeypatch.setattr(judge, "module_of", lambda schedule: broken)
+    assert "guard" in kinds(schedule, a=numbers(5))
+
+
+def _is_load(node: Any) -> bool:
+    return isinstance(node, ir.Load)
+
+
+def test_an_instance_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedule = ps.Schedule(blurred())
+
+    def twice(stmt: ir.Stmt) -> ir.Stmt:
+        return ir.Seq((stmt, stmt)) if isinstance(stmt, ir.Stores) else stmt
+
+    broken = map_module(judge.module_of(schedule), twice)
+    monkeypatch.setattr(judge, "module_of", lambda schedule: broken)
+    with pytest.raises(CheckError, match="twice"):
+        check(schedule, a=numbers(5))
+
+
+def test_an_extern_stage_is_refused() -> None:
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.extern("f", np.sort, [a], (n,), ps.float32)
+    with pytest.raises(ps.LanguageError, match="extern"):
+        check(ps.Schedule(f), a=numbers(5, dtype=np.float32))
