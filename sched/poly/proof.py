@@ -84,7 +84,7 @@ class Prover:
 
         Args:
             relaxed: whether a statement's accumulation may run in any order.
-            context: what holds of the sizes.
+            context: the sizes that a call accepts.
         """
         stages: dict[Statement, list[Placed]] = {}
         for p in placed(tree):
@@ -131,7 +131,7 @@ class Prover:
         best: Witness | None = None
         rank: tuple[object, ...] = ()
         for v in violations:
-            found = smallest_point(v.pairs.intersect_params(self.model.context).wrap())
+            found = smallest_point(v.pairs.wrap())
             if found is None:
                 continue
             sizes, point = found

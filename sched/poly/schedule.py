@@ -146,10 +146,15 @@ class Schedule:
         return self._derived("bounds", self._scan)
 
     def _scan(self) -> tuple[Scan, ...]:
-        context = self.context
-        for c in self.proven.sizes:
-            context = context.intersect(c.allowed)
-        return scan(self.tree, self._known, context)
+        return scan(self.tree, self._known, self._callable(self._state))
+
+    def _callable(self, state: State) -> Set:
+        """The sizes that a call accepts."""
+        context = self.model.context
+        asked = [a.allowed for a in state.assumptions] + [c.allowed for c in self.proven.sizes]
+        for allowed in asked:
+            context = context.intersect(allowed)
+        return context
 
     @property
     def context(self) -> Set:
@@ -333,9 +338,7 @@ class Schedule:
                 s.name in state.reassociated and accumulates(s.definition)
             )
 
-        context = self.model.context
-        for a in state.assumptions:
-            context = context.intersect(a.allowed)
+        context = self._callable(state)
         missing = self._prover.uncovered(state.tree, context)
         if missing is not None:
             raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
