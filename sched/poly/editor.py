@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..lang.errors import InternalError, ScheduleError, Span
-from ..lang.nodes import Node, RVar, Var, postorder, substitute
+from ..lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ..lang.printer import expr_text
 from ..lang.records import Directive
 from ..lang.tensors import Func
@@ -362,6 +362,11 @@ class Editor:
                         "a condition is over " + ", ".join(known),
                     )
                 given[n] = known[n.name]
+            elif isinstance(n, (Size, Param)) and n.name not in self.symbols:
+                raise self._malformed(
+                    f"the program has no size or Param {n.name}",
+                    "its sizes and Params are " + (", ".join(self.symbols) or "none"),
+                )
         found = condition(statement.frame, substitute(node, given))
         if not found.exact:
             raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
