@@ -3,7 +3,7 @@
 Nothing here knows of isl. The program is interpreted, which says what each instance reads and who
 wrote that (`interp.flow`); the lowered loops are executed with plain values (`execute`), and
 
-* coverage: every instance of a stored Func runs once, none twice;
+* coverage: every instance that is needed runs once, none twice;
 * flow: it reads the same elements, made by the same instances, from wherever they are kept;
 * live-out: so does whoever looks at the outputs at the end, and they have the same bits;
 * races: iterations of a parallel loop that run at once leave each other's memory alone;
@@ -17,7 +17,7 @@ be computed on more than is needed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -89,9 +89,13 @@ class Report:
         counts: of instances, reads compared, instances beyond the program's.
         ran: every instance with its place in the order, for those who compare orders.
         flow: the recorded meaning.
+        stored: the definitions whose instances run, by their serials.
+        free: those of them that may run in any order.
     """
 
     flow: Flow
+    stored: Mapping[int, Definition]
+    free: frozenset[int]
     breaches: list[Breach] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     ran: dict[Key, Path] = field(default_factory=dict)
@@ -178,10 +182,10 @@ class Judge:
         self.binding = binding
         self.meaning = meaning
         self.module = module_of(schedule)
-        self.report = Report(meaning)
         self.stored = {s.definition.serial: s.definition for s in schedule.model.statements}
         exact = {d.serial for d in self.program.definitions if is_exact(d)}
         self.free = free_serials(schedule) | exact
+        self.report = Report(meaning, self.stored, self.free)
         self.copied = schedule.copied
         self.kept = _tensors_by_buffer(self.module, schedule)
         self.elements = {r.place for r in meaning.instances.values()}
@@ -284,7 +288,7 @@ class Judge:
     def _compare(self, key: Key, recorded: Recorded, seen: Seen) -> None:
         """What an instance has read with what it means to read."""
         wanted: Seen = {}
-        for (tensor, point), version in self._reads(recorded):
+        for (tensor, point), version in self.meaning.reads(recorded, self.stored):
             wanted.setdefault((self._keeper(tensor), point), set()).add(version)
         own = None
         if key[0] in self.free and recorded.place is not None:
@@ -299,20 +303,11 @@ class Judge:
                 self.wrong("flow", f"{self._name(key)} reads {where} as left by "
                                    f"{self._makers(b)}, not by {self._makers(a)}")  # fmt: skip
 
-    def _reads(self, recorded: Recorded) -> Iterator[tuple[Place, Version]]:
-        """What an instance reads, through the Funcs that are computed where they are read."""
-        for place, version in recorded.reads.items():
-            writer = recorded.writers[place]
-            if writer is None or writer[0] in self.stored:
-                yield place, version
-            else:
-                yield from self._reads(self.meaning.instances[writer])
-
     # the end ----------------------------------------------------------------------------------
     def finish(self, machine: Machine) -> None:
         """What must hold when all has run."""
-        for key in self.meaning.instances:
-            if key[0] in self.stored and key not in self.report.ran:
+        for key in self._needed():
+            if key not in self.report.ran:
                 self.wrong("coverage", f"{self._name(key)} does not run")
         outputs = {b: t for b, t in self.kept.items() if t in self.program.outputs}
         for (tensor, point), version in self.meaning.final.items():
@@ -324,6 +319,23 @@ class Judge:
                     text = f"{buffer.name}{list(point)} is left by {by}, not by {meant}"
                     self.wrong("live-out", text)
         self._values(machine, outputs)
+
+    def _needed(self) -> set[Key]:
+        """The instances without which outputs, or others that must run, lack something. A Func
+        may be computed in part where its consumers have become less, by inlining."""
+        writers: dict[Place, list[Recorded]] = {}
+        for r in self.meaning.instances.values():
+            if r.key[0] in self.stored and r.place is not None:
+                writers.setdefault(r.place, []).append(r)
+        waiting = [p for p in writers if isinstance(p[0], Func) and self.program.is_fixed(p[0])]
+        seen, found = set(waiting), set[Key]()
+        while waiting:
+            for r in writers.get(waiting.pop(), ()):
+                found.add(r.key)
+                read = {place for place, _ in self.meaning.reads(r, self.stored)} - seen
+                seen |= read
+                waiting += read
+        return found
 
     def _values(self, machine: Machine, outputs: Mapping[Buffer, Tensor]) -> None:
         """The bits of the outputs, unless float sums were allowed any order."""

@@ -38,7 +38,8 @@ Element = tuple[int, ...]
 Location = tuple[Buffer, Element]
 """Memory: a buffer, and where in it, after folding."""
 Step = tuple[str, int]
-"""A level of a path: "seq" and a position, or the kind of a loop and the number of an iteration."""
+"""A level of a path: "seq" or "lanes" and a position, or the kind of a loop and the number of an
+iteration."""
 Path = tuple[Step, ...]
 
 
@@ -163,9 +164,9 @@ class Machine:
 
     def _run(self, stmt: Stmt, env: Env) -> None:
         match stmt:
-            case Seq(parts=parts):
+            case Seq(parts=parts, lanes=lanes):
                 for number, part in enumerate(parts):
-                    with self._at("seq", number):
+                    with self._at("lanes" if lanes else "seq", number):
                         self._run(part, env)
             case For(var=var, step=step, kind=kind, body=body):
                 lo, hi = self._looked(stmt, env)

@@ -147,9 +147,10 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Seq:
-    """One after the other."""
+    """One after the other; with `lanes`, in any order: they are what lanes of a vector loop do."""
 
     parts: tuple[Stmt, ...]
+    lanes: bool = False
 
 
 Stmt = Stores | Count | Call | For | If | Seq

@@ -3,7 +3,8 @@
 The lanes of a vector loop run together, inside of all loops below it: one statement of all lanes,
 then the next one. Within a statement all lanes read, then all lanes write; an accumulation, whose
 order is free or whose lanes do not meet, runs lane by lane. Loops below whose bounds differ between
-lanes run over all that any lane needs, each lane under a guard.
+lanes run over all that any lane needs, each lane under a guard; so do unrolled loops that begin at
+different iterations: all lanes must be in the same one.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class Lanes:
     def stmt(self, scan: Scan, lanes: Sequence[Lane]) -> Stmt:
         """What stands inside of a vector loop, for some lanes."""
         match scan:
-            case ScanLoop(loop=loop) if loop.kind == "unrolled":
+            case ScanLoop(loop=loop) if loop.kind == "unrolled" and _is_aligned(scan, lanes):
                 return Seq(tuple(self._copy(scan, lane, lanes) for lane in lanes_of(scan)))
             case ScanLoop():
                 return self._loop(scan, lanes)
@@ -153,7 +154,7 @@ class Lanes:
             body = self.builder.instance(replace(scan, point=point), self.covered)
             made.append((lane, body))
         if accumulates(scan.stage.statement.definition):
-            return Seq(tuple(guarded(lane.active, body) for lane, body in made))
+            return Seq(tuple(guarded(lane.active, body) for lane, body in made), lanes=True)
         before: list[Stmt] = []
         stores: list[Store] = []
         for lane, body in made:
@@ -197,6 +198,11 @@ def _protected(root: Node, active: Guard) -> Node:
 
 def _at(lane: Lane, node: Node) -> Node:
     return transform_all((node,), lambda n: lane.at.get(n, n))[0]
+
+
+def _is_aligned(scan: ScanLoop, lanes: Sequence[Lane]) -> bool:
+    """Whether a loop begins at the same iteration for all lanes."""
+    return not _depends((scan.lo,), lanes)
 
 
 def _depends(nodes: tuple[Node, ...], lanes: Sequence[Lane]) -> bool:

@@ -17,7 +17,7 @@ def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
         case For(body=body) | If(body=body):
             return rule(replace(stmt, body=map_statements(body, rule)))
         case Seq(parts=parts):
-            return rule(Seq(tuple(map_statements(p, rule) for p in parts)))
+            return rule(replace(stmt, parts=tuple(map_statements(p, rule) for p in parts)))
         case _:
             return rule(stmt)
 
