@@ -1,4 +1,4 @@
-"""The command line: `python -m polysched demo`, `python -m polysched info`."""
+"""The command line: `python -m polysched demo`, `info`, `fuzz`."""
 
 from __future__ import annotations
 
@@ -51,6 +51,13 @@ def _parser() -> argparse.ArgumentParser:
 
     info = commands.add_parser("info", help="versions, this machine, extras, environment variables")
     info.set_defaults(run=_info)
+
+    fuzz = commands.add_parser("fuzz", help="random programs under random schedules, all checked")
+    fuzz.add_argument("--minutes", type=float, default=5.0, help="for how long (default: 5)")
+    fuzz.add_argument("--seed", type=int, default=0, help="of the first program; they count up")
+    fuzz.add_argument("--programs", type=int, default=None, help="stop after so many")
+    fuzz.add_argument("--out", type=Path, default=None, metavar="DIR", help="where findings go")
+    fuzz.set_defaults(run=_fuzz)
     return parser
 
 
@@ -65,6 +72,12 @@ def _info(chosen: argparse.Namespace) -> int:
 
     print(report())
     return 0
+
+
+def _fuzz(chosen: argparse.Namespace) -> int:
+    from .testing.hunt import hunt
+
+    return 0 if hunt(chosen.minutes, chosen.seed, chosen.out, chosen.programs) else 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ each of its instances reads what the same instances wrote; that is for others to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,6 +114,16 @@ class Flow:
     final: Mapping[Place, Version]
     results: tuple[Any, ...]
 
+    def reads(self, here: Recorded, stored: Container[int]) -> Iterator[tuple[Place, Version]]:
+        """What an instance reads, where only some definitions are stored, by their serials: what
+        it reads of the others is what these read."""
+        for place, version in here.reads.items():
+            writer = here.writers[place]
+            if writer is None or writer[0] in stored:
+                yield place, version
+            else:
+                yield from self.reads(self.instances[writer], stored)
+
 
 def flow(program: Program, binding: Binding, free: frozenset[int] = frozenset()) -> Flow:
     """Interprets a program, recording.
@@ -219,7 +229,9 @@ class _Watched(Values):
 
 def untouched(program: Program, tensor: Tensor, point: Point) -> Untouched:
     """What an element is before anything runs: of an InOut the same as of its initial value."""
-    array = tensor.array if isinstance(tensor, Initial) else tensor
+    array: Tensor = tensor
+    if isinstance(tensor, Initial) and tensor.array in program.inouts:
+        array = tensor.array
     return Untouched(program.names[array], point)
 
 

@@ -1,0 +1,208 @@
+"""Random directives on a schedule, legal and illegal, as Python text.
+
+s["C.update(0)"].split("k", 3)
+"""
+
+from __future__ import annotations
+
+from ..lang.errors import LanguageError, ScheduleError
+from ..poly.edits import stages
+from ..poly.schedule import Schedule
+from ..poly.stages import StageHandle
+from .choices import Choices
+
+_SMALL = (1, 2, 2, 3, 4, 4, 5, 8)
+_LOOKING = frozenset({"update", "piece", "reduction", "pipe", "loops"})
+"""What a stage has that is no directive."""
+
+
+def random_directive(choices: Choices, schedule: Schedule) -> str:
+    """One directive that reads as if it could be meant; it may well be refused."""
+    names = [stage.name for stage in stages(schedule.tree)]
+    stage = schedule[choices.pick(names)]
+    loops = [x.name for x in stage.loops]
+    for _ in range(20):
+        made = getattr(_Maker(choices, schedule, stage, loops), choices.weighted(*WEIGHTS))()
+        if made is not None:
+            return f's["{stage.name}"].{made}'
+    return f's["{stage.name}"].reassociate()'
+
+
+class _Maker:
+    """The call of each directive, or None where the stage has too few loops for it."""
+
+    def __init__(
+        self, choices: Choices, schedule: Schedule, stage: StageHandle, loops: list[str]
+    ) -> None:
+        self.choices = choices
+        self.schedule = schedule
+        self.stage = stage
+        self.loops = loops
+
+    def _loop(self) -> str:
+        return self.choices.pick(self.loops)
+
+    def _factor(self) -> int:
+        return self.choices.pick(_SMALL)
+
+    def _some(self, least: int, most: int) -> list[str] | None:
+        """Neighbouring loops, outermost first."""
+        if len(self.loops) < least:
+            return None
+        count = self.choices.between(least, min(most, len(self.loops)))
+        first = self.choices.below(len(self.loops) - count + 1)
+        return self.loops[first : first + count]
+
+    def split(self) -> str | None:
+        return f'split("{self._loop()}", {self._factor()})' if self.loops else None
+
+    def fuse(self) -> str | None:
+        two = self._some(2, 2)
+        return None if two is None else f'fuse("{two[0]}", "{two[1]}")'
+
+    def rename(self) -> str | None:
+        if not self.loops:
+            return None
+        return f'rename("{self._loop()}", "x{self.choices.below(100)}")'
+
+    def reorder(self) -> str | None:
+        some = self._some(2, 4)
+        return None if some is None else f"reorder({_names(self.choices.shuffled(some))})"
+
+    def tile(self) -> str | None:
+        some = self._some(1, 3)
+        if some is None:
+            return None
+        factors = ", ".join(str(self._factor()) for _ in some)
+        return f"tile({_names(some)}, {factors})"
+
+    def parallel(self) -> str | None:
+        return self._kind("parallel", 25)
+
+    def vectorize(self) -> str | None:
+        return self._kind("vectorize", 85)
+
+    def unroll(self) -> str | None:
+        return self._kind("unroll", 85)
+
+    def _kind(self, name: str, percent: int) -> str | None:
+        if not self.loops:
+            return None
+        # The innermost loop is what is vectorized most often.
+        loop = self.loops[-1] if self.choices.chance(50) else self._loop()
+        factor = f", {self._factor()}" if self.choices.chance(percent) else ""
+        return f'{name}("{loop}"{factor})'
+
+    def unroll_and_jam(self) -> str | None:
+        return f'unroll_and_jam("{self._loop()}", {self._factor()})' if self.loops else None
+
+    def skew(self) -> str | None:
+        some = self._some(2, 3)
+        if some is None:
+            return None
+        return f'skew("{some[0]}", "{some[-1]}", {self.choices.pick((1, 1, 2, -1))})'
+
+    def shift(self) -> str | None:
+        return f'shift("{self._loop()}", {self.choices.pick((1, -1, 2))})' if self.loops else None
+
+    def transform(self) -> str | None:
+        some = self._some(1, 2)
+        if some is None:
+            return None
+        one = ("lambda a: -a", "lambda a: a + 3", "lambda a: 2 * a")
+        two = ("lambda a, b: (b, a)", "lambda a, b: (a + b, a)", "lambda a, b: (a, -b)",
+               "lambda a, b: (2 * a + b, b)", "lambda a, b: (a - b, b)")  # fmt: skip
+        map = self.choices.pick(one if len(some) == 1 else two)
+        return f"transform([{_names(some)}], {map})"
+
+    def wavefront(self) -> str | None:
+        some = self._some(2, 2)
+        return None if some is None else f"wavefront({_names(some)})"
+
+    def fission(self) -> str | None:
+        if not self.loops:
+            return None
+        after = ""
+        if self.choices.chance(30):
+            others = [s.name for s in stages(self.schedule.tree)]
+            after = f', after="{self.choices.pick(others)}"'
+        return f'fission("{self._loop()}"{after})'
+
+    def compute_with(self) -> str | None:
+        others = [s.name for s in stages(self.schedule.tree) if s.name != self.stage.name]
+        if not others:
+            return None
+        other = self.choices.pick(others)
+        loops = [x.name for x in self.schedule[other].loops]
+        if not loops:
+            return None
+        shift = f", shift={self.choices.pick((1, 2, -1))}" if self.choices.chance(40) else ""
+        return f'compute_with(s["{other}"], "{self.choices.pick(loops)}"{shift})'
+
+    def partition(self) -> str | None:
+        dims = [x.name for x in self.stage._stage.statement.loops]
+        if not dims:
+            return None
+        a, b = self.choices.pick(dims), self.choices.pick(dims)
+        test = self.choices.pick(
+            (f"{_var(a)} < {self._factor()}", f"{_var(a)} > n - 3", f"{_var(a)} < {_var(b)}",
+             f"{_var(a)} % 2 == 0", f"2 * {_var(a)} < m", f"{_var(a)} + {_var(b)} >= 4")
+        )  # fmt: skip
+        return f"partition({test})"
+
+    def peel(self) -> str | None:
+        if not self.loops:
+            return None
+        ends = self.choices.pick(("first=1", "last=1", "first=2", "first=1, last=1", "last=3"))
+        return f'peel("{self._loop()}", {ends})'
+
+    def reassociate(self) -> str | None:
+        return "reassociate()"
+
+
+def _var(name: str) -> str:
+    return f'ps.vars("{name}")'
+
+
+def _names(loops: list[str]) -> str:
+    return ", ".join(f'"{x}"' for x in loops)
+
+
+WEIGHTS: tuple[tuple[int, str], ...] = (
+    (6, "split"), (2, "fuse"), (1, "rename"), (7, "reorder"), (6, "tile"), (8, "parallel"),
+    (9, "vectorize"), (3, "unroll"), (3, "unroll_and_jam"), (4, "skew"), (3, "shift"),
+    (4, "transform"), (4, "wavefront"), (4, "fission"), (6, "compute_with"), (3, "partition"),
+    (3, "peel"), (1, "reassociate"),
+)  # fmt: skip
+
+
+def untried() -> list[str]:
+    """Directives of stages that are never made here."""
+    known = {name for _, name in WEIGHTS} | _LOOKING
+    public = [n for n, v in vars(StageHandle).items() if n[0] != "_" and callable(v)]
+    return sorted(set(public) - known)
+
+
+def apply(schedule: Schedule, text: str, names: dict[str, object]) -> None:
+    """Carries out a directive on the schedule.
+
+    Raises:
+        ScheduleError: it is refused.
+        LanguageError: it means nothing.
+    """
+    exec(text, {**names, "s": schedule})
+
+
+def apply_random(
+    choices: Choices, schedule: Schedule, count: int, names: dict[str, object]
+) -> list[str]:
+    """Gives `count` random directives to a schedule; those that it accepts are returned."""
+    accepted = []
+    for _ in range(count):
+        text = random_directive(choices, schedule)
+        try:
+            apply(schedule, text, names)
+        except (LanguageError, ScheduleError):
+            continue
+        accepted.append(text)
+    return accepted

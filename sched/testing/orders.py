@@ -1,0 +1,96 @@
+"""Orders by brute force: which pairs of instances a schedule runs the wrong way round.
+
+Every two accesses of one element, one of them a write, make a pair whose order the program fixes.
+Where the loops put each instance has been seen by `check`; nothing here is symbolic.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ..codegen.check import Report
+from ..codegen.execute import Path
+from ..interp.flow import Key, Place, Recorded
+
+Kind = Literal["flow", "anti", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two instances that must run in this order, and what of: a dependence."""
+
+    kind: Kind
+    source: Key
+    sink: Key
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """An instance that touches an element, in the order of the program."""
+
+    recorded: Recorded
+    reads: bool
+    writes: bool
+
+
+def pairs(report: Report) -> Iterator[Pair]:
+    """Every dependence between instances that ran."""
+    for place, uses in _uses(report).items():
+        for a, b in itertools.combinations(uses, 2):
+            x, y = a.recorded.key, b.recorded.key
+            if a.writes and b.reads:
+                yield Pair("flow", x, y, place)
+            if a.reads and b.writes:
+                yield Pair("anti", x, y, place)
+            if a.writes and b.writes:
+                yield Pair("output", x, y, place)
+
+
+def _uses(report: Report) -> dict[Place, list[_Use]]:
+    found: dict[Place, list[_Use]] = {}
+    ran = [r for r in report.flow.instances.values() if r.key in report.ran]
+    for r in sorted(ran, key=lambda r: r.number):
+        reads = {place for place, _ in report.flow.reads(r, report.stored)}
+        for place in sorted(reads | {r.place}, key=str):
+            assert place is not None
+            found.setdefault(place, []).append(_Use(r, place in reads, place == r.place))
+    return found
+
+
+def misordered(report: Report) -> Iterator[Pair]:
+    """The pairs that run in the wrong order, or in none."""
+    for pair in pairs(report):
+        if _is_apart(report, pair):
+            continue
+        order = compare(report.ran[pair.source], report.ran[pair.sink])
+        same = pair.source[0] == pair.sink[0] and pair.source[0] in report.free
+        own = report.flow.instances[pair.source].place == pair.place
+        relaxed = same and own and report.flow.instances[pair.sink].place == pair.place
+        allowed = {"before", "together"} if pair.kind == "anti" else {"before"}
+        if order not in (allowed | {"after", "lanes"} if relaxed else allowed):
+            yield pair
+
+
+def _is_apart(report: Report, pair: Pair) -> bool:
+    """Whether the element is one of storage that each iteration of a block has of its own."""
+    home = pair.place[0].history.home if hasattr(pair.place[0], "history") else None
+    if home is None or pair.kind == "flow":
+        return False
+    count = len(home.loops)
+    a, b = pair.source[1][:count], pair.sink[1][:count]
+    return a != b
+
+
+def compare(a: Path, b: Path) -> Literal["before", "after", "together", "lanes", "at once"]:
+    """In which order the instances at two paths run. "together" is in one joint statement, where
+    all reads come before all writes; "lanes" accumulate in any order, but not "at once"."""
+    for (kind, x), (_, y) in zip(a, b, strict=False):
+        if x != y:
+            if kind in ("parallel", "lanes"):
+                return "at once" if kind == "parallel" else "lanes"
+            return "before" if x < y else "after"
+    return "together"

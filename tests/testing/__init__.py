@@ -1,0 +1,1 @@
+"""Tests of what users get for testing, and of schedules by it."""

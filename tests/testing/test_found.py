@@ -1,0 +1,59 @@
+"""What random programs and directives have found."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+from polysched.testing import check
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+a = ps.Input("a", ps.float32, (n, m))
+
+
+def test_unrolled_loops_that_begin_apart_in_each_lane() -> None:
+    """Copy k of an unrolled loop must be the same iteration in all lanes."""
+    f = ps.Func("f", (n, m), ps.float32)
+    f[i, j] = ps.select(i > 1, f[i - 1, ps.clip(j + 1, 0, m - 1)], a[i, j])
+    s = ps.Schedule(f)
+    s["f"].skew("i", "j", 2)
+    s["f"].vectorize("j", 4)
+    s["f"].unroll_and_jam("i", 4)
+    check(s, sizes={"n": 3, "m": 4})
+    check(s, sizes={"n": 9, "m": 7})
+
+
+def test_a_vector_loop_that_begins_before_its_first_iteration() -> None:
+    """The number of lanes is counted from where the bounds begin."""
+    f = ps.Func("f", (n,), ps.float32)
+    f[i] = a[i, 0]
+    s = ps.Schedule(f)
+    s["f"].partition(2 * i < m)
+    s["f[0]"].split("i", 8)
+    s["f[1]"].tile("io", "ii", 4, 2)
+    s["f[0]"].shift("iii", 1)
+    s["f[0]"].tile("iio", "ioi", "iii", 2, 2, 5)
+    s["f[1]"].vectorize("iiii", 4)
+    check(s, sizes={"n": 3, "m": 4})
+    check(s, sizes={"n": 40, "m": 31})
+
+
+def test_a_witness_is_at_sizes_that_a_call_accepts() -> None:
+    """f reads a column of a, so that m is not 0 where there is any row."""
+    f = ps.Func("f", (n,), ps.float32)
+    f[i] = a[i, m // 2]
+    r = ps.RVar("r", 2, n)
+    t = ps.RVar("t", 2, n)
+    f[r] = f[t - 1] + f[r]
+    s = ps.Schedule(f)
+    with pytest.raises(ps.ScheduleError) as refused:
+        s["f"].update(0).reorder("t", "r")
+    assert refused.value.sizes == {"n": 5, "m": 1}
+
+
+def test_a_size_that_the_program_does_not_have() -> None:
+    f = ps.Func("f", (n,), ps.float32)
+    f[i] = 1.0
+    with pytest.raises(ps.ScheduleError, match="no size or Param m"):
+        ps.Schedule(f)["f"].partition(i < m)

@@ -1,0 +1,157 @@
+"""Random programs under random directives: what is accepted is right, what is refused is wrong.
+
+More of them: `python -m polysched fuzz --minutes 15 --seed 7`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import polysched as ps
+from polysched.codegen import build
+from polysched.codegen.check import CheckError
+from polysched.poly import proof, times
+from polysched.poly.stages import StageHandle
+from polysched.testing import check
+from polysched.testing.directives import WEIGHTS
+from polysched.testing.hunt import Hunt
+from polysched.testing.process import Process
+from polysched.testing.shrink import shrink
+from polysched.testing.trials import Case, random_case, run
+
+QUICK = range(3000, 3030)
+MORE = range(3030, 3150)
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+
+
+@pytest.fixture(scope="module")
+def hunt() -> Iterator[Hunt]:
+    """In a process of its own, so that a crash is a finding."""
+    with Process("polysched.testing.worker") as process:
+        yield Hunt(process)
+
+
+def _check(hunt: Hunt, seed: int) -> None:
+    outcome = hunt.ask({"seed": seed})
+    said = "\n".join(f"{f.kind}: {f.text}" for f in outcome.findings)
+    assert not outcome.findings, f"{outcome.case.listing()}\n{said}"
+
+
+@pytest.mark.parametrize("seed", QUICK)
+def test_random_directives(hunt: Hunt, seed: int) -> None:
+    _check(hunt, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MORE)
+def test_more_random_directives(hunt: Hunt, seed: int) -> None:
+    _check(hunt, seed)
+
+
+def test_directives_that_are_tried_exist() -> None:
+    assert {name for _, name in WEIGHTS} <= set(dir(StageHandle))
+
+
+def test_a_case_survives_json() -> None:
+    case, choices = random_case(11)
+    assert Case.from_dict(run(case, choices).case.to_dict()).source == case.source
+
+
+# the trials can fail -----------------------------------------------------------------------------
+WAVES = Case(
+    'n, m = ps.sizes("n m")\ni, j = ps.vars("i j")\nf = ps.Func("f", (n, m), ps.int32)\n'
+    'f[i, j] = 1\nr = ps.RVar("r", 1, n)\nt = ps.RVar("t", 0, m - 1)\nf[r, t] += f[r - 1, t + 1]',
+    ("f",),
+    ('s["f.update(0)"].reorder("t", "r")',),
+)
+
+
+def _findings(case: Case) -> set[str]:
+    return {f.kind.partition(" (")[0] for f in run(case).findings}
+
+
+def test_a_right_refusal_is_confirmed() -> None:
+    outcome = run(WAVES)
+    assert not outcome.findings
+    assert (outcome.counts["confirmed"], outcome.counts["minimal"]) == (1, 1)
+
+
+def test_a_wrong_acceptance_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof.Prover, "violations", lambda *a, **k: iter(()))
+    assert _findings(WAVES) == {"wrong acceptance"}
+
+
+def test_an_over_refusal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checker for which a loop that runs backwards is one that runs forwards."""
+    right = times._related
+
+    def wrong(a: Any, b: Any, chosen: Any, order: Any) -> Any:
+        return right(a, b, chosen, times.Map.lex_lt if order is times.Map.lex_gt else order)
+
+    case = Case(WAVES.source, WAVES.outputs, ('s["f.update(0)"].reorder("r", "t")',))
+    assert _findings(case) == set()
+    monkeypatch.setattr(times, "_related", wrong)
+    assert _findings(case) == {"over-refusal"}
+
+
+def test_a_case_shrinks() -> None:
+    case = Case(
+        f'{WAVES.source}\ng = ps.Func("g", (n,), ps.int32)\ng[i] = f[i, 0] + 2 * i', ("f", "g"),
+        ('s["g"].split("i", 3)', *WAVES.directives),
+    )  # fmt: skip
+    small = shrink(case, lambda c: run(c).counts["confirmed"] == 1)
+    assert small.outputs == ("f",)
+    assert small.directives == WAVES.directives
+    assert 'ps.Func("g"' not in small.source
+
+
+# check, as users call it -------------------------------------------------------------------------
+def _scan() -> ps.Func:
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    r = ps.RVar("r", 1, n)
+    f[i] = a[i]
+    f[r] += f[r - 1]
+    return f
+
+
+def test_check_takes_funcs_schedules_and_arguments() -> None:
+    f = _scan()
+    check(f)
+    check(ps.Schedule(f), sizes={"n": 9})
+    s = ps.Schedule(f)
+    s["f"].vectorize(i, 4).parallel(i)
+    check(s)
+
+
+def test_check_finds_what_was_trusted() -> None:
+    s = ps.Schedule(_scan())
+    with s.trust("to see it fail"):
+        s["f"].update(0).transform(["r"], lambda r: -r)
+    with pytest.raises(CheckError, match="reads f"):
+        check(s, sizes={"n": 4})
+
+
+def test_shuffled_loops_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parallel loop whose order matters gives other bits when it runs backwards."""
+    from polysched.testing import compare
+
+    s = ps.Schedule(_scan())
+    with s.trust("to see it fail"):
+        s["f"].update(0).parallel("r")
+    monkeypatch.setattr(compare, "execute", lambda *a, **k: None)
+    with pytest.raises(compare.Mismatch, match="shuffled"):
+        check(s, sizes={"n": 4})
+    assert build.SHUFFLED is False
+
+
+def test_counts_add_up(hunt: Hunt) -> None:
+    outcome = hunt.ask({"seed": 5})
+    counts: Counter[str] = outcome.counts
+    refused = sum(v for k, v in counts.items() if k.startswith("refused: "))
+    assert counts["accepted"] + refused == counts["directives"]
