@@ -40,6 +40,9 @@ def twice() -> tuple[ps.InOut, ...]:
     return a, b
 
 
+TAILS = ("auto", "auto", "guard", "mask", "peel", "shift")
+
+
 def random_directive(rng: random.Random, s: ps.Schedule, stage: StageHandle) -> None:
     rng.choice((_of_loops, _of_loops, _of_coordinates, _of_bodies))(rng, s, stage)
 
@@ -49,7 +52,7 @@ def _of_loops(rng: random.Random, s: ps.Schedule, stage: StageHandle) -> None:
     one = rng.choice(loops)
     match rng.randrange(8):
         case 0:
-            stage.split(one, rng.choice((2, 3, 8)))
+            stage.split(one, rng.choice((2, 3, 8)), tail=rng.choice(TAILS))
         case 1:
             stage.reorder(*rng.sample(loops, len(loops)))
         case 2:
