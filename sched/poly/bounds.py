@@ -69,6 +69,25 @@ def whole_bounds(iterations: Set, extent: int) -> Bounds:
     return Bounds(ix.ZERO, integer(extent), 1, described)
 
 
+def exact_bounds(iterations: Set, bounds: Bounds, translate: Translator) -> Bounds:
+    """The bounds, begun at the first iteration needed; `translate` knows the outer loops."""
+    depth = int(iterations.dim(_SET)) - 1
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    first = by_outer.lexmin()
+    behind = first.apply_range(Map.lex_le(first.get_space().range()))
+    # Where nothing is needed, the loop begins at 0.
+    space = iterations.get_space()
+    x = Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth)
+    above = Set.from_basic_set(BasicSet.from_constraint(Constraint.inequality_from_aff(x)))
+    elsewhere = Map.from_range(above)
+    elsewhere = elsewhere.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    behind = behind.union(elsewhere.subtract_domain(by_outer.domain()))
+    described = behind.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+    start = translate.pw_aff(by_outer.lexmin_pw_multi_aff().get_pw_aff(0), ix.ZERO)
+    return Bounds(start, bounds.hi, bounds.step, described.intersect(bounds.described))
+
+
 def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:
     """Where the loop at a depth begins, if that is the same for all iterations of the loops
     around it; else 0."""

@@ -13,7 +13,7 @@ from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
 from ..lang.nodes import Node, RVar, Var, postorder, substitute
 from ..lang.printer import Names, expr_text, index_text
-from .bounds import loop_bounds, remaining, span_of, split_guard, whole_bounds
+from .bounds import Bounds, exact_bounds, loop_bounds, remaining, span_of, split_guard, whole_bounds
 from .expressions import Translator
 from .isl import Set, isl, union_sets
 from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
@@ -143,26 +143,32 @@ class _Scanner:
         var = Var(self._unique(loop.name))
         outside = scope.described.add_dims(_SET, 1)
         known = outside.intersect_params(self.context)
-        bounds = None if loop.whole is None else whole_bounds(visited, loop.whole)
-        if bounds is not None and visited.is_subset(bounds.described):
-            pass  # the body is under a guard
-        else:
-            names = Translator(self.parameters, (*scope.loops, var))
-            bounds = loop_bounds(visited, known, names)
-        inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
-        body = self._body(loop.body, inside).guarded(depth + 1)
-        data = _data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
+        bounds = self._bounds(loop, visited, known, scope, var)
         count = None
         if loop.kind in ("vector", "unrolled"):
             # Of what the bounds describe, which may be more than what is needed.
-            count = span_of(inside.described.intersect_params(self.context), depth)
+            described = outside.intersect(bounds.described).intersect_params(self.context)
+            count = span_of(described, depth)
+            if count is None:
+                bounds = exact_bounds(visited, bounds, Translator(self.parameters, scope.loops))
+                count = span_of(visited.intersect_params(self.context), depth)
             if count is None:
                 raise ScheduleError(
                     f"the {loop.kind} loop {loop.name} has no constant extent any more",
                     hint="make it serial, or split it anew",
                 )
+        inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
+        body = self._body(loop.body, inside).guarded(depth + 1)
+        data = _data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
         found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
         return _Found(found, body.pending)
+
+    def _bounds(self, loop: Loop, visited: Set, known: Set, scope: _Scope, var: Var) -> Bounds:
+        if loop.whole is not None:
+            whole = whole_bounds(visited, loop.whole)
+            if visited.is_subset(whole.described):
+                return whole  # the body is under a guard
+        return loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
 
     def _unique(self, name: str) -> str:
         count = self.names[name] = self.names.get(name, 0) + 1

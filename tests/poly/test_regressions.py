@@ -357,3 +357,24 @@ def test_an_unrolled_loop_whose_iterations_differ() -> None:
     stage.peel("ii", first=1)
     found = schedule.compile()(A=np.arange(1, 8), T=2)
     assert np.array_equal(found, ps.interpret(A, A=np.arange(1, 8), T=2))
+
+
+def test_an_unrolled_loop_whose_hull_has_no_constant_extent() -> None:
+    """It begins at the first iteration that is needed, and where none is, does nothing."""
+    n = ps.sizes("n")
+    d = ps.InOut("d", ps.int64, (n, n))
+    with ps.sequential("k", 0, n) as k:
+        r, c = ps.rdom("r c", (0, n), (0, n))
+        d[r, c] = ps.minimum(d[r, c], d[r, k] + d[k, c])
+    schedule = ps.Schedule(d)
+    stage = schedule["d.update(0)"]
+    stage.split("c", 4, names=("co", "ci"))
+    stage.unroll("ci").peel("k", first=1, last=1)
+    first = schedule["d.update(0).first"]
+    first.skew("r", "co", 2)
+    first.peel("co", last=1)
+    schedule["d.update(0).first.last"].compute_with(first, "co", shift=2)
+    kernel = schedule.compile()
+    for size in (1, 2, 5, 9):
+        weights = np.random.default_rng(size).integers(0, 9, (size, size))
+        assert np.array_equal(kernel(weights.copy()), ps.interpret(d, weights.copy()))
