@@ -100,7 +100,15 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
     result = Map.empty(_space(a, b))
     for pairs in found:
         result = result.union(pairs)
-    return result
+    own = 0 if kind == "flow" else _iterations_apart(met, tensor)
+    return result.intersect(_related(a, b, list(range(own)), _identity)) if own else result
+
+
+def _iterations_apart(met: Meeting, tensor: object) -> int:
+    """Around how many loops a Func is stored anew in each iteration, and all of one iteration is
+    over before the next one begins (or has storage of its own): lanes are not."""
+    depth = next((depth for f, depth in met.private if f is tensor), 0)
+    return 0 if any(loop.kind == "vector" for loop in met.loops[:depth]) else depth
 
 
 def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
