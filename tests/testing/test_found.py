@@ -57,3 +57,25 @@ def test_a_size_that_the_program_does_not_have() -> None:
     f[i] = 1.0
     with pytest.raises(ps.ScheduleError, match="no size or Param m"):
         ps.Schedule(f)["f"].partition(i < m)
+
+
+def test_what_is_fresh_in_each_iteration_orders_none() -> None:
+    """f is written anew in each iteration, so that running them backwards is right."""
+    c = ps.InOut("c", ps.int32, (n,))
+    with ps.sequential("t", 0, n) as t:
+        f = ps.Func("f", (m,), ps.int32)
+        f[i] = i + t
+        c[t] += f[m - 1] + f[0]
+    s = ps.Schedule(c)
+    s["f"].transform(["t"], lambda t: -t)
+    check(s, sizes={"n": 3, "m": 2})
+
+
+def test_lanes_share_what_is_fresh_in_each_iteration() -> None:
+    c = ps.InOut("c", ps.int32, (n,))
+    with ps.sequential("t", 0, n) as t:
+        f = ps.Func("f", (m,), ps.int32)
+        f[i] = i + t
+        c[t] += f[m - 1] + f[0]
+    with pytest.raises(ps.ScheduleError, match="two lanes"):
+        ps.Schedule(c)["f"].vectorize("t", 4)

@@ -1,0 +1,150 @@
+"""Plants faults, one at a time, and shows that the tests find each.
+
+A fault is a text of one file that is replaced by another. The tests of `TESTS` run on a copy of the
+package with it, and must fail. It takes a few minutes.
+
+    python tests/mutations/run.py            # all
+    python tests/mutations/run.py anti fold  # those with one of these words in their names
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = (
+    "tests/testing/test_refusals.py",
+    "tests/testing/test_found.py",
+    "tests/codegen/test_check.py",
+    "tests/poly/test_folding.py",
+    "tests/testing/test_trials.py",
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`old` stands once in the file, and `new` in its place is wrong."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+FAULTS = (
+    Fault(
+        "anti dependences are dropped", "poly/dependences.py",
+        '            found += _ordered("anti", model, tensor, reads, writes, times)\n', "",
+    ),
+    Fault(
+        "at one time counts as ordered", "poly/times.py",
+        "        if met.position > 0 or (met.position == 0 and (kind != \"anti\" or not lanes)):\n",
+        "        if met.position > 0:\n",
+    ),
+    Fault(
+        "lanes write before they read", "poly/times.py",
+        '(kind != "anti" or not lanes)', '(kind == "anti" or not lanes)',
+    ),
+    Fault(
+        "vector loops stay outside", "poly/times.py",
+        'if loop.kind == "vector"]', 'if loop.kind == "none"]',
+    ),
+    Fault(
+        "iterations of parallel loops are ordered", "poly/times.py",
+        'if loop.kind != "parallel" or _is_private(met, tensor, k, kind):',
+        'if loop.kind in ("parallel", "serial", "vector", "unrolled"):',
+    ),
+    Fault(
+        "storage is private to flow, too", "poly/times.py",
+        'return kind != "flow" and any(f is tensor and depth > loop for f, depth in met.private)',
+        "return any(f is tensor for f, depth in met.private)",
+    ),
+    Fault(
+        "parts of a stage forget where they run", "poly/looptree.py",
+        "        return domain if self.where is None else domain.intersect(self.where)\n",
+        "        return domain\n",
+    ),
+    Fault(
+        "any sum may be taken in any order", "poly/proof.py",
+        'return accumulates(d) and (d.op in ("min", "max") or not d.func.dtypes[0].is_float)',
+        "return accumulates(d)",
+    ),
+    Fault(
+        "tiles end one too early", "poly/bounds.py",
+        "    return Bounds(lo, hi, step, described)\n",
+        "    return Bounds(lo, ix.sub(hi, integer(1)) if last > 1 else hi, step, described)\n",
+    ),
+    Fault(
+        "one plane too few is kept", "poly/folding.py",
+        "                return Window(axis, planes)\n",
+        "                return Window(axis, max(planes - 1, 1))\n",
+    ),
+    Fault(
+        "a vector has too few lanes", "poly/scan.py",
+        "constant_extent(below, depth, self.context, inside.described)",
+        "constant_extent(below, depth, self.context)",
+    ),
+    Fault(
+        "unrolled loops in lanes begin apart", "codegen/lanes.py",
+        'loop.kind == "unrolled" and _is_aligned(scan, lanes)', 'loop.kind == "unrolled"',
+    ),
+    Fault(
+        "lanes that do not run store", "codegen/lanes.py",
+        "conjunction(active, s.guard)", "s.guard",
+    ),
+)  # fmt: skip
+
+
+def main(words: Sequence[str]) -> int:
+    """1 if a fault was not found."""
+    missed = []
+    chosen = [f for f in FAULTS if not words or any(w in f.name for w in words)]
+    for fault in chosen:
+        start = time.monotonic()
+        found = by_which_test(fault)
+        seconds = time.monotonic() - start
+        print(f"{seconds:5.0f} s  {fault.name}: {found or 'NOT FOUND'}", flush=True)
+        if found is None:
+            missed.append(fault.name)
+    print(f"{len(chosen) - len(missed)} of {len(chosen)} faults found")
+    return int(bool(missed))
+
+
+def by_which_test(fault: Fault) -> str | None:
+    """The first test that fails with a fault; None if all pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "polysched"
+        shutil.copytree(ROOT / "sched", package, ignore=shutil.ignore_patterns("__pycache__"))
+        plant(fault, package)
+        path = os.pathsep.join([folder, str(ROOT / "tests")])
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "pytest", *TESTS, "-x", "-q", "-m", "not slow",
+             "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"],
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+    if done.returncode == 0:
+        return None
+    failed = [w for w in done.stdout.splitlines() if w.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0] if failed else done.stdout + done.stderr
+
+
+def plant(fault: Fault, package: Path) -> None:
+    """Puts a fault into a copy of the package."""
+    path = package / fault.file
+    text = path.read_text()
+    if text.count(fault.old) != 1:
+        raise SystemExit(f"{fault.name}: {fault.file} has changed, mend the fault's text")
+    path.write_text(text.replace(fault.old, fault.new))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
