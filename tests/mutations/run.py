@@ -89,8 +89,8 @@ FAULTS = (
     ),
     Fault(
         "a vector has too few lanes", "poly/scan.py",
-        "constant_extent(below, depth, self.context, inside.described)",
-        "constant_extent(below, depth, self.context)",
+        "span_of(inside.described.intersect_params(self.context), depth)",
+        "span_of(visited.intersect_params(self.context), depth)",
     ),
     Fault(
         "unrolled loops in lanes begin apart", "codegen/lanes.py",
