@@ -46,12 +46,13 @@ from ..lang.define import Definition
 from ..lang.dtypes import Array
 from ..lang.errors import InternalError, LanguageError
 from ..lang.inout import Initial, InOut
+from ..lang.nodes import Read, postorder
 from ..lang.tensors import Func, Tensor
-from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
 from .build import build
 from .execute import Location, Machine, Path, Touch, Write
 from .ir import Buffer, Module
+from .kernel import SizeChecks
 from .races import Races
 
 NOTHING = Untouched("", ())
@@ -88,6 +89,7 @@ class Report:
         breaches: the first that were found.
         counts: of instances, reads compared, instances beyond the program's.
         ran: every instance with its place in the order, for those who compare orders.
+        again: those that ran more than once.
         flow: the recorded meaning.
         stored: the definitions whose instances run, by their serials.
         free: those of them that may run in any order.
@@ -99,6 +101,7 @@ class Report:
     breaches: list[Breach] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     ran: dict[Key, Path] = field(default_factory=dict)
+    again: set[Key] = field(default_factory=set)
 
 
 def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
@@ -132,8 +135,9 @@ def examine(
     start = {program.names[t]: a for t, a in binding.arrays.items()}
     start |= {program.names[a]: binding.arrays[a.initial] for a in program.inouts}
     start = {name: a.copy() for name, a in start.items()}
+    # A schedule need only be right at the sizes that its kernel takes.
+    symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
     judge = Judge(schedule, binding, flow(program, binding, free_serials(schedule)))
-    symbols = _symbols(schedule, binding)
     machine = Machine(judge.module, symbols, start, judge)
     machine.run()
     judge.finish(machine)
@@ -161,14 +165,6 @@ def module_of(schedule: Schedule) -> Module:
     )
 
 
-def _symbols(schedule: Schedule, binding: Binding) -> Symbols:
-    sizes = dict(binding.sizes)
-    for func in schedule.program.outputs:
-        for k, size in enumerate(output_sizes(schedule.program, func)):
-            sizes[size.name] = binding.shapes[func][k]
-    return Symbols(sizes, binding.params)
-
-
 Element = tuple[str, tuple[int, ...]]
 """An element of a tensor, by the name of what keeps it."""
 Seen = dict[Element, set[Version]]
@@ -187,6 +183,9 @@ class Judge:
         self.free = free_serials(schedule) | exact
         self.report = Report(meaning, self.stored, self.free)
         self.copied = schedule.copied
+        self.runs_again = any(
+            d.name == "split" and ("tail", "shift") in d.options for d in schedule.directives
+        )
         self.kept = _tensors_by_buffer(self.module, schedule)
         self.elements = {r.place for r in meaning.instances.values()}
         self.versions: dict[Location, Version] = {}
@@ -264,8 +263,10 @@ class Judge:
     # instances --------------------------------------------------------------------------------
     def _instance(self, key: Key, path: Path, writes: list[Write], seen: Seen) -> None:
         if key in self.report.ran:
-            self.wrong("coverage", f"{self._name(key)} runs twice")
-            return
+            self.report.again.add(key)
+            if not self._may_run_again(key):
+                self.wrong("coverage", f"{self._name(key)} runs twice")
+                return
         self.report.ran[key] = path
         recorded = self.meaning.instances.get(key)
         if recorded is None:
@@ -277,6 +278,12 @@ class Judge:
             meant = list(recorded.place[1])
             self.wrong("flow", f"{self._name(key)} writes {_text(writes[0].to)}, not {meant}")
         self._compare(key, recorded, seen)
+
+    def _may_run_again(self, key: Key) -> bool:
+        """Whether a directive has said so, and it changes nothing."""
+        d = self.stored[key[0]]
+        own = any(isinstance(n, Read) and n.tensor is d.func for n in postorder(*d.values))
+        return self.runs_again and not d.is_update and not own
 
     def _beyond(self, key: Key, to: Touch) -> None:
         """An instance that the program does not have: fine where the element is nobody's."""

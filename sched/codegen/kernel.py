@@ -62,7 +62,7 @@ class Kernel:
             (compile_nodes([condition]), Kernel(variant, checks=checks, target=target))
             for condition, variant in schedule.variants
         ]
-        self._conditions = _SizeChecks(schedule)
+        self._conditions = SizeChecks(schedule)
         self._variant(False)
         self.signature = schedule.program.signature()
         self.__signature__ = schedule.program.call_signature()
@@ -202,7 +202,7 @@ class Kernel:
         return html_text(str(self))
 
 
-class _SizeChecks:
+class SizeChecks:
     """The conditions on sizes, as Python functions."""
 
     def __init__(self, schedule: Schedule) -> None:

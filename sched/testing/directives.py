@@ -54,7 +54,12 @@ class _Maker:
         return self.loops[first : first + count]
 
     def split(self) -> str | None:
-        return f'split("{self._loop()}", {self._factor()})' if self.loops else None
+        if not self.loops:
+            return None
+        tail = ""
+        if self.choices.chance(40):
+            tail = f', tail="{self.choices.pick(("guard", "mask", "peel", "shift", "round_up"))}"'
+        return f'split("{self._loop()}", {self._factor()}{tail})'
 
     def fuse(self) -> str | None:
         two = self._some(2, 2)
@@ -156,6 +161,18 @@ class _Maker:
         ends = self.choices.pick(("first=1", "last=1", "first=2", "first=1, last=1", "last=3"))
         return f'peel("{self._loop()}", {ends})'
 
+    def fold_storage(self) -> str | None:
+        rank = self.stage._stage.statement.func.ndim
+        if not rank:
+            return None
+        return f"fold_storage({self.choices.below(rank)}, {self.choices.between(1, 4)})"
+
+    def bound(self) -> str | None:
+        return f'bound("{self._loop()}", {self.choices.between(1, 8)})' if self.loops else None
+
+    def align_bounds(self) -> str | None:
+        return f'align_bounds("{self._loop()}", {self._factor()})' if self.loops else None
+
     def reassociate(self) -> str | None:
         return "reassociate()"
 
@@ -172,7 +189,7 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
     (6, "split"), (2, "fuse"), (1, "rename"), (7, "reorder"), (6, "tile"), (8, "parallel"),
     (9, "vectorize"), (3, "unroll"), (3, "unroll_and_jam"), (4, "skew"), (3, "shift"),
     (4, "transform"), (4, "wavefront"), (4, "fission"), (6, "compute_with"), (3, "partition"),
-    (3, "peel"), (1, "reassociate"),
+    (3, "peel"), (1, "reassociate"), (2, "fold_storage"), (1, "bound"), (1, "align_bounds"),
 )  # fmt: skip
 
 

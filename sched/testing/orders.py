@@ -64,7 +64,7 @@ def _uses(report: Report) -> dict[Place, list[_Use]]:
 def misordered(report: Report) -> Iterator[Pair]:
     """The pairs that run in the wrong order, or in none."""
     for pair in pairs(report):
-        if _is_apart(report, pair):
+        if _is_apart(report, pair) or {pair.source, pair.sink} & report.again:
             continue
         order = compare(report.ran[pair.source], report.ran[pair.sink])
         same = pair.source[0] == pair.sink[0] and pair.source[0] in report.free
