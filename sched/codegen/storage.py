@@ -10,7 +10,7 @@ from ..lang.nodes import Node, Param, Size, integer
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.folding import Window
-from ..poly.isl import PIECES_LIMIT, Set, isl
+from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
 from ..poly.model import Model, output_sizes
 from .ir import Buffer, BufferKind
 
@@ -113,7 +113,9 @@ def _box(model: Model, func: Func) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     region = model.regions[func].intersect_params(model.context)
     if region.n_basic_set() > PIECES_LIMIT:
         # Exact ends of many pieces take seconds; a little more memory does no harm.
-        region = Set.from_basic_set(region.remove_divs().simple_hull())
+        hull = Set.from_basic_set(region.remove_divs().simple_hull())
+        if all(is_bounded(hull, axis) for axis in range(func.ndim)):
+            region = hull
     # Where the region is empty nothing is stored, so the box may be anything there.
     inhabited = region.params()
     if inhabited.is_empty():

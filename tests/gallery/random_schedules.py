@@ -43,7 +43,7 @@ def scramble(schedule: ps.Schedule, rng: random.Random, attempts: int) -> list[s
     accepted = []
     for _ in range(attempts):
         names = [line.stage for line in schedule.directives]
-        stage = schedule[rng.choice(_stage_names(schedule))]
+        stage = StageHandle(schedule, rng.choice(_stage_names(schedule)))
         loops = [x.name for x in stage.loops]
         if not loops:
             continue
