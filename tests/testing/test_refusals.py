@@ -34,15 +34,32 @@ ACCEPTED = {
 }
 
 
-def _case(update: str, directive: str) -> Case:
-    return Case(HEAD + update, ("f",), (f's["f.update(0)"].{directive}',))
+TAIL = """
+g = ps.Func("g", (n,), ps.int32)
+g[i] = f[i] + f[n - 1 - i]
+"""
 
 
+def _case(update: str, directive: str, output: str = "f") -> Case:
+    return Case(HEAD + update + TAIL, (output,), (f's["f.update(0)"].{directive}',))
+
+
+@pytest.mark.parametrize("output", ["f", "g"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_is_wrong(name: str) -> None:
-    outcome = run(_case(*REFUSED[name]))
+def test_what_is_refused_is_wrong(name: str, output: str) -> None:
+    """Whether the Func is an output, or stored for another one."""
+    outcome = run(_case(*REFUSED[name], output))
     assert not outcome.findings
     assert (outcome.counts["confirmed"], outcome.counts["minimal"]) == (1, 1)
+
+
+@pytest.mark.parametrize("directive", [BACKWARDS.format("r"), 'vectorize("r", 4)'])
+def test_a_float_sum_keeps_its_order(directive: str) -> None:
+    case = _case("f[0] += a[r]", directive)
+    floats = Case(case.source.replace("int32", "float32"), case.outputs, case.directives)
+    outcome = run(floats)
+    assert not outcome.findings
+    assert outcome.counts["confirmed"] == 1
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
