@@ -89,8 +89,8 @@ FAULTS = (
     ),
     Fault(
         "a vector has too few lanes", "poly/scan.py",
-        "span_of(inside.described.intersect_params(self.context), depth)",
-        "span_of(visited.intersect_params(self.context), depth)",
+        "described = outside.intersect(bounds.described).intersect_params(self.context)",
+        "described = visited.intersect_params(self.context)",
     ),
     Fault(
         "unrolled loops in lanes begin apart", "codegen/lanes.py",
