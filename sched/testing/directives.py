@@ -12,6 +12,8 @@ from ..poly.stages import StageHandle
 from .choices import Choices
 
 _SMALL = (1, 2, 2, 3, 4, 4, 5, 8)
+_ASKING = ("].bound(", "].align_bounds(", "round_up")
+"""Signs of directives that only some sizes meet."""
 _LOOKING = frozenset({"update", "piece", "reduction", "pipe", "loops"})
 """What a stage has that is no directive."""
 
@@ -213,10 +215,13 @@ def apply(schedule: Schedule, text: str, names: dict[str, object]) -> None:
 def apply_random(
     choices: Choices, schedule: Schedule, count: int, names: dict[str, object]
 ) -> list[str]:
-    """Gives `count` random directives to a schedule; those that it accepts are returned."""
+    """Gives `count` random directives to a schedule, none that asks something of the sizes; those
+    that it accepts are returned."""
     accepted = []
     for _ in range(count):
         text = random_directive(choices, schedule)
+        if any(asking in text for asking in _ASKING):
+            continue
         try:
             apply(schedule, text, names)
         except (LanguageError, ScheduleError):

@@ -89,8 +89,8 @@ FAULTS = (
     ),
     Fault(
         "a vector has too few lanes", "poly/scan.py",
-        "described = outside.intersect(bounds.described).intersect_params(self.context)",
-        "described = visited.intersect_params(self.context)",
+        "            count = span_of(described, depth)\n",
+        "            count = span_of(visited.intersect_params(self.context), depth)\n",
     ),
     Fault(
         "unrolled loops in lanes begin apart", "codegen/lanes.py",
