@@ -404,7 +404,8 @@ class History:
         if self.func.is_reduction:
             return  # nobody adds to it
         if self.completed_by is None and self.recorded and self._seen is None:
-            self._refuse_unsettled(by)
+            if not self.closed:
+                self._refuse_unsettled(by)
             self._seen = self.dtypes(), by
 
     def _values(self, value: object) -> tuple[tuple[Node, ...], tuple[str, Node, Node] | None]:

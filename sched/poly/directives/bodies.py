@@ -7,9 +7,10 @@ from dataclasses import replace
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
+from ...lang.tensors import Func
 from ..edits import At, Place, loops_around, map_stages, node_at, place_of, put, stages
 from ..isl import Map, Set, isl, union_sets
-from ..looptree import Loop, Seq, Stage, Tree, loop_map
+from ..looptree import Alloc, Loop, Seq, Stage, Tree, loop_map
 
 
 def fission(tree: Seq, at: At, after: str) -> Seq:
@@ -23,14 +24,24 @@ def fission(tree: Seq, at: At, after: str) -> Seq:
     inside = place_of(tree, after)
     if inside[: len(at.place)] != at.place:
         raise ScheduleError(f"{after} is not inside of the loop {at.loop.name}")
-    cut = inside[len(at.place)] + 1
+    # Storage of one iteration becomes storage of both loops; whether it is enough is proven.
+    fresh: list[Func] = []
+    while len(body) == 1 and isinstance(body[0], Alloc):
+        fresh.append(body[0].func)
+        body = body[0].body
+    cut = inside[len(at.place) + len(fresh)] + 1
     if cut == len(body):
         raise ScheduleError(
             f"nothing comes after {after} in the loop {at.loop.name}",
             hint="the loop is cut behind the stage that after= names",
         )
-    head, tail = replace(at.loop, body=body[:cut]), replace(at.loop, body=body[cut:])
-    return put(tree, at.place, head, tail)
+    made: tuple[Tree, ...] = (
+        replace(at.loop, body=body[:cut]),
+        replace(at.loop, body=body[cut:]),
+    )
+    for func in reversed(fresh):
+        made = (Alloc(func, made),)
+    return put(tree, at.place, *made)
 
 
 def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -73,3 +74,25 @@ def test_refuses_an_unknown_stage() -> None:
     s = pair(0)
     with refused(s, "there is no stage c", hint="a.update(0), b.update(0)"):
         s["a"].fission("r", after="c")
+
+
+def test_what_is_fresh_in_each_iteration_cannot_be_taken_from_its_reader() -> None:
+    A = ps.InOut("A", ps.int64, (n,))
+    with ps.sequential("t", 0, 3) as t:
+        row = ps.Func("row", (n,))
+        row[i] = A[i] * 2 + t
+        A[i] += row[i]
+    s = ps.Schedule(A)
+    before = str(s)
+    with pytest.raises(ps.ScheduleError, match="the first would run after the second"):
+        s["row"].fission("t")
+    assert str(s) == before
+
+
+def test_a_func_of_literals_is_settled_inside_of_a_block() -> None:
+    A = ps.InOut("A", ps.int64, (n,))
+    with ps.sequential("t", 0, 3) as t:
+        row = ps.Func("row", (n,))
+        row[i] = t * i
+        A[i] += row[i]
+    assert ps.Schedule(A).compile()(np.zeros(3, np.int64)).tolist() == [0, 3, 6]
