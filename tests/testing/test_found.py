@@ -79,3 +79,15 @@ def test_lanes_share_what_is_fresh_in_each_iteration() -> None:
         c[t] += f[m - 1] + f[0]
     with pytest.raises(ps.ScheduleError, match="two lanes"):
         ps.Schedule(c)["f"].vectorize("t", 4)
+
+
+@pytest.mark.xfail(strict=True, reason="one buffer is made for all iterations of a parallel loop")
+def test_iterations_at_once_have_storage_of_their_own() -> None:
+    c = ps.InOut("c", ps.int32, (n,))
+    with ps.sequential("t", 0, n) as t:
+        f = ps.Func("f", (m,), ps.int32)
+        f[i] = i + t
+        c[t] += f[m - 1] + f[0]
+    s = ps.Schedule(c)
+    s["f"].parallel("t")
+    check(s, sizes={"n": 3, "m": 2})
