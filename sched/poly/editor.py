@@ -408,6 +408,7 @@ class Editor:
             raise self._malformed(f"the storage of {func.name} cannot be folded: {why}")
         others = tuple((f, w) for f, w in self.state.folds if f is not func)
         self.state = replace(self.state, folds=(*others, (func, Window(axis, planes))))
+        self.edited.update(s for s in self.model.statements if s.func is func)
         return ()
 
     # permissions ------------------------------------------------------------------------------

@@ -139,8 +139,8 @@ class Clobber:
     map: Map
 
 
-def clobbers(model: Model, func: Func, window: Window, tree: Seq) -> list[Clobber]:
-    """What goes wrong if only so many planes of a Func are kept."""
+def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
+    """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
     accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
     writes = [a for a in accesses if a.is_write]
     times = time_maps(tree, {a.statement for a in accesses})
@@ -152,6 +152,7 @@ def clobbers(model: Model, func: Func, window: Window, tree: Seq) -> list[Clobbe
             wanted, stored = read.map.range_map(), write.map.range_map()
             shared = _sharing(_line(stored, window.axis), window)
             pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
+            pairs = pairs.intersect_params(context)
             if not pairs.is_empty():
                 instances = pairs.apply_domain(read.map.domain_map())
                 instances = instances.apply_range(write.map.domain_map())

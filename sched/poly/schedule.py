@@ -343,7 +343,7 @@ class Schedule:
         if missing is not None:
             raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
         for func, window in state.folds:
-            lost = clobbers(self.model, func, window, state.tree)
+            lost = clobbers(self.model, func, window, state.tree, context)
             if lost:
                 raise clobbered(lost, window, directive, self._composite, context)
         found = list(self._prover.violations(state.tree, edited, relaxed, context))

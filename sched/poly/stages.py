@@ -390,7 +390,7 @@ class StageHandle:
 
     def bound(self, loop: Loop, extent: int) -> StageHandle:
         """Says that a loop has a constant extent, which each call checks."""
-        _check_factor("bound", extent)
+        _check_factor("bound", extent, "extent")
         self._do("bound", loop=_name(loop), extent=int(extent))
         return self
 
@@ -407,8 +407,9 @@ class StageHandle:
 
         Legal: where no plane is overwritten before its last read, also after later directives.
         """
-        _check_factor("fold_storage", planes)
-        self._do("fold_storage", axis=int(axis), planes=int(planes))
+        _check_integer("fold_storage", axis, "axis")
+        _check_factor("fold_storage", planes, "number of planes")
+        self._do("fold_storage", axis=axis, planes=planes)
         return self
 
     def reassociate(self) -> StageHandle:
@@ -444,11 +445,15 @@ def _name(loop: Loop) -> str:
     )
 
 
-def _check_factor(directive: str, factor: Any) -> None:
-    if isinstance(factor, bool) or not isinstance(factor, int):
-        raise LanguageTypeError(f"the factor of {directive} is a Python integer, not {factor!r}")
+def _check_factor(directive: str, factor: Any, what: str = "factor") -> None:
+    _check_integer(directive, factor, what)
     if factor < 1:
-        raise ScheduleError(f"the factor of {directive} is at least 1, not {factor}")
+        raise ScheduleError(f"the {what} of {directive} is at least 1, not {factor}")
+
+
+def _check_integer(directive: str, number: Any, what: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise LanguageTypeError(f"the {what} of {directive} is a Python integer, not {number!r}")
 
 
 def _plain(node: Node) -> Plain:
