@@ -182,7 +182,7 @@ class Editor:
         chosen = names or (f"{loop}o", f"{loop}i")
         self._fresh(at, chosen, [loop])
         if tail == "round_up":
-            self._assume(loops.multiples(at, factor), f"{loop} is a multiple of {factor}")
+            self._assume(at, loops.multiples(at, factor), f"{loop} is a multiple of {factor}")
         self.tree = loops.split(self.tree, at, factor, chosen, self.span)
         outer = self.at(chosen[0])
         if tail in ("guard", "mask"):
@@ -373,11 +373,18 @@ class Editor:
         return found.set
 
     # assumptions ------------------------------------------------------------------------------
-    def _assume(self, allowed: Set, text: str) -> None:
-        """From now on only sizes that are allowed count; each call checks them."""
-        allowed = allowed.gist(self.context).coalesce()
-        if allowed.intersect(self.context).is_empty():
-            raise self._malformed(f"no sizes meet the assumption that {text}")
+    def _assume(self, at: At, allowed: Set, text: str) -> None:
+        """From now on only sizes that are allowed count; each call checks them.
+
+        Refuses what holds only where the loop does not run at all.
+        """
+        known = allowed.intersect(self.context).coalesce()
+        allowed = known.gist(self.context)
+        if all(s.instances.intersect_params(known).is_empty() for s in stages(at.loop)):
+            raise self._malformed(
+                f"no sizes at which the loop {at.loop.name} runs meet the assumption that {text}",
+                "look at where it begins and ends in the listing",
+            )
         made = Assumption(allowed, text, None, self.span)
         self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
 
@@ -391,11 +398,13 @@ class Editor:
         return ()
 
     def align_bounds(self, loop: str, factor: int) -> tuple[str, ...]:
-        self._assume(loops.multiples(self.at(loop), factor), f"{loop} is a multiple of {factor}")
+        at = self.at(loop)
+        self._assume(at, loops.multiples(at, factor), f"{loop} is a multiple of {factor}")
         return ()
 
     def bound(self, loop: str, extent: int) -> tuple[str, ...]:
-        self._assume(loops.spans(self.at(loop), extent), f"{loop} has {extent} iterations")
+        at = self.at(loop)
+        self._assume(at, loops.spans(at, extent), f"{loop} has {extent} iterations")
         return ()
 
     # storage ----------------------------------------------------------------------------------
