@@ -16,7 +16,8 @@ Plain = str | int | bool | None | tuple["Plain", ...] | Node
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One directive: `stage.name(**options)`. Loops and stages are given by name.
+    """One directive: `stage.name(**options)`. Loops and stages are given by name; without a stage
+    it is about the schedule as a whole.
 
     `span` is the line that wrote it; it does not count when two are compared.
     """
@@ -33,7 +34,8 @@ class Directive:
             map = _Lambda(_map_text(options["loops"], options["values"]))
             options = {"loops": options["loops"], "map": map, "names": options["names"]}
         shown = ", ".join(_arguments(tuple(options.items())))
-        return f's["{self.stage}"].{self.name}({shown})'
+        asked = f's["{self.stage}"]' if self.stage else "s"
+        return f"{asked}.{self.name}({shown})"
 
     def to_json(self) -> dict[str, Any]:
         """As JSON takes it."""

@@ -116,11 +116,11 @@ class Schedule:
         return self._state.tree
 
     def _derived(self, name: str, find: Callable[[], T]) -> T:
-        """Something that follows from the tree, found once for each tree."""
+        """Something that follows from the tree and what is assumed, found once for each state."""
         kept = self.__dict__.setdefault("_kept", {})
-        if kept.get("tree") is not self.tree:
+        if kept.get("state") is not self._state:
             kept.clear()
-            kept["tree"] = self.tree
+            kept["state"] = self._state
         if name not in kept:
             try:
                 with budget(BUDGET):
@@ -209,7 +209,9 @@ class Schedule:
             if node is not None:
                 found.append(f"{expr_text(node)}: {c.text}")
         found += [f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements]
-        found += [f"{expr_text(node)}: assumed, {reason}" for node, reason in self.assumptions]
+        for node, reason in self.assumptions:
+            needed = expr_text(node)
+            found.append(f"{needed}: assumed" + ("" if reason == needed else f", {reason}"))
         return tuple(found)
 
     def dependences(self) -> tuple[Dependence, ...]:
