@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
@@ -109,7 +109,7 @@ class Schedule:
         """The Funcs that are stored, producers before consumers."""
         return tuple(f for f in self.program.funcs if f in self.model.regions)
 
-    # what follows from the tree, found anew after each directive ---------------------------------
+    # what follows from the state, found anew after each directive --------------------------------
     @property
     def tree(self) -> Seq:
         """The loops and what stands in them."""
@@ -389,7 +389,7 @@ class Schedule:
     @contextmanager
     def batch(self) -> Iterator[Schedule]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
-        before, outer = (self._state, self._records), self._pending
+        before, outer = (self._state, self._records, self.variants), self._pending
         pending = self._pending = set()
         try:
             yield self
@@ -399,7 +399,7 @@ class Schedule:
                 self._settle()
                 self._batches = (*self._batches, range(len(before[1]), len(self._records)))
         except BaseException:
-            self._state, self._records = before
+            self._state, self._records, self.variants = before
             raise
         finally:
             self._pending = outer
@@ -434,12 +434,16 @@ class Schedule:
         return isinstance(other, Schedule) and self.key == other.key
 
     def copy(self) -> Schedule:
-        """One that can be changed by itself. In a batch, what it has is proven first."""
+        """One that can be changed by itself, and its variants too.
+
+        In a batch, what it has is proven first; what is trusted ends with the block around it.
+        """
         self._settle()
         made = Schedule.__new__(Schedule)
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("_kept", None)
-        made._pending = None
+        made._pending = made._trust = None
+        made.variants = tuple((c, v.copy()) for c, v in self.variants)
         made.log = Log()
         made.log.seconds.update(self.log.seconds)
         return made
@@ -500,13 +504,14 @@ class Schedule:
 
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:
-        """Directives that were not proven, each with the reason given."""
-        return self._state.trusted
+        """Directives that were not proven, each with the reason given; those of variants too."""
+        return (*self._state.trusted, *(t for _, v in self.variants for t in v.trusted))
 
     @property
     def broken_by(self) -> tuple[str, ...]:
-        """The stages whose results may differ in their last bits."""
-        return tuple(sorted(self._state.reassociated))
+        """The stages whose results may differ in their last bits, here or in a variant."""
+        inside = (name for _, v in self.variants for name in v.broken_by)
+        return tuple(sorted({*self._state.reassociated, *inside}))
 
     def compile(self, *, checks: bool = False, **sizes: int) -> Any:
         """Machine code for this machine, as a callable Kernel. Later directives do not change it.
@@ -531,7 +536,14 @@ class Schedule:
                 raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")
             made.assume(Expr(self.program.sizes[name]) == value)
         made.constants = {**self.constants, **{n: integer(v) for n, v in sizes.items()}}
+        made.variants = tuple(self._fixed_variants(sizes))
         return made
+
+    def _fixed_variants(self, sizes: Mapping[str, int]) -> Iterator[tuple[Node, Schedule]]:
+        """The variants for given sizes, without those that can never run then."""
+        for condition, variant in self.variants:
+            with suppress(ScheduleError):
+                yield condition, variant.fixed(sizes)
 
     def specialize(self, condition: Any) -> Schedule:
         """A variant that runs where a condition on sizes and Params holds.
