@@ -160,6 +160,14 @@ def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) 
     return found
 
 
+def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> int | None:
+    """How many planes would do where those of a window are too few, if not many."""
+    for planes in range(window.planes + 1, LARGEST + 1):
+        if not clobbers(model, func, Window(window.axis, planes), tree, context):
+            return planes
+    return None
+
+
 def _sharing(line: Map, window: Window) -> Map:
     """{ [p, x] -> [p, y] : x and y differ, and share storage }"""
     frame = isl.LocalSpace.from_space(line.deltas().get_space())

@@ -57,11 +57,16 @@ def refusal(
 def clobbered(
     lost: Sequence[Clobber],
     window: Window,
+    enough: int | None,
     directive: Directive,
     composite: str | None,
     context: Set,
 ) -> ScheduleError:
-    """The error where a plane is overwritten before its last read."""
+    """The error where a plane is overwritten before its last read.
+
+    Args:
+        enough: how many planes would do, if that is known.
+    """
     asked = composite or directive.text()
     best: tuple[dict[str, int], list[int], Clobber] | None = None
     for c in lost:
@@ -86,7 +91,9 @@ def clobbered(
     return ScheduleError(
         f"{what}: too few, {writer} overwrites what {reader} still reads, at {at}",
         where=directive.span,
-        hint=f"keep more planes: fold_storage({window.axis}, {window.planes + 1})",
+        hint=f"keep more planes: fold_storage({window.axis}, {enough})"
+        if enough is not None
+        else f"keep {func.name} whole",
         status="violation",
         kind="clobber",
         tensor=func.name,

@@ -25,7 +25,7 @@ from .editor import Editor, State
 from .edits import At, loops_around, stages
 from .explain import explain, notes
 from .expressions import Translator
-from .folding import Window, clobbers, copied, windows
+from .folding import Window, clobbers, copied, enough, windows
 from .inline import Rule, inlined, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, Set, budget
 from .looptree import Loop, Seq, Stage, as_written
@@ -347,7 +347,8 @@ class Schedule:
         for func, window in state.folds:
             lost = clobbers(self.model, func, window, state.tree, context)
             if lost:
-                raise clobbered(lost, window, directive, self._composite, context)
+                more = enough(self.model, func, window, state.tree, context)
+                raise clobbered(lost, window, more, directive, self._composite, context)
         found = list(self._prover.violations(state.tree, edited, relaxed, context))
         if found:
             raise refusal(self._prover, found, directive, self._composite, self._would_help)

@@ -104,6 +104,19 @@ def test_refuses_one_plane_of_jacobi() -> None:
     assert window(s, "f") == Window(0, 2)
 
 
+def test_the_hint_is_enough() -> None:
+    """Four rows of f are between what g reads first and last."""
+    x, f, g = ps.Input("x", ps.int64, (n + 3,)), ps.Func("f", (n + 3,)), ps.Func("g", (n,))
+    f[i] = x[i] * 2
+    g[i] = f[i] + f[i + 3]
+    s = ps.Schedule(g)
+    s["g"].compute_with("f", i, shift=3)
+    with refused(s, "1 plane of f", hint="keep more planes: fold_storage(0, 4)", kind="clobber"):
+        s["f"].fold_storage(0, 1)
+    s["f"].fold_storage(0, 4)
+    same(s)
+
+
 def test_refuses_a_batch_of_nothing_else() -> None:
     """It moves no instance, and still has to be proven."""
     s = ps.Schedule(last_of_jacobi())
@@ -136,7 +149,8 @@ def test_refuses_a_parallel_loop_later_at_its_line() -> None:
     with refused(
         s, """s["f"].parallel('i') is refused: 1 plane of f along axis 0: too few""",
         "f[i=1, j=0] overwrites what g[i=0, j=0] still reads, at n=2, m=1",
-        status="violation", kind="clobber", tensor="f", sizes={"n": 2, "m": 1},
+        hint="keep f whole", status="violation", kind="clobber", tensor="f",
+        sizes={"n": 2, "m": 1},
     ) as errors:  # fmt: skip
         s["f"].parallel(i)  # refused here
     source, first = inspect.getsourcelines(test_refuses_a_parallel_loop_later_at_its_line)
