@@ -18,6 +18,7 @@ from .folding import Window, foldable
 from .isl import Frame, Set
 from .looptree import Seq, Stage, leaves, loops_of
 from .model import Model
+from .proof import accumulates
 from .statements import Statement
 
 Symbols = Mapping[str, Node]
@@ -423,6 +424,11 @@ class Editor:
     # permissions ------------------------------------------------------------------------------
     def reassociate(self) -> tuple[str, ...]:
         stage = self._own()
+        if not accumulates(stage.statement.definition):
+            raise self._malformed(
+                f"{self.stage} is no sum: it does not add to what an element was before",
+                "an update does, C[i] += ..., also that of an inline reduction",
+            )
         names = self.state.reassociated | {stage.statement.name}
         self.state = replace(self.state, reassociated=names)
         return ()

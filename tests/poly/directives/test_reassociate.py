@@ -61,7 +61,8 @@ def test_does_not_free_what_is_no_sum() -> None:
     A, r = ps.InOut("A", ps.float64, (n,)), ps.RVar("r", 1, n)
     A[r] = A[r - 1] * 0.5 + A[r]
     s = ps.Schedule(A)
-    s["A"].reassociate()
+    with pytest.raises(ps.ScheduleError, match=r"A.update\(0\) is no sum"):
+        s["A"].reassociate()
     with refused(s, "vectorize", kind="lane"):
         s["A"].vectorize("r", 4)
 
@@ -85,3 +86,10 @@ def test_refuses_a_stage_that_is_gone() -> None:
     f.partition(i < 2)
     with refused(s, "there is no stage f"):
         f.reassociate()
+
+
+def test_what_is_no_sum_has_no_order_to_give_up() -> None:
+    s = ps.Schedule(product())
+    with pytest.raises(ps.ScheduleError, match="C is no sum: it does not add to"):
+        s["C"].reassociate()
+    assert s.bit_exact
