@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-MOST = 6
+MOST = 4
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

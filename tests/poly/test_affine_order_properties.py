@@ -105,9 +105,8 @@ def _sizes(
             yield {k: v for k, v in (("n", rows), ("m", columns)) if k in names}
 
 
-@pytest.mark.parametrize(
-    "block", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(6))
 def test_any_order_that_is_found_computes_what_is_meant(block: int) -> None:
     found = Counter(_outcome(seed) for seed in range(block * 50, block * 50 + 50))
     assert found["accepted"] >= 20

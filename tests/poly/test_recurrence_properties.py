@@ -62,9 +62,8 @@ def _read(rng: random.Random, funcs: list[ps.Func], k: int, way: list[int]) -> p
     return ps.select(inside, source[a, b], 0)
 
 
-@pytest.mark.parametrize(
-    "block", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
 def test_accepted_orders_compute_what_is_meant(block: int) -> None:
     accepted = 0
     for seed in range(block * 40, block * 40 + 40):

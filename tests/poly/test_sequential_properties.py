@@ -151,7 +151,8 @@ def _tuple(found: Any) -> tuple[np.ndarray, ...]:
     return found if isinstance(found, tuple) else (found,)
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (40, 80))])
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [0, 40, 80])
 def test_programs_mean_what_the_contract_says(first: int) -> None:
     counts: Counter[str] = Counter()
     for seed in range(first, first + 40):

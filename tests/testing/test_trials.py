@@ -99,6 +99,7 @@ def test_an_over_refusal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _findings(case) == {"over-refusal"}
 
 
+@pytest.mark.slow
 def test_a_case_shrinks() -> None:
     case = Case(
         f'{WAVES.source}\ng = ps.Func("g", (n,), ps.int32)\ng[i] = f[i, 0] + 2 * i', ("f", "g"),
