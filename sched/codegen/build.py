@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..lang import index as ix
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.dtypes import bool_
 from ..lang.errors import LanguageError
 from ..lang.guards import Guard, conjunction, guards

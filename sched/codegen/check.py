@@ -42,7 +42,7 @@ from ..interp.flow import (
     untouched,
 )
 from ..lang.binding import Binding, bind
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.dtypes import Array
 from ..lang.errors import InternalError, LanguageError
 from ..lang.inout import Initial, InOut

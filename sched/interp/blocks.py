@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..lang.blocks import Sequential
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.order import Block, Step
 from ..lang.tensors import Func
 from .evaluate import Env, Evaluator, Faults, Symbols

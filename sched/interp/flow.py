@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..lang.binding import Binding
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Node, Op, Read, RVar, Var, postorder
 from ..lang.program import Program

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, RVar
 from ..lang.tensors import Tensor
 from .bounds import Bounds

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.extents import extent_of
 from ..lang.order import Block, Plain, Step
 from ..lang.program import Program

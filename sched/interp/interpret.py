@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..lang.binding import Binding, bind
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import CallValueError, LanguageTypeError
 from ..lang.inout import InOut
 from ..lang.nodes import Node

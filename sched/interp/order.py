@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable
 from math import prod
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Read, postorder
 from .bounds import LARGEST_BOX, Box

@@ -6,7 +6,7 @@ point, one whose constant axes include those of all others wins.
 
 from __future__ import annotations
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Var
 from .evaluate import Env, Symbols, symbol_value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.order import roots_of
 from ..lang.tensors import Func, Tensor

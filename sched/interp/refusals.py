@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.dtypes import DType, concrete, int64
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder

@@ -15,7 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.inout import InOut
 from ..lang.nodes import RVar
 from ..lang.opaque import Opaque

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.dtypes import concrete, int64
 from ..lang.opaque import Trace, trace_text
 from .evaluate import Env, Tracer

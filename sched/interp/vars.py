@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Read, RVar, Var, postorder
 from .bounds import Bounds

@@ -25,7 +25,8 @@ from .printer import Names, expr_text
 from .symbols import RVar
 
 if TYPE_CHECKING:
-    from .define import History, Recorded
+    from .define import History
+    from .definitions import Recorded
     from .tensors import Func, Tensor
 
 

@@ -33,7 +33,7 @@ from .ops import OPS
 from .printer import expr_text
 
 if TYPE_CHECKING:
-    from .define import Recorded
+    from .definitions import Recorded
     from .tensors import Func
 
 Typed = tuple[tuple[Node, ...], tuple[Node, ...], tuple[RVar, ...], tuple[Node, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .define import Definition
+from .definitions import Definition
 from .errors import LanguageError
 from .nodes import Read, Var, postorder
 from .order import components, funcs_read, reads_itself, roots_of

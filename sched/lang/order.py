@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from .blocks import Sequential
-from .define import Definition, Recorded
+from .definitions import Definition, Recorded
 from .errors import LanguageError, Span
 from .inout import Initial, InOut
 from .nodes import Node, Read, postorder

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import nodes
-from .define import Definition, Recorded
+from .definitions import Definition, Recorded
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..lang.blocks import Sequential
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
 from ..lang.guards import conjunction, guards
 from ..lang.nodes import Node, Read, RVar, Var, postorder

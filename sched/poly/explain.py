@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..lang import index as ix
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.dtypes import DType
 from ..lang.nodes import Op, postorder
 from ..lang.printer import expr_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.inout import Initial
 from ..lang.nodes import Const, Node, Op, Read, RVar, Var, postorder, substitute, transform_all
 from ..lang.opaque import has_trace

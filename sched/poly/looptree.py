@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.dtypes import int64
 from ..lang.errors import Span
 from ..lang.nodes import Node, Op

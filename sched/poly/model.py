@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Size
 from ..lang.order import Block

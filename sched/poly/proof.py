@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.errors import Instance
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes

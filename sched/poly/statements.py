@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..lang.define import Definition
+from ..lang.definitions import Definition
 from ..lang.nodes import Node, Read, RVar, Var
 from ..lang.printer import index_text, region_text
 from ..lang.tensors import Func, Tensor
