@@ -146,7 +146,7 @@ def examine(
 
 def free_serials(schedule: Schedule) -> frozenset[int]:
     """The accumulations that may come in any order because the schedule says so."""
-    said = {*schedule._state.reassociated, *schedule._state.atomic}
+    said = schedule.broken_by
     chosen = [s.definition for s in schedule.model.statements if s.name in said]
     return frozenset(d.serial for d in chosen if accumulates(d))
 

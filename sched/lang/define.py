@@ -15,10 +15,9 @@ from .definitions import Definition, Recorded
 from .dtypes import DType, Type, concrete, int64, join
 from .elaborate import elaborate, infer_types, lower_bounds
 from .errors import LanguageError, LanguageTypeError, Span
-from .expr import Expr, as_node, symbol_key
+from .expr import Expr, as_node
 from .nodes import Node, Op, Read, RVar, Var, postorder
 from .opaque import check_traces
-from .ops import OPS
 from .printer import index_text
 from .reductions import extract
 
@@ -454,14 +453,3 @@ def _implicit(node: Node) -> int:
     """The number of an implicit Var, counted from the right; 0 for anything else."""
     plain = isinstance(node, Var) and node.name[0] == "_" and node.name[1:].isdigit()
     return int(node.name[1:]) if isinstance(node, Var) and plain else 0
-
-
-def reduction_symbol(op: str) -> str:
-    """How an update by `op` is written: "+=", or "=" for min and max."""
-    symbol = OPS[op].symbol if op in OPS else None
-    return f"{symbol}=" if symbol else "="
-
-
-def same_rvar(a: RVar, b: RVar) -> bool:
-    """RVars are equal by name and bounds."""
-    return a is b or symbol_key(a) == symbol_key(b)

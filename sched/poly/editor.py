@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..lang.errors import InternalError, ScheduleError, Span
+from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ..lang.printer import expr_text
 from ..lang.records import Directive
@@ -30,14 +30,13 @@ class State:
 
     Attributes:
         gone: for a stage and a loop it had, the directive that replaced the loop.
-        reassociated, atomic: the stages for which the order of a sum does not matter.
+        reassociated: the stages for which the order of a sum does not matter.
         trusted: directives that were not proven, each with the reason given.
     """
 
     tree: Seq
     gone: Mapping[tuple[str, str], Directive]
     reassociated: frozenset[str] = frozenset()
-    atomic: frozenset[str] = frozenset()
     trusted: tuple[tuple[Directive, str], ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     folds: tuple[tuple[Func, Window], ...] = ()
@@ -65,6 +64,16 @@ class Edit:
     edited: frozenset[Statement]
 
 
+DIRECTIVES = frozenset(
+    {
+        *("split", "fuse", "rename", "reorder", "parallel", "vectorize", "unroll"),
+        *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
+        *("assume", "align_bounds", "bound", "fold_storage", "reassociate"),
+    }
+)
+"""What an Editor carries out; all others are made of these."""
+
+
 class Editor:
     """Carries out one directive."""
 
@@ -87,9 +96,12 @@ class Editor:
         Raises:
             ScheduleError: it means nothing here.
         """
-        method: Callable[..., tuple[str, ...]] | None = getattr(self, self.directive.name, None)
-        if method is None:
-            raise InternalError(f"no directive {self.directive.name}")
+        if self.directive.name not in DIRECTIVES:
+            raise self._malformed(
+                f"there is no directive {self.directive.name}",
+                "directives are " + ", ".join(sorted(DIRECTIVES)),
+            )
+        method: Callable[..., tuple[str, ...]] = getattr(self, self.directive.name)
         before = self._loop_names()
         made = method(**dict(self.directive.options))
         self._check_kinds()
@@ -159,6 +171,12 @@ class Editor:
     def _touch(self, *below: At) -> None:
         for a in below:
             self.edited.update(s.statement for s in stages(a.loop))
+
+    def _touch_lanes(self, at: At) -> None:
+        """A directive that keeps the order of each lane may change how lanes meet."""
+        for stage in stages(at.loop):
+            if any(a.loop.kind == "vector" for a in loops_around(self.tree, stage.name)):
+                self.edited.add(stage.statement)
 
     def _fresh(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
         """Refuses names that another loop around one of the stages has."""
@@ -237,9 +255,6 @@ class Editor:
     def unroll(self, loop: str) -> tuple[str, ...]:
         return self._kind(loop, "unrolled")
 
-    def serial(self, loop: str) -> tuple[str, ...]:
-        return self._kind(loop, "serial")
-
     def _kind(self, loop: str, kind: Any) -> tuple[str, ...]:
         at = self.at(loop)
         if kind != "unrolled":
@@ -287,6 +302,7 @@ class Editor:
             raise self._malformed(f"{inner} is not inside of {outer}", "reorder first")
         chosen = name or inner
         self._fresh(b, [chosen], [inner])
+        self._touch_lanes(b)
         self.tree = mapping.skew(self.tree, a, b, factor, chosen, self.span)
         return (chosen,)
 
@@ -341,6 +357,7 @@ class Editor:
                 f"the lanes of the vector loop {loop} run together",
                 "peel first, then vectorize what is between",
             )
+        self._touch_lanes(at)
         self.tree = bodies.peel(self.tree, at, first, last)
         return ()
 

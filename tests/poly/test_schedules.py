@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import time
 from statistics import median
 from typing import Any
@@ -462,3 +463,11 @@ def test_many_directives_on_many_stages() -> None:
         s[f"f{k}"].reorder(j, i).parallel(j)
     assert len(s.directives) == 200
     assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize("name", ["run", "at", "__class__", "tilt"])
+def test_json_names_directives_and_nothing_else(name: str) -> None:
+    data = {"stage": "f", "name": name, "options": {}}
+    parts = [{"batch": False, "directives": [(data, None)]}]
+    with pytest.raises(ps.ScheduleError, match=f"there is no directive {name}"):
+        ps.Schedule.from_json(plane(), json.dumps({"default": False, "parts": parts}))

@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 
-from .cases import gauss_seidel, i, j, jacobi, plane, t
+from .cases import gauss_seidel, i, j, jacobi, n, plane, t
 from .support import listed, refused, same
 
 
@@ -64,3 +64,26 @@ def test_a_skew_that_is_too_small_does_not_help(factor: int) -> None:
     s["f"].skew(t, i, factor)
     with refused(s, "reorder", kind="flow"):
         s["f"].reorder(i, t)
+
+
+def _diagonal() -> ps.Schedule:
+    """Each step needs the one before, one element to the left: lanes along t are in order."""
+    x = ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n, n), ps.int32)
+    f[t, i] = ps.select((t > 0) & (i > 0), f[t - 1, i - 1] + 1, x[i])
+    s = ps.Schedule(f)
+    s["f"].vectorize(t, 4)
+    return s
+
+
+@pytest.mark.parametrize("factor", [-1, -2])
+def test_lanes_may_not_meet_otherwise(factor: int) -> None:
+    s = _diagonal()
+    with refused(s, "skew", kind="flow"):
+        s["f"].skew("ti", i, factor)
+
+
+def test_lanes_that_keep_their_distance() -> None:
+    s = _diagonal()
+    s["f"].skew("ti", i, 1)
+    same(s, over=(1, 2, 5, 9))
