@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..lang.tensors import Tensor
-from .isl import Map, UnionMap, isl, smallest_point
+from .isl import Map, UnionMap, isl
 from .looptree import Tree, time_maps
 from .model import Model
 from .statements import Access, Statement
@@ -153,21 +153,3 @@ def _before(source: Map, sink: Map) -> Map:
     """{ x -> y : time(x) < time(y) }"""
     space = source.get_space().range()
     return source.apply_range(Map.lex_lt(space)).apply_range(sink.reverse())
-
-
-def violated(dependence: Dependence, times: Mapping[Statement, Map]) -> Map:
-    """The pairs of a dependence that another order runs the wrong way round, or at once."""
-    source, sink = times[dependence.source], times[dependence.sink]
-    space = source.get_space().range()
-    wrong = source.apply_range(Map.lex_ge(space)).apply_range(sink.reverse())
-    return dependence.map.intersect(wrong)
-
-
-def witness(pairs: Map) -> tuple[dict[str, int], list[int], list[int]] | None:
-    """The smallest pair: sizes, the source's coordinates, the sink's; None if there is none."""
-    found = smallest_point(pairs.wrap())
-    if found is None:
-        return None
-    sizes, point = found
-    count = int(pairs.dim(isl.dim_type.in_))
-    return sizes, point[:count], point[count:]

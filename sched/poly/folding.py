@@ -46,10 +46,8 @@ class Window:
 def windows(model: Model, tree: Seq) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each."""
     found: dict[Func, Window] = {}
-    candidates = _candidates(model)
-    times = _shortened(time_maps(tree)) if candidates else {}
-    for func in candidates:
-        window = _window(model, func, tree, times)
+    for func in _candidates(model):
+        window = _window(model, func, tree)
         if window is not None:
             found[func] = window
     return found
@@ -66,15 +64,13 @@ def _candidates(model: Model) -> list[Func]:
     ]
 
 
-def _window(model: Model, func: Func, tree: Seq, times: Times) -> Window | None:
+def _window(model: Model, func: Func, tree: Seq) -> Window | None:
+    if foldable(model, func) is not None:
+        return None
     accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
-    if any(a.relation.may for a in writes):
-        return None  # nothing says which plane is touched
-    if any(a.statement.definition.opaque is not None for a in accesses):
-        return None  # a function is given all planes
-    before = _order(tree, _shortened({a.statement: times[a.statement] for a in accesses}))
+    before = _order(tree, time_maps(tree, {a.statement for a in accesses}))
     for axis in range(func.ndim):
         distances = [
             _distances(model, axis, w, r, writes, before) for w in writes for r in reads
@@ -83,16 +79,6 @@ def _window(model: Model, func: Func, tree: Seq, times: Times) -> Window | None:
             if not any(_some_multiple(d, planes) for d in distances):
                 return Window(axis, planes)
     return None
-
-
-def _shortened(times: Times) -> dict[Statement, Map]:
-    """Times without the entries in which all are the same constant: most, in a deep tree."""
-    short = dict(times)
-    for k in reversed(range(max(int(m.dim(isl.dim_type.out)) for m in times.values()))):
-        fixed = {str(m.plain_get_val_if_fixed(isl.dim_type.out, k)) for m in times.values()}
-        if len(fixed) == 1 and "NaN" not in fixed:
-            short = {s: m.project_out(isl.dim_type.out, k, 1) for s, m in short.items()}
-    return short
 
 
 def _distances(

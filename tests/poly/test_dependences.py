@@ -8,10 +8,11 @@ import pytest
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly.dependences import Dependence, dependences, violated, witness
+from polysched.poly.dependences import Dependence, dependences
 from polysched.poly.isl import Map, isl
-from polysched.poly.looptree import Loop, Seq, Stage, as_written, time_maps
+from polysched.poly.looptree import Loop, Seq, Stage, as_written
 from polysched.poly.model import Model
+from polysched.poly.proof import Prover, Violation
 
 from . import programs
 from .trees import executed, stages
@@ -140,16 +141,21 @@ def test_a_scatter_keeps_every_earlier_write_as_a_possible_source() -> None:
 
 def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
     model = model_of(prefix_sum())
-    (own,) = [
-        d for d in dependences(model, as_written(model)) if d.kind == "flow" and d.source is d.sink
-    ]
+    written = as_written(model)
     init, update = stages(model)
     assert isinstance(update, Stage)
     backwards = Stage(update.statement, (_negated(update.coordinates[0]),))
     tree = Seq((Loop("i", (init,)), Loop("r", (backwards,))))
-    pairs = violated(own, time_maps(tree))
-    assert witness(pairs) == ({"n": 3}, [1], [2])
-    assert violated(own, time_maps(as_written(model))).is_empty()
+    prover, edited = Prover(model, written), {update.statement}
+
+    def broken(by: Seq) -> list[Violation]:
+        return list(prover.violations(by, edited, lambda s: False, model.context))
+
+    smallest = prover.witness(broken(tree))
+    assert smallest is not None
+    assert smallest.sizes == {"n": 3}
+    assert (smallest.source.point, smallest.sink.point) == ({"r": 1}, {"r": 2})
+    assert not broken(written)
 
 
 def _negated(node: object) -> object:
