@@ -18,10 +18,11 @@ from ..lang.tensors import Func
 from ..poly.conditions import Conditions
 from ..poly.folding import Window
 from ..poly.model import Model
-from ..poly.scan import DataBounds, Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from ..poly.scan import DataBounds, Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
 from ..poly.statements import Statement
 from .callbacks import PrintTrace, RunExtern, as_word
 from .ir import (
+    Alloc,
     Buffer,
     Call,
     Callback,
@@ -65,7 +66,7 @@ def build(
         folds: what is kept of Funcs that are not stored whole.
         copied: InOuts whose initial values are kept apart: copies come first.
     """
-    storage = place(model, strided, folds, copied)
+    storage = place(model, nests, strided, folds, copied)
     builder = Builder(storage, conditions, checks)
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
@@ -87,7 +88,7 @@ def _copy(source: Buffer, target: Buffer) -> Stmt:
 
 def _titles(nest: Scan) -> list[str]:
     match nest:
-        case ScanLoop(body=body) | ScanIf(body=body):
+        case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body):
             return _titles(body)
         case ScanSeq(parts=parts):
             return [t for p in parts for t in _titles(p)]
@@ -121,8 +122,17 @@ class Builder:
                 return If(condition, self.stmt(body, covered))
             case ScanSeq(parts=parts):
                 return Seq(tuple(self.stmt(p, covered) for p in parts))
+            case ScanAlloc(func=func, origin=origin, body=body):
+                return self.alloc(func, origin, self.stmt(body, covered))
             case ScanStage():
                 return self.instance(scan, covered)
+
+    def alloc(self, func: Func, origin: Sequence[Node], body: Stmt) -> Stmt:
+        """The storage of a Func around the body."""
+        buffers = tuple(self.storage[func, c] for c in range(len(func.dtypes)))
+        given = dict(zip(buffers[0].origin, origin, strict=True))
+        named = tuple((x, value) for x, value in given.items() if isinstance(x, Var))
+        return Alloc(buffers, named, body)
 
     def _unrolled(self, scan: ScanLoop, covered: frozenset[Node]) -> Stmt:
         """The body once for each iteration that there can be."""

@@ -48,6 +48,7 @@ from ..lang.errors import InternalError, LanguageError
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Read, postorder
 from ..lang.tensors import Func, Tensor
+from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from .build import build
 from .execute import Location, Machine, Path, Touch, Write
@@ -186,6 +187,12 @@ class Judge:
         self.runs_again = any(
             d.name == "split" and ("tail", "shift") in d.options for d in schedule.directives
         )
+        #: The definitions whose instances may run in several iterations, as they are placed.
+        self.placed = {
+            stage.statement.definition.serial
+            for stage in stages(schedule.tree)
+            if stage.statement.placed is not None
+        }
         self.kept = _tensors_by_buffer(self.module, schedule)
         self.elements = {r.place for r in meaning.instances.values()}
         self.versions: dict[Location, Version] = {}
@@ -281,6 +288,8 @@ class Judge:
 
     def _may_run_again(self, key: Key) -> bool:
         """Whether a directive has said so, and it changes nothing."""
+        if key[0] in self.placed:
+            return True
         d = self.stored[key[0]]
         own = any(isinstance(n, Read) and n.tensor is d.func for n in postorder(*d.values))
         return self.runs_again and not d.is_update and not own

@@ -17,8 +17,9 @@ from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_
 from ..interp.flow import Key
 from ..interp.scalar import as_value
 from ..lang.dtypes import Array, DType
-from ..lang.nodes import Node, postorder
+from ..lang.nodes import Node, Var, postorder
 from .ir import (
+    Alloc,
     Buffer,
     Call,
     Count,
@@ -91,7 +92,9 @@ class Machine:
         self.watcher = watcher
         self.arrays = {b: arrays[b.name] for b in module.buffers if b.name in arrays}
         self.arrays.update((b, b.data) for b in module.buffers if b.kind == "const")
-        self.boxes = {b: self._box(b) for b in module.buffers}
+        self.boxes = {b: self._box(b, {}) for b in module.buffers}
+        #: How often the storage of a buffer has begun to live inside of a loop.
+        self.lives: dict[Buffer, int] = {}
         self.memory: dict[Location, Any] = {}
         self.path: list[Step] = []
         self.loops: Env = {}
@@ -115,10 +118,16 @@ class Machine:
         return found
 
     # memory -----------------------------------------------------------------------------------
-    def _box(self, buffer: Buffer) -> list[tuple[int, int]]:
-        """The first index and the extent of each axis."""
+    def _box(self, buffer: Buffer, origin: Mapping[Node, int]) -> list[tuple[int, int]]:
+        """The first index and the extent of each axis; 0 where an `Alloc` says it later."""
+
+        def first(lo: Node) -> int:
+            if isinstance(lo, Var):
+                return origin.get(lo, 0)
+            return int(symbol_value(lo, self.symbols))
+
         return [
-            (int(symbol_value(lo, self.symbols)), max(int(symbol_value(n, self.symbols)), 0))
+            (first(lo), max(int(symbol_value(n, self.symbols)), 0))
             for lo, n in zip(buffer.origin, buffer.extents, strict=True)
         ]
 
@@ -128,7 +137,8 @@ class Machine:
         if buffer.fold is not None:
             at[buffer.fold.axis] %= buffer.fold.planes
         inside = all(0 <= x < n for x, (_, n) in zip(at, self.boxes[buffer], strict=True))
-        return Touch(buffer, element, (buffer, tuple(at))) if inside else None
+        life = (self.lives[buffer],) if buffer in self.lives else ()
+        return Touch(buffer, element, (buffer, (*life, *at))) if inside else None
 
     def _value(self, location: Location) -> Any:
         if location not in self.memory:
@@ -173,6 +183,13 @@ class Machine:
                 for number, value in enumerate(range(lo, hi, step)):
                     with self._at(kind, number):
                         self._run(body, {**env, var: value})
+            case Alloc(buffers=buffers, origin=origin, body=body):
+                found = self._looked(stmt, env)
+                named = {var: int(x) for (var, _), x in zip(origin, found, strict=True)}
+                for b in buffers:
+                    self.lives[b] = self.lives.get(b, 0) + 1
+                    self.boxes[b] = self._box(b, named)
+                self._run(body, {**env, **named})
             case If(body=body):
                 (holds,) = self._looked(stmt, env)
                 if holds:

@@ -138,6 +138,16 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
+class Alloc:
+    """Buffers live for one execution of the body: what they hold before is garbage. `origin` says
+    what the variables in their origins are."""
+
+    buffers: tuple[Buffer, ...]
+    origin: tuple[tuple[Var, Node], ...]
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     """body, where the condition holds."""
 
@@ -153,7 +163,7 @@ class Seq:
     lanes: bool = False
 
 
-Stmt = Stores | Count | Call | For | If | Seq
+Stmt = Stores | Count | Call | For | Alloc | If | Seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +220,7 @@ def dtype_of(node: Node) -> DType:
 def children(stmt: Stmt) -> tuple[Stmt, ...]:
     """The statements directly inside a statement."""
     match stmt:
-        case For(body=body) | If(body=body):
+        case For(body=body) | If(body=body) | Alloc(body=body):
             return (body,)
         case Seq(parts=parts):
             return parts
@@ -223,6 +233,8 @@ def expressions(stmt: Stmt) -> tuple[Node, ...]:
     match stmt:
         case For(lo=lo, hi=hi):
             return (lo, hi)
+        case Alloc(origin=origin):
+            return tuple(value for _, value in origin)
         case If(condition=c) | Count(condition=c):
             return (c,)
         case Stores(stores=stores):

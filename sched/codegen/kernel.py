@@ -16,7 +16,7 @@ from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
 from ..lang.errors import CallValueError, InternalError
 from ..lang.inout import InOut
-from ..lang.nodes import Node, integer
+from ..lang.nodes import Node, Var, integer
 from ..lang.printer import expr_text, html_text
 from ..lang.region import Partial
 from ..lang.tensors import Const, Func, Input, Tensor
@@ -285,7 +285,9 @@ class _Variant:
         self.spans = arena.lifetimes(module)
         scratch = [span.buffer for span in self.spans]
         self.bytes = compile_nodes([_bytes(b) for b in scratch])
-        self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in scratch}
+        # Extern stages are given whole buffers, whose origins do not depend on loops.
+        fixed = [b for b in scratch if not any(isinstance(x, Var) for x in b.origin)]
+        self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
 
     def run(self, values: dict[str, Any], arrays: dict[str, Array], pool: arena.Pool) -> None:

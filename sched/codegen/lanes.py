@@ -18,7 +18,7 @@ from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction
 from ..lang.nodes import Node, Var, integer, postorder, transform_all
 from ..poly.proof import accumulates
-from ..poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
 from .ir import Count, For, If, Load, Seq, Stmt, Store, Stores
 from .rewrite import map_tree_expressions
 
@@ -82,13 +82,15 @@ def substituted(scan: Scan, at: Mapping[Node, Node], rename: Rename) -> Scan:
             return ScanIf(one(condition)[0], substituted(body, at, rename))
         case ScanSeq(parts=parts):
             return ScanSeq(tuple(substituted(p, at, rename) for p in parts))
+        case ScanAlloc(origin=origin, body=body):
+            return replace(scan, origin=one(*origin), body=substituted(body, at, rename))
         case ScanStage(point=point):
             moved = one(*point.values())
             return replace(scan, point=dict(zip(point, moved, strict=True)))
 
 
 def _only_stage(scan: Scan) -> ScanStage:
-    while isinstance(scan, (ScanLoop, ScanIf)):
+    while isinstance(scan, (ScanLoop, ScanIf, ScanAlloc)):
         scan = scan.body
     assert isinstance(scan, ScanStage)
     return scan
@@ -112,6 +114,8 @@ class Lanes:
                 return self._under(condition, body, lanes)
             case ScanSeq(parts=parts):
                 return Seq(tuple(self.stmt(p, lanes) for p in parts))
+            case ScanAlloc():
+                raise InternalError(f"lanes share the storage of {scan.func.name}")
             case ScanStage():
                 return self._instances(scan, lanes)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ..lang.nodes import Node, transform_all
-from .ir import Call, Count, For, If, Module, Origin, Seq, Stmt, Store, Stores
+from .ir import Alloc, Call, Count, For, If, Module, Origin, Seq, Stmt, Store, Stores
 
 Rule = Callable[[Node], Node]
 
@@ -14,7 +14,7 @@ Rule = Callable[[Node], Node]
 def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with `rule` applied to every one in it, inner ones first."""
     match stmt:
-        case For(body=body) | If(body=body):
+        case For(body=body) | If(body=body) | Alloc(body=body):
             return rule(replace(stmt, body=map_statements(body, rule)))
         case Seq(parts=parts):
             return rule(replace(stmt, parts=tuple(map_statements(p, rule) for p in parts)))
@@ -44,6 +44,10 @@ def _expressions(stmt: Stmt, rule: Rule) -> Stmt:
         case For(lo=lo, hi=hi):
             lo, hi = transform_all((lo, hi), rule)
             return replace(stmt, lo=lo, hi=hi)
+        case Alloc(origin=origin):
+            made = transform_all(tuple(value for _, value in origin), rule)
+            named = zip((var for var, _ in origin), made, strict=True)
+            return replace(stmt, origin=tuple(named))
         case If(condition=c) | Count(condition=c):
             return replace(stmt, condition=transform_all((c,), rule)[0])
         case Call(words=words, condition=condition):

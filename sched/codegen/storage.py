@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..lang import index as ix
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Param, Size, integer
+from ..lang.nodes import Node, Param, Size, Var, integer, postorder
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
 from ..poly.model import Model, output_sizes
+from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq
 from .ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]
@@ -40,11 +41,16 @@ def strides(buffers: tuple[Buffer, ...]) -> tuple[Size, ...]:
 
 
 def place(
-    model: Model, strided: bool, folds: Mapping[Func, Window], copied: Sequence[InOut] = ()
+    model: Model,
+    nests: Sequence[Scan],
+    strided: bool,
+    folds: Mapping[Func, Window],
+    copied: Sequence[InOut] = (),
 ) -> Storage:
     """Buffers for the arguments, the outputs and every Func that is stored in between.
 
     Args:
+        nests: what runs; it says which Funcs have storage of their own inside of loops.
         strided: whether arguments may have any strides.
         folds: what is kept of Funcs that are not stored whole.
         copied: InOuts whose initial values are kept apart.
@@ -66,9 +72,11 @@ def place(
             storage[array.initial, 0] = _copy_of(storage[array, 0], program.names[array.initial])
         else:
             storage[array.initial, 0] = storage[array, 0]
+    inside = [x for nest in nests for x in allocations(nest)]
+    local = {f: _local([x for x in inside if x.func is f]) for f in {x.func for x in inside}}
     for func in model.regions:
         if func not in program.outputs:
-            origin, extents = _box(model, func)
+            origin, extents = local[func] if func in local else _box(model, func)
             fold = folds.get(func)
             if fold is not None:
                 kept = integer(fold.planes)
@@ -80,6 +88,30 @@ def place(
         assert table.extents is not None
         storage[table, 0] = _const(program.names[table], table, table.extents)
     return storage
+
+
+def allocations(scan: Scan) -> Iterator[ScanAlloc]:
+    """The storage that lives inside of loops."""
+    match scan:
+        case ScanAlloc(body=body):
+            yield scan
+            yield from allocations(body)
+        case ScanLoop(body=body) | ScanIf(body=body):
+            yield from allocations(body)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from allocations(part)
+
+
+def _local(found: Sequence[ScanAlloc]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The origin and the extents of storage inside of loops, here and there. Where the origin
+    depends on the loops it is a variable, which an `Alloc` binds."""
+    origins = []
+    for k, starts in enumerate(zip(*(x.origin for x in found), strict=True)):
+        moves = len(set(starts)) > 1 or any(isinstance(n, Var) for n in postorder(*starts))
+        origins.append(Var(f"{found[0].func.name}.origin{k}") if moves else starts[0])
+    extents = zip(*(x.extents for x in found), strict=True)
+    return tuple(origins), tuple(ix.maximum(dict.fromkeys(n)) for n in extents)
 
 
 def _component_name(model: Model, func: Func, component: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lang.nodes import Node, Var, postorder
 from ..lang.printer import expr_text
-from .ir import Buffer, Call, Count, For, If, Load, Module, Seq, Stmt, Stores
+from .ir import Alloc, Buffer, Call, Count, For, If, Load, Module, Seq, Stmt, Stores
 
 _LONG = 400
 
@@ -35,6 +35,10 @@ def stmt_text(stmt: Stmt, indent: int = 0) -> str:
             by = "" if step == 1 else f" by {step}"
             head = f"{pad}for {var.name} in [{node_text(lo)}, {node_text(hi)}){by}:"
             return f"{head}\n{stmt_text(body, indent + 1)}"
+        case Alloc(buffers=buffers, origin=origin, body=body):
+            where = ", ".join(f"{var.name} = {node_text(value)}" for var, value in origin)
+            names = ", ".join(b.name for b in buffers) + (f" at {where}" if where else "")
+            return f"{pad}store {names}:\n{stmt_text(body, indent + 1)}"
         case If(condition=condition, body=body):
             return f"{pad}if {node_text(condition)}:\n{stmt_text(body, indent + 1)}"
         case Seq(parts=parts):

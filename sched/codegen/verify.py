@@ -12,6 +12,7 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Size, Var, postorder
 from ..lang.ops import OPS
 from .ir import (
+    Alloc,
     Buffer,
     Call,
     For,
@@ -55,6 +56,10 @@ class _Verifier:
                 self.check(dtype_of(lo) == dtype_of(hi) == int64, f"bounds of {var.name}")
                 self.defined.add(var.name)
                 self.stmt(body, scope | {var.name})
+            case Alloc(buffers=buffers, origin=origin, body=body):
+                self.check(all(b.kind == "scratch" for b in buffers), "storage of an argument")
+                self.check(all(dtype_of(x) == int64 for _, x in origin), "an origin")
+                self.stmt(body, scope | {var.name for var, _ in origin})
             case If(condition=condition, body=body):
                 self.check(dtype_of(condition) == bool_, "a condition that is not a bool")
                 self.stmt(body, scope)

@@ -6,7 +6,7 @@ A message says, in this order: what was asked and where; what conflicts; what wo
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 
 
@@ -81,13 +81,19 @@ class LanguageTypeError(LanguageError, TypeError):
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance of a stage: the values of the algorithm's loops by name."""
+    """One instance of a stage: the values of the algorithm's loops by name.
+
+    `iteration` are the loops of its consumers at which it is computed, by name.
+    """
 
     stage: str
     point: dict[str, int]
+    iteration: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.stage}[{', '.join(f'{k}={v}' for k, v in self.point.items())}]"
+        text = f"{self.stage}[{', '.join(f'{k}={v}' for k, v in self.point.items())}]"
+        where = ", ".join(f"{k}={v}" for k, v in self.iteration.items())
+        return f"{text} in iteration {where}" if where else text
 
 
 class ScheduleError(PolyschedError, ValueError):
@@ -96,7 +102,8 @@ class ScheduleError(PolyschedError, ValueError):
     Attributes:
         status: "violation" (with two instances that would run in the wrong order), "unproved" (a
             place that depends on data, or too intricate a question), or "malformed".
-        kind: of the dependence: "flow", "anti", "output", "race", "lane"; None if malformed.
+        kind: of the dependence: "flow", "anti", "output", "race", "lane", "clobber",
+            "uninitialised"; None if malformed.
         tensor: the name of what both instances touch.
         source, sink: the instance that must come first, and the other one.
         sizes: the smallest sizes at which it fails.

@@ -52,7 +52,18 @@ class Directive:
 
 
 _POSITIONAL = frozenset(
-    {"loop", "loops", "factors", "factor", "outer", "inner", "other", "values", "condition"}
+    {
+        "loop",
+        "loops",
+        "factors",
+        "factor",
+        "outer",
+        "inner",
+        "other",
+        "consumer",
+        "values",
+        "condition",
+    }
 )
 
 

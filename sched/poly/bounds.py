@@ -17,7 +17,7 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .affine import affine_value
 from .expressions import Translator
-from .isl import Aff, BasicSet, Constraint, Frame, Map, Set, isl, union_sets
+from .isl import Aff, BasicSet, Constraint, Frame, Map, PwAff, Set, isl, union_sets
 from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
@@ -88,6 +88,53 @@ def exact_bounds(iterations: Set, bounds: Bounds, translate: Translator) -> Boun
     return Bounds(start, bounds.hi, bounds.step, described.intersect(bounds.described))
 
 
+def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+    """Bounds that describe the iterations exactly, if these have no gaps: the first and the last
+    one, piece by piece. None where there are gaps, or many pieces.
+
+    Args:
+        translate: names for sizes and the loops around.
+    """
+    depth = int(iterations.dim(_SET)) - 1
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    first, last = by_outer.lexmin(), by_outer.lexmax()
+    upwards = first.apply_range(Map.lex_le(first.get_space().range()))
+    between = upwards.intersect(last.apply_range(Map.lex_ge(last.get_space().range())))
+    if not between.is_subset(by_outer):
+        return None
+    ends = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
+    ends = [e.gist(by_outer.domain().intersect(_outer(known))) for e in ends]
+    if any(e.n_piece() > _MOST_PIECES for e in ends):
+        return None
+    ends[1] = ends[1].add_constant_val(isl.Val(1))
+    lo, hi = (translate.pw_aff(e, ix.ZERO) for e in ends)
+    # Where the loop is not needed its ends are what is left of their pieces, else 0.
+    space = iterations.get_space()
+    x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
+    begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in ends)
+    return Bounds(lo, hi, 1, x.ge_set(begin).intersect(x.lt_set(end)))
+
+
+def _outer(iterations: Set) -> Set:
+    return iterations.project_out(_SET, int(iterations.dim(_SET)) - 1, 1)
+
+
+def _or_zero(value: PwAff) -> PwAff:
+    zero = Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space()))
+    return value.union_add(PwAff(zero).subtract_domain(value.domain()))
+
+
+def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
+    """Whether, where a loop is needed, its bounds take in more than the iterations that are."""
+    needed = _outer(visited).add_dims(_SET, 1)
+    return not known.intersect(bounds.described).intersect(needed).is_subset(visited)
+
+
+_MOST_PIECES = 3
+"""A bound of more pieces takes longer to find than a guard does."""
+
+
 def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:
     """Where the loop at a depth begins, if that is the same for all iterations of the loops
     around it; else 0."""
@@ -133,6 +180,56 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
     least, most = distance.min_val(), distance.max_val()
     inside = least.is_int() and most.is_int() and least.to_python() >= 0
     return int(most.to_python()) + 1 if inside else None
+
+
+def local_extent(
+    touched: Set, depth: int, axis: int, known: Set, translate: Translator
+) -> tuple[Node, Node]:
+    """Where an axis of what is touched begins, over the loops around, and an extent over sizes
+    that is enough in every iteration; a constant one where there is one.
+
+    Args:
+        touched: { (loops, element) }
+        known: the loops that there are.
+    """
+    count = int(touched.dim(_SET))
+    along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
+    along = along.project_out(_SET, depth, axis).coalesce()
+    if along.is_empty():
+        return ix.ZERO, ix.ZERO
+    by_loops = Map.from_range(along).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    lowest = by_loops.lexmin_pw_multi_aff().get_pw_aff(0).gist(by_loops.domain()).coalesce()
+    best: tuple[PwAff, int] | None = None
+    for _, aff in lowest.get_pieces():
+        start = PwAff(aff)
+        span = _span_from(along, start, depth)
+        if span is not None and (best is None or span < best[1]):
+            best = start, span
+    exact = span_of(along, depth)
+    if best is not None and (exact is None or best[1] <= exact + _SLACK):
+        return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
+    start = translate.pw_aff(lowest, ix.ZERO)
+    if exact is not None:
+        return start, integer(exact)
+    last = by_loops.lexmin().reverse().apply_range(by_loops.lexmax()).deltas().dim_max(0)
+    last = last.add_constant_val(isl.Val(1))
+    return start, Translator(translate.params).pw_aff(last.gist(last.domain()), ix.ZERO)
+
+
+_SLACK = 8
+"""A few more elements are stored for an origin that is one affine expression."""
+
+
+def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
+    """How many elements from `start` on hold all that is touched, if that is a constant and
+    nothing is below."""
+    frame = isl.LocalSpace.from_space(along.get_space())
+    x = PwAff(Aff.var_on_domain(frame, _SET, depth))
+    distance = x.sub(start.add_dims(isl.dim_type.in_, 1)).intersect_domain(along)
+    least, most = distance.min_val(), distance.max_val()
+    if not (least.is_int() and most.is_int()) or least.to_python() < 0:
+        return None
+    return int(most.to_python()) + 1
 
 
 def _visited(stages: Sequence[Stage], depth: int) -> Set:

@@ -118,6 +118,9 @@ def _exact(model: Model, s: Statement, access: Access) -> Map:
             hint=_declare(access.tensor),
         )
     found = s.write.map.reverse().apply_range(access.map)
+    for f, limit in model.limits.items():
+        found = found.intersect_domain(limit) if f is s.func else found
+        found = found.intersect_range(limit) if f is access.tensor else found
     return found.intersect_params(model.context).coalesce()
 
 

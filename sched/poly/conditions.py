@@ -136,7 +136,7 @@ def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
 def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | None]:
     """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
     tensor = access.tensor
-    if isinstance(tensor, Func) and tensor.extents is None and not model.program.is_fixed(tensor):
+    if isinstance(tensor, Func) and tensor.extents is None and not model.is_fixed(tensor):
         _check_region(access)
         return [], None  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)

@@ -88,7 +88,7 @@ class Domains:
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
         for v in d.vars:
             domain = domain.intersect(self._var_range(d, v, frame, region))
-        if d.is_pointwise and not self.model.program.is_fixed(d.func):
+        if d.is_pointwise and not self.model.is_fixed(d.func):
             # What it would do outside of the region, nobody sees.
             home = d.func.history.home
             element = (*(() if home is None else home.loops), *d.lhs)
@@ -155,7 +155,7 @@ class Domains:
 
     def _along(self, func: Func, axis: int, value: PwAff, frame: Frame, region: Set) -> Set:
         """Where a value lies in an axis of a region; in a box, however long the other axes are."""
-        if self.model.program.is_fixed(func):
+        if self.model.is_fixed(func):
             extent = self.model.extent(func, axis, frame)
             return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))
         home = func.history.home

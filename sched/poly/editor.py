@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
@@ -12,12 +12,13 @@ from ..lang.printer import expr_text
 from ..lang.records import Directive
 from ..lang.tensors import Func
 from .affine import condition, condition as sizes_condition
-from .directives import bodies, loops, mapping, tails
-from .edits import At, loops_around, place_of, stages
+from .directives import bodies, loops, mapping, placing, tails
+from .edits import At, loops_around, nest_of, place_of, stages
 from .folding import Window, foldable
 from .isl import Frame, Set
 from .looptree import Seq, Stage, leaves, loops_of
 from .model import Model
+from .placement import at_root, placed, produced
 from .proof import accumulates
 from .statements import Statement
 
@@ -68,6 +69,7 @@ DIRECTIVES = frozenset(
     {
         *("split", "fuse", "rename", "reorder", "parallel", "vectorize", "unroll"),
         *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
+        *("compute_at", "compute_root", "store_at"),
         *("assume", "align_bounds", "bound", "fold_storage", "reassociate"),
     }
 )
@@ -104,6 +106,9 @@ class Editor:
         method: Callable[..., tuple[str, ...]] = getattr(self, self.directive.name)
         before = self._loop_names()
         made = method(**dict(self.directive.options))
+        if produced(self.tree):
+            self.tree, changed = placed(self.model, self.tree)
+            self.edited |= changed
         self._check_kinds()
         gone = dict(self.state.gone)
         after = self._loop_names()
@@ -114,7 +119,8 @@ class Editor:
         for stage, names in after.items():
             for name in names:
                 gone.pop((stage, name), None)
-        return Edit(replace(self.state, tree=self.tree, gone=gone), made, frozenset(self.edited))
+        edited = frozenset(s.base for s in self.edited)
+        return Edit(replace(self.state, tree=self.tree, gone=gone), made, edited)
 
     def _loop_names(self) -> dict[str, list[str]]:
         return {
@@ -129,7 +135,7 @@ class Editor:
             around = loops_around(self.tree, stage)
         except KeyError:
             raise self._no_stage(stage) from None
-        for found in around:
+        for found in reversed(around):  # its own before those of its consumers
             if found.loop.name == name:
                 return found
         consumed = self.state.gone.get((stage, name))
@@ -181,7 +187,7 @@ class Editor:
     def _fresh(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
         """Refuses names that another loop around one of the stages has."""
         for stage in stages(at.loop):
-            have = {a.loop.name for a in loops_around(self.tree, stage.name)} - set(replaced)
+            have = {x.name for x in nest_of(self.tree, stage, at)} - set(replaced)
             taken = next((n for n in names if n in have), None)
             if taken is not None or len(set(names)) < len(names):
                 raise self._malformed(
@@ -265,7 +271,7 @@ class Editor:
 
     def _check_kinds(self) -> None:
         """Whether the loops around what was edited can be of the kinds that they are."""
-        for stage in leaves_of(self.tree, self.edited):
+        for stage in leaves_of(self.tree, {s.base for s in self.edited}):
             around = loops_around(self.tree, stage.name)
             for at in around:
                 self._check_count(at)
@@ -390,6 +396,104 @@ class Editor:
             raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
         return found.set
 
+    # placement --------------------------------------------------------------------------------
+    def compute_at(self, consumer: str, loop: str) -> tuple[str, ...]:
+        at = self.at(loop, consumer)
+        funcs = self._placeable(self._own().statement.func)
+        if any(s.statement.func in funcs for s in stages(self.tree) if s.name == consumer):
+            raise self._malformed(
+                f"{consumer} belongs to {self.stage} itself",
+                "a Func is computed at a loop of what reads it",
+            )
+        self._check_serial(at, consumer)
+        self._compute_at(funcs, at, consumer)
+        for func in funcs:
+            for made in func.history.reductions:
+                if self._only_read_by(made, funcs):
+                    self._compute_at((made,), self.at(loop, consumer), consumer)
+        return ()
+
+    def _compute_at(self, funcs: Sequence[Func], at: At, consumer: str) -> None:
+        names: dict[str, None] = {}
+        for a in (*loops_around(self.tree, consumer)[: at.depth], at):
+            name = f"{consumer}.{a.loop.name}"
+            while name in names:
+                name += "'"
+            names[name] = None
+        around = tuple(map(Var, names))
+        self.tree = placing.compute_at(self.tree, funcs, at, around)
+        self._edit(funcs)
+
+    def compute_root(self) -> tuple[str, ...]:
+        funcs = self._placeable(self._own().statement.func)
+        self.tree = placing.compute_root(self.tree, funcs)
+        self.tree = cast(Seq, at_root(self.model, self.tree, funcs))
+        self._edit(funcs)
+        return ()
+
+    def store_at(self, consumer: str = "", loop: str = "") -> tuple[str, ...]:
+        funcs = self._placeable(self._own().statement.func)
+        at = self.at(loop, consumer) if loop else None
+        if at is not None:
+            self._check_serial(at, consumer)
+        inside = list(stages(self.tree if at is None else at.loop))
+        for stage in stages(self.tree):
+            used = any(a.tensor in funcs for a in stage.statement.accesses)
+            if used and not any(stage is s for s in inside):
+                raise self._malformed(
+                    f"{stage.name} uses {self.stage} outside of the loop {loop}",
+                    "store it at a loop around all that reads and writes it",
+                )
+        self.tree = placing.store_at(self.tree, funcs, at)
+        self._edit(funcs)
+        return ()
+
+    def _edit(self, funcs: Collection[Func]) -> None:
+        self.edited.update(s for s in self.model.statements if s.func in funcs)
+
+    def _check_serial(self, at: At, consumer: str) -> None:
+        for a in (*loops_around(self.tree, consumer)[: at.depth], at):
+            if a.loop.kind == "vector":
+                raise self._malformed(
+                    f"{a.loop.name} is a vector loop: its lanes run together",
+                    f"a loop outside of {a.loop.name}",
+                )
+
+    def _placeable(self, func: Func) -> tuple[Func, ...]:
+        """The Funcs that are computed together with one.
+
+        Raises:
+            ScheduleError: it stays where it is.
+        """
+        program = self.model.program
+        why = None
+        if func in program.outputs:
+            why = "it is an output, which is computed once and whole"
+        elif func.history.home is not None or any(
+            r.block is not None for r in func.history.recorded
+        ):
+            why = "a sequential says when it is computed"
+        elif any(d.opaque is not None for d in self.model.definitions[func]):
+            why = "an extern stage computes all of it at once"
+        if why is not None:
+            raise self._malformed(f"{func.name} cannot be computed or stored elsewhere: {why}")
+        group = next((g for g in program.recurrences if func in g), (func,))
+        members = tuple(f for f in group if f in self.model.regions)
+        if any(f in program.outputs for f in members):
+            names = ", ".join(f.name for f in members)
+            raise self._malformed(
+                f"{func.name} shares its loops with an output: {names} need each other",
+                "they are computed together",
+            )
+        return members
+
+    def _only_read_by(self, func: Func, readers: Collection[Func]) -> bool:
+        """Whether a Func is stored and nothing else reads it."""
+        found = {
+            s.func for s in self.model.statements for a in s.reads if a.tensor is func
+        }  # fmt: skip
+        return func in self.model.regions and found <= {*readers, func}
+
     # assumptions ------------------------------------------------------------------------------
     def _assume(self, at: At, allowed: Set, text: str) -> None:
         """From now on only sizes that are allowed count; each call checks them.
@@ -454,7 +558,7 @@ class Editor:
 def leaves_of(tree: Seq, statements: Collection[Statement]) -> Iterator[Stage]:
     """The stages of some statements."""
     for _, stage in leaves(tree):
-        if stage.statement in statements:
+        if stage.statement.base in statements:
             yield stage
 
 

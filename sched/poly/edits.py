@@ -6,11 +6,13 @@ new one that shares what it leaves alone.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ..lang.nodes import Node
-from .looptree import Alloc, Loop, Seq, Stage, Tree, leaves
+from ..lang.tensors import Func
+from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, leaves
 
 Place = tuple[int, ...]
 Coordinates = tuple[Node, ...]
@@ -23,6 +25,19 @@ class At:
     place: Place
     loop: Loop
     depth: int
+
+
+def nest_of(tree: Seq, stage: Stage, at: At) -> list[Loop]:
+    """The loops around a stage that are of one nest with a loop of it: the loops of consumers at
+    which it is computed are another nest."""
+    path = next(path for path, found in leaves(tree) if found is stage)
+    nests: list[list[Loop]] = [[]]
+    for _, node in path:
+        if isinstance(node, Produce):
+            nests.append([])
+        elif isinstance(node, Loop):
+            nests[-1].append(node)
+    return next(nest for nest in nests if any(loop is at.loop for loop in nest))
 
 
 def stages(tree: Tree) -> Iterator[Stage]:
@@ -83,13 +98,29 @@ def _put(tree: Tree, place: Place, nodes: tuple[Tree, ...]) -> Tree | None:
 def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     """A node with another body."""
     match tree:
-        case Loop():
+        case Loop() | Alloc() | Produce():
             return replace(tree, body=body)
-        case Alloc(func=func):
-            return Alloc(func, body)
         case Seq():
             return Seq(body)
     raise TypeError("a stage has no body")
+
+
+def stored_in(tree: Seq, func: Func, loop: Loop | None, moved: str = "") -> Seq:
+    """The storage of a Func lives for one iteration of a loop of the tree; None: for all."""
+
+    def visit(node: Tree) -> tuple[Tree, ...]:
+        if isinstance(node, Stage):
+            return (node,)
+        body = tuple(x for child in node.body for x in visit(child))
+        if isinstance(node, Alloc) and node.func is func:
+            return body
+        if node is loop:
+            body = (Alloc(func, body, moved=moved),)
+        same = len(body) == len(node.body) and all(map(operator.is_, body, node.body))
+        return (node if same else with_body(node, body),)
+
+    whole = tuple(x for child in tree.body for x in visit(child))
+    return Seq(whole if loop is not None else (Alloc(func, whole),))
 
 
 def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:

@@ -13,19 +13,24 @@ one. A read at an index that depends on data stands for all elements that it may
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
+from .edits import stages
 from .isl import Map, Set, isl
-from .looptree import Loop, Seq, Tree, time_maps
+from .looptree import Loop, Path, Produce, Seq, Tree, loops_of, time_maps
 from .model import Model
+from .placement import produced, stored_depth
 from .statements import Access, Statement
 from .times import Placed, placed, unordered
 
 LARGEST = 8
 """Windows up to this size are tried."""
+
+LARGEST_OF_TILES = 4096
+"""Of larger ones that which is certainly enough, up to this size."""
 
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]
@@ -46,31 +51,35 @@ class Window:
 def windows(model: Model, tree: Seq) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each."""
     found: dict[Func, Window] = {}
-    for func in _candidates(model):
+    for func in _candidates(model, tree):
         window = _window(model, func, tree)
         if window is not None:
             found[func] = window
     return found
 
 
-def _candidates(model: Model) -> list[Func]:
-    """The Funcs of recurrences that are stored for the program's own use."""
+def _candidates(model: Model, tree: Seq) -> list[Func]:
+    """The Funcs whose windows move: those of recurrences, and those that outlive the iteration in
+    which they are computed."""
     program = model.program
-    return [
-        func
-        for group in program.recurrences
-        for func in group
-        if func not in program.outputs and func in model.regions
-    ]
+    found = dict.fromkeys(f for group in program.recurrences for f in group)
+    for path, node in produced(tree):
+        for func in node.funcs:
+            if stored_depth(path, func) < len(loops_of(path)):
+                found[func] = None
+    return [f for f in found if f not in program.outputs and f in model.regions]
 
 
 def _window(model: Model, func: Func, tree: Seq) -> Window | None:
     if foldable(model, func) is not None:
         return None
-    accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
+    accesses = _accesses(tree, func)
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
-    before = _order(tree, time_maps(tree, {a.statement for a in accesses}))
+    before = _within_lives(
+        tree, func, _order(tree, time_maps(tree, {a.statement for a in accesses}))
+    )
+    most: list[int | None] = []
     for axis in range(func.ndim):
         distances = [
             _distances(model, axis, w, r, writes, before) for w in writes for r in reads
@@ -78,7 +87,60 @@ def _window(model: Model, func: Func, tree: Seq) -> Window | None:
         for planes in range(1, LARGEST + 1):
             if not any(_some_multiple(d, planes) for d in distances):
                 return Window(axis, planes)
+        most.append(_largest(distances))
+    for axis, distance in enumerate(most):
+        if distance is not None and distance < LARGEST_OF_TILES:
+            return Window(axis, distance + 1)
     return None
+
+
+def _accesses(tree: Seq, func: Func) -> list[Access]:
+    """All that what runs does to a Func."""
+    statements = dict.fromkeys(s.statement for s in stages(tree))
+    return [a for s in statements for a in s.accesses if a.tensor is func]
+
+
+def _within_lives(tree: Seq, func: Func, before: Before) -> Before:
+    """The order of instances that use the same values of a Func: where it is computed anew in
+    each iteration of some loops, those of one iteration."""
+    apart = min((_lives(p, func) for p, node in produced(tree) if func in node.funcs), default=0)
+    if not apart:
+        return before
+    iteration: dict[Statement, Map] = {}
+    for p in placed(tree):
+        s = p.stage.statement
+        if any(a.tensor is func for a in s.accesses):
+            at = p.at(list(range(apart)))
+            iteration[s] = iteration[s].union(at) if s in iteration else at
+
+    def inside(first: Statement, second: Statement) -> Map:
+        alike = iteration[second].apply_range(iteration[first].reverse())
+        return before(first, second).intersect(alike)
+
+    return inside
+
+
+def _lives(path: Path, func: Func) -> int:
+    """How many of the loops around where a Func is computed tell its values apart: iterations
+    that run at once share storage that lies outside of them."""
+    stored, loops = stored_depth(path, func), loops_of(path)
+    node = path[-1][1]
+    assert isinstance(node, Produce)
+    at_once = (k for k in range(stored, node.apart) if loops[k].kind == "parallel")
+    return next(at_once, node.apart)
+
+
+def _largest(distances: Sequence[Set]) -> int | None:
+    """The largest distance, up or down, if that is a constant."""
+    found = 0
+    for d in distances:
+        if d.is_empty():
+            continue
+        lo, hi = d.dim_min_val(0), d.dim_max_val(0)
+        if not (lo.is_int() and hi.is_int()):
+            return None
+        found = max(found, -int(lo.to_python()), int(hi.to_python()))
+    return found
 
 
 def _distances(
@@ -127,10 +189,10 @@ class Clobber:
 
 def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
     """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
-    accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
+    accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
     times = time_maps(tree, {a.statement for a in accesses})
-    before = _order(tree, times)
+    before = _within_lives(tree, func, _order(tree, times))
     found = []
     for write in writes:
         for read in (a for a in accesses if not a.is_write):
@@ -215,11 +277,12 @@ def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
     if not inouts:
         return ()
     before = _order(tree, time_maps(tree))
-    return tuple(a for a in inouts if _clobbered(model, a, before))
+    statements = dict.fromkeys(s.statement for s in stages(tree))
+    return tuple(a for a in inouts if _clobbered(model, statements, a, before))
 
 
-def _clobbered(model: Model, array: InOut, before: Before) -> bool:
-    accesses = [a for s in model.statements for a in s.accesses]
+def _clobbered(model: Model, statements: Iterable[Statement], array: InOut, before: Before) -> bool:
+    accesses = [a for s in statements for a in s.accesses]
     reads = [a for a in accesses if a.tensor is array.initial]
     writes = [a for a in accesses if a.tensor is array and a.is_write]
     for read in reads:

@@ -15,7 +15,7 @@ from typing import Literal
 from ..lang.definitions import Definition
 from ..lang.dtypes import int64
 from ..lang.errors import Span
-from ..lang.nodes import Node, Op
+from ..lang.nodes import Node, Op, Var
 from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
 from .affine import affine_value
@@ -69,6 +69,28 @@ class Alloc:
 
     func: Func
     body: tuple[Tree, ...]
+    #: Whether a directive put it here.
+    asked: bool = False
+    #: The loop to which it was moved from further out, whose iterations run at once.
+    moved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Produce:
+    """What the stages behind it need of some Funcs, computed anew in each iteration of the loops
+    around: one Func, or those of a recurrence. `poly/placement.py` finds out how much that is.
+
+    `around` are the loops around as they were when it came here: the first coordinates of the
+    stages inside are made of them. Of iterations that agree in their first `apart` loops, none
+    computes what another one has computed before.
+    """
+
+    funcs: tuple[Func, ...]
+    around: tuple[Var, ...]
+    body: tuple[Tree, ...]
+    apart: int = 0
+    #: What the statements inside were made from.
+    demand: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +100,7 @@ class Seq:
     body: tuple[Tree, ...]
 
 
-Tree = Loop | Stage | Alloc | Seq
+Tree = Loop | Stage | Alloc | Produce | Seq
 Path = tuple[tuple[int, Tree], ...]
 """From the root to a leaf: each node with its position among its siblings."""
 
@@ -169,6 +191,14 @@ def loops_of(path: Path) -> tuple[Loop, ...]:
     return tuple(node for _, node in path if isinstance(node, Loop))
 
 
+def producer(path: Path, tensor: object) -> Produce | None:
+    """Where on a path a tensor is computed for the stages behind."""
+    for _, node in path:
+        if isinstance(node, Produce) and tensor in node.funcs:
+            return node
+    return None
+
+
 def coordinate_values(stage: Stage) -> list[PwAff]:
     """The loops' coordinates over the statement's frame."""
     values = []
@@ -238,5 +268,5 @@ def text(tree: Tree, indent: int = 0) -> str:
         case Loop(name=name, kind=kind, body=body):
             head = f"{pad}for {name}" + ("" if kind == "serial" else f" ({kind})")
             return "\n".join([f"{head}:", *(text(b, indent + 1) for b in body)])
-        case Alloc(body=body) | Seq(body=body):
+        case Alloc(body=body) | Produce(body=body) | Seq(body=body):
             return "\n".join(text(b, indent) for b in body)

@@ -7,12 +7,13 @@ back to the inputs: a Func without a declared shape is computed exactly where it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 
 from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
 from ..lang.nodes import Size
-from ..lang.order import Block
+from ..lang.order import Block, reads_itself
 from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
@@ -51,6 +52,8 @@ class Model:
         self.parameters = Frame(self.params, ())
         self.context = self._context()
         self.boxes: dict[Tensor, Set] = {}
+        #: Beyond these nothing is computed, though there are consumers that ask for it.
+        self.limits: dict[Func, Set] = {}
         self.regions: dict[Func, Set] = {}
         #: What is computed: regions, for a Func that is fresh in each iteration of loops around
         #: with the iteration, { (loops, element) }.
@@ -103,9 +106,13 @@ class Model:
             )
         return value
 
+    def is_fixed(self, func: Func) -> bool:
+        """Whether the region of a Func is given, and does not follow from what is read of it."""
+        return func not in self.limits and self.program.is_fixed(func)
+
     def box(self, tensor: Tensor) -> Set:
         """All elements that there are: `declared`, or the region where that follows from use."""
-        if isinstance(tensor, Func) and not self.program.is_fixed(tensor):
+        if isinstance(tensor, Func) and not self.is_fixed(tensor):
             return self.regions[tensor]
         return self.declared(tensor)
 
@@ -139,11 +146,11 @@ class Model:
             closed: its region, if that follows from itself.
         """
         definitions = [d for d in self.definitions[func] if d.block is None]
-        fixed = self.program.is_fixed(func)
+        fixed = self.is_fixed(func)
         if fixed:
             region = self.box(func)
         elif closed is not None:
-            region = closed
+            region = self._clipped(func, closed) if func in self.limits else closed
         else:
             empty = self.element_frame(func).empty
             region = filled(union_sets(self._demand[func], empty), self.context, self.exact)
@@ -159,6 +166,8 @@ class Model:
     def _clipped(self, func: Func, region: Set) -> Set:
         """The part of a region that lies inside the declared shape. That nothing else is accessed
         is checked apart from this; what depends on data may seem to reach further."""
+        if func in self.limits:
+            return region.intersect(self.limits[func]).coalesce()
         return region if func.extents is None else region.intersect(self.declared(func))
 
     def _pieces(self, func: Func, region: Set) -> None:
@@ -193,6 +202,36 @@ class Model:
                     where=func.history.recorded[0].span,
                     hint=f"clamp the index, or declare a shape: ps.Func({func.name!r}, (n, m))",
                 )
+
+    def part(self, params: Sequence[str], demand: Mapping[Func, Set]) -> list[Statement]:
+        """The statements that compute no more of some Funcs than is demanded, for each value of
+        more parameters: those that follow from each other, or a single one.
+
+        Args:
+            params: what the demand depends on, besides sizes.
+            demand: elements, with these parameters.
+        """
+        local = copy.copy(self)
+        local.params = (*self.params, *params)
+        local.parameters = Frame(local.params, ())
+        local.limits = {f: self.regions[f] for f in demand}
+        local.boxes, local.regions, local.computed, local._made = {}, {}, {}, {}
+        local._demand = {f: [] for f in self.definitions}
+        local.domains = Domains(local)
+        group = tuple(demand)
+        closed: Regions = {}
+        if self.program.follows_itself(group) or reads_itself(group[0]):
+            closed = closed_regions(local, group, demand)
+        for func in group:
+            local._demand[func].append(demand[func])
+            local._func(func, closed.get(func))
+        order = {s.definition.serial: s for s in self.statements}
+        found = [local._made[serial] for serial in order if serial in local._made]
+        for statement in found:
+            base = statement.placed = order[statement.definition.serial]
+            statement.domain = statement.domain.intersect(base.domain).coalesce()
+            statement.name = base.name
+        return found
 
     # blocks -----------------------------------------------------------------------------------
     def _block(self, block: Block) -> None:
@@ -232,7 +271,7 @@ class Model:
         names = tuple(r.name for r in home.loops)
         frame = Frame(self.params, (*names, *self.element_frame(func).dims))
         around = self.domains.loops(home, frame)
-        if self.program.is_fixed(func):
+        if self.is_fixed(func):
             return around.intersect(self.box(func).insert_dims(isl.dim_type.set, 0, len(names)))
         needed = filled(union_sets(self._demand[func], frame.empty), self.context, self.exact)
         region = needed.intersect(around).coalesce()

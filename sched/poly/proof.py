@@ -7,7 +7,7 @@ the dependences of the stages below the edited loops are asked again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,22 +15,33 @@ from ..lang.definitions import Definition
 from ..lang.errors import Instance
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes
-from .isl import Map, Set, smallest_point
-from .looptree import Seq, Tree, time_maps
+from .isl import Map, Set, isl, smallest_point
+from .looptree import Seq, Tree, producer, time_maps
 from .model import Model
 from .statements import Statement
-from .times import Placed, placed, unordered
+from .times import Placed, meeting, placed, unordered
 
 Relaxed = Callable[[Statement], bool]
 
 
 @dataclass(frozen=True, eq=False)
 class Violation:
-    """Pairs of instances of a dependence that a tree runs in the wrong order, or in none."""
+    """Pairs of instances of a dependence that a tree runs in the wrong order, or in none.
+
+    `source` and `sink` are the statements that run: those of the dependence, or what executes
+    them at a loop. `kind` is that of the dependence, "race" where iterations at once share
+    storage, "uninitialised" where the sink reads what the source does not compute there.
+    """
 
     dependence: Dependence
     pairs: Map
-    loops: tuple[str, ...]
+    source: Statement
+    sink: Statement
+    kind: str = ""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.kind == "uninitialised"
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,11 @@ class Witness:
         if not d.exact:
             first, second = f"may {first[:-1]}", f"may {second[:-1]}"
         at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
-        text = f"{self.source} {first} {d.tensor.name}[{self.element}], {self.sink} {second} it"
+        element = f"{d.tensor.name}[{self.element}]"
+        if self.violation.is_lost:
+            text = f"{self.sink} {second} {element}, which {self.source} has not computed there"
+        else:
+            text = f"{self.source} {first} {element}, {self.sink} {second} it"
         return text + (f", at {at}" if at else "")
 
 
@@ -88,31 +103,33 @@ class Prover:
         """
         stages: dict[Statement, list[Placed]] = {}
         for p in placed(tree):
-            stages.setdefault(p.stage.statement, []).append(p)
+            stages.setdefault(p.stage.statement.base, []).append(p)
         asked = dict.fromkeys(d for s in edited for d in self._by_statement[s])
         for d in asked:
+            sources, sinks = stages.get(d.source, []), stages.get(d.sink, [])
             own = d.tensor is d.source.func and relaxed(d.source)
             free = own and d.source is d.sink
             must = self._whole_flow(d) if own and not free and d.kind == "flow" else d.map
-            for a in stages.get(d.source, ()):
-                for b in stages.get(d.sink, ()):
+            for a in sources:
+                for b in sinks:
                     wrong = unordered(a, b, d.kind, d.tensor, relaxed=free)
-                    pairs = must.intersect(wrong).intersect_params(context)
+                    pairs = _between(must, a, b).intersect(wrong).intersect_params(context)
                     if not pairs.is_empty():
-                        yield Violation(d, pairs, tuple(x.name for x in a.loops))
+                        yield Violation(d, pairs, a.stage.statement, b.stage.statement)
+            if d.kind == "flow":
+                yield from _lost(d, sources, sinks, context)
 
     def uncovered(self, tree: Tree, context: Set) -> Statement | None:
         """A statement some of whose instances no stage of a tree runs."""
-        parts: dict[Statement, Set] = {}
+        parts: dict[Statement, Set] = {s: s.frame.empty for s in self.model.statements}
         for p in placed(tree):
             s, run = p.stage.statement, p.stage.where
-            if run is not None:
-                parts[s] = parts[s].union(run) if s in parts else run
-            else:
-                parts[s] = s.frame.universe
-        for s in self.model.statements:
-            missing = s.domain.intersect_params(context).subtract(parts.get(s, s.frame.empty))
-            if not missing.is_empty():
+            if s.placed is not None:
+                parts.pop(s.placed, None)
+            whole = s.frame.universe if run is None else run
+            parts[s] = parts[s].union(whole) if s in parts else whole
+        for s, run in parts.items():
+            if not s.domain.intersect_params(context).subtract(run).is_empty():
                 return s
         return None
 
@@ -141,14 +158,64 @@ class Prover:
         return best
 
 
+def _between(pairs: Map, a: Placed, b: Placed) -> Map:
+    """{ x -> y } of the algorithm as pairs of what executes x and y, in whichever iteration."""
+    pairs = pairs.insert_dims(isl.dim_type.in_, 0, len(a.stage.statement.around))
+    return pairs.insert_dims(isl.dim_type.out, 0, len(b.stage.statement.around))
+
+
+def _lost(
+    d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed], context: Set
+) -> Iterator[Violation]:
+    """Instances whose source does not run where they do, as a Func is computed at a loop.
+
+    With tau the loops that keep its values apart, of a sink y with the source x,
+
+        { y -> (tau(y), x) } less the range of { x' -> (tau(x'), x) : x' executes x }
+    """
+    node = producer(sources[0].path, d.tensor) if sources else None
+    if node is None:
+        return
+    loops = list(range(node.apart))
+    for b in sinks:
+        around = len(b.stage.statement.around)
+        source_of = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
+        source_of = source_of.intersect_domain(b.domain).intersect_params(context)
+        count = len(b.loops)
+        if count < node.apart:
+            missing = source_of
+        else:
+            at = b.at(loops).flat_range_product(source_of)
+            for a in sources:
+                if list(map(id, meeting(a, b).loops[: node.apart])) == [
+                    id(x) for x in a.loops[: node.apart]
+                ]:
+                    at = at.subtract_range(_executed(a, loops))
+            missing = at.project_out(isl.dim_type.out, 0, node.apart)
+        if not missing.is_empty():
+            yield Violation(d, missing.reverse(), d.source, b.stage.statement, "uninitialised")
+
+
+def _executed(a: Placed, loops: list[int]) -> Set:
+    """{ (loops, instance of the algorithm) }"""
+    whole = Map.identity(a.domain.get_space().map_from_set())
+    own = whole.project_out(isl.dim_type.out, 0, len(a.stage.statement.around))
+    return a.at(loops).flat_range_product(own).range()
+
+
 def _witness(v: Violation, sizes: dict[str, int], point: list[int]) -> Witness:
-    d = v.dependence
-    count = len(d.source.loops)
+    count = len(v.source.loops)
     source, sink = (
-        Instance(s.name, {x.name: k for x, k in zip(s.loops, at, strict=True)})
-        for s, at in ((d.source, point[:count]), (d.sink, point[count:]))
+        Instance(
+            s.name,
+            {x.name: k for x, k in zip(s.loops, at, strict=True) if x not in s.around},
+            {x.name: k for x, k in zip(s.around, at, strict=False)},
+        )
+        for s, at in ((v.source, point[:count]), (v.sink, point[count:]))
     )
-    return Witness(v, sizes, source, sink, _element(d, sizes, point, count))
+    own = point[len(v.source.around) : count], point[count + len(v.sink.around) :]
+    element = _element(v.dependence, sizes, [*own[0], *own[1]], len(own[0]))
+    return Witness(v, sizes, source, sink, element)
 
 
 def _element(d: Dependence, sizes: dict[str, int], point: list[int], count: int) -> str:

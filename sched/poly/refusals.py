@@ -29,23 +29,25 @@ def refusal(
     witness = prover.witness(found)
     asked = composite or directive.text()
     if witness is None:
-        d = found[0].dependence
+        v = found[0]
+        d = v.dependence
         return ScheduleError(
             f"{asked} is refused: it could not be shown that {d.source.name} runs before "
             f"{d.sink.name} where it must",
             where=directive.span,
             status="unproved",
-            kind=_kind(directive, d.kind),
+            kind=_kind(directive, v),
             tensor=d.tensor.name,
             directive=asked,
         )
-    d = witness.violation.dependence
+    v = witness.violation
+    d = v.dependence
     return ScheduleError(
-        f"{asked} is refused: {_order_text(directive)}{witness.text}",
+        f"{asked} is refused: {_order_text(directive, v)}{witness.text}",
         where=directive.span,
         hint=_hint(directive, witness, helps),
         status="violation" if d.exact else "unproved",
-        kind=_kind(directive, d.kind),
+        kind=_kind(directive, v),
         tensor=d.tensor.name,
         source=witness.source,
         sink=witness.sink,
@@ -109,22 +111,27 @@ def _rank(found: tuple[dict[str, int], list[int]]) -> tuple[int, list[int], list
     return sum(sizes.values()), list(sizes.values()), point
 
 
-def _kind(directive: Directive, kind: str) -> str:
-    return {"parallel": "race", "vectorize": "lane"}.get(directive.name, kind)
+def _kind(directive: Directive, v: Violation) -> str:
+    named = {"parallel": "race", "vectorize": "lane"}.get(directive.name, v.dependence.kind)
+    return v.kind or named
 
 
-def _order_text(directive: Directive) -> str:
-    match directive.name:
-        case "parallel":
-            return "two iterations would run at once, and one needs the other: "
-        case "vectorize":
-            return "two lanes would run at once, and one needs the other: "
-        case _:
-            return "the first would run after the second: "
+def _order_text(directive: Directive, v: Violation) -> str:
+    if v.is_lost:
+        return ""
+    if directive.name == "parallel" or v.kind == "race":
+        return "two iterations would run at once, and one needs the other: "
+    if directive.name == "vectorize":
+        return "two lanes would run at once, and one needs the other: "
+    return "the first would run after the second: "
 
 
 def _hint(directive: Directive, witness: Witness, helps: Helps) -> str | None:
     d = witness.violation.dependence
+    if witness.violation.is_lost:
+        return f"compute {d.tensor.name} at a loop that is around all that read it"
+    if witness.violation.kind == "race":
+        return "store_at a loop inside of it: each iteration has storage of its own then"
     if not d.exact:
         return "which elements they touch depends on data: trust() takes your word for it"
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):

@@ -6,17 +6,29 @@ guard; a guard stands at the outermost place that knows all it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
 from ..lang.nodes import Node, RVar, Var, postorder, substitute
 from ..lang.printer import Names, expr_text, index_text
-from .bounds import Bounds, exact_bounds, loop_bounds, remaining, span_of, split_guard, whole_bounds
+from ..lang.tensors import Func
+from .bounds import (
+    Bounds,
+    exact_bounds,
+    exact_ends,
+    has_gaps,
+    local_extent,
+    loop_bounds,
+    remaining,
+    span_of,
+    split_guard,
+    whole_bounds,
+)
 from .expressions import Translator
 from .isl import Set, isl, union_sets
-from .looptree import Alloc, Loop, Seq, Stage, Tree, iterations, leaves, loop_map
+from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, iterations, leaves, loop_map
 
 _SET = isl.dim_type.set
 
@@ -67,7 +79,18 @@ class ScanSeq:
     parts: tuple[Scan, ...]
 
 
-Scan = ScanLoop | ScanIf | ScanStage | ScanSeq
+@dataclass(frozen=True, slots=True)
+class ScanAlloc:
+    """The storage of a Func, for one execution of the body: from `origin` on, over the loops
+    around, with `extents`, over sizes."""
+
+    func: Func
+    origin: tuple[Node, ...]
+    extents: tuple[Node, ...]
+    body: Scan
+
+
+Scan = ScanLoop | ScanIf | ScanStage | ScanSeq | ScanAlloc
 
 
 def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
@@ -93,6 +116,8 @@ class _Scope:
 
     loops: tuple[Var, ...]
     described: Set
+    #: Inside of a vector loop: its lanes share storage.
+    in_lanes: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,8 +152,26 @@ class _Scanner:
                 return self._loop(tree, scope)
             case Stage():
                 return self._stage(tree, scope)
-            case Alloc(body=body) | Seq(body=body):
+            case Alloc(func=func, body=body) if scope.loops and not scope.in_lanes:
+                return self._storage(func, leaves(tree), self._body(body, scope), scope)
+            case Alloc(body=body) | Produce(body=body) | Seq(body=body):
                 return self._body(body, scope)
+
+    def _storage(
+        self, func: Func, below: Sequence[tuple[Path, Stage]], body: _Found, scope: _Scope
+    ) -> _Found:
+        """Room for what is written in one iteration of the loops around."""
+        if any(s.statement.definition.opaque is not None and _touches(s, func) for _, s in below):
+            return body  # extern stages are given all of a buffer, which stays where it is
+        written = [s for _, s in below if s.statement.func is func]
+        depth = len(scope.loops)
+        touched = [_written(s, depth) for s in written]
+        whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
+        names = Translator(self.parameters, scope.loops)
+        known = scope.described.intersect_params(self.context)
+        axes = [local_extent(whole, depth, k, known, names) for k in range(func.ndim)]
+        made = ScanAlloc(func, tuple(lo for lo, _ in axes), tuple(n for _, n in axes), body.scan)
+        return _Found(made, body.pending)
 
     def _body(self, body: tuple[Tree, ...], scope: _Scope) -> _Found:
         if len(body) == 1:
@@ -157,18 +200,27 @@ class _Scanner:
                     f"the {loop.kind} loop {loop.name} has no constant extent any more",
                     hint="make it serial, or split it anew",
                 )
-        inside = _Scope((*scope.loops, var), outside.intersect(bounds.described))
+        lanes = scope.in_lanes or loop.kind == "vector"
+        inside = _Scope((*scope.loops, var), outside.intersect(bounds.described), lanes)
         body = self._body(loop.body, inside).guarded(depth + 1)
         data = _data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
-        found = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
-        return _Found(found, body.pending)
+        made = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
+        found = _Found(made, body.pending)
+        if lanes and not scope.in_lanes and scope.loops:
+            for func in _stored_below(loop):
+                found = self._storage(func, leaves(loop), found, scope)
+        return found
 
     def _bounds(self, loop: Loop, visited: Set, known: Set, scope: _Scope, var: Var) -> Bounds:
         if loop.whole is not None:
             whole = whole_bounds(visited, loop.whole)
             if visited.is_subset(whole.described):
                 return whole  # the body is under a guard
-        return loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
+        found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
+        if found.step == 1 and has_gaps(visited, found, known):
+            exact = exact_ends(visited, known, Translator(self.parameters, scope.loops))
+            return exact or found
+        return found
 
     def _unique(self, name: str) -> str:
         count = self.names[name] = self.names.get(name, 0) + 1
@@ -200,10 +252,32 @@ class _Scanner:
         }
 
 
+def _stored_below(tree: Tree) -> Iterator[Func]:
+    """The Funcs whose storage lives for a part of what a tree does."""
+    if isinstance(tree, Alloc):
+        yield tree.func
+    if not isinstance(tree, Stage):
+        for child in tree.body:
+            yield from _stored_below(child)
+
+
+def _touches(stage: Stage, func: Func) -> bool:
+    return any(a.tensor is func for a in stage.statement.accesses)
+
+
+def _written(stage: Stage, depth: int) -> Set:
+    """{ (loops, element) : a stage writes the element }"""
+    whole = loop_map(stage)
+    total = int(whole.dim(isl.dim_type.out))
+    at = whole.project_out(isl.dim_type.out, depth, total - depth)
+    write = stage.statement.write.map.intersect_domain(stage.instances)
+    return at.flat_range_product(write).range()
+
+
 def _data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:
     """The bounds of a loop that runs over one RVar of one stage, if they are read from data at a
     place that the loops around it know."""
-    while isinstance(body, (ScanLoop, ScanIf)):
+    while isinstance(body, (ScanLoop, ScanIf, ScanAlloc)):
         body = body.body
     if not isinstance(body, ScanStage):
         return None
@@ -232,7 +306,7 @@ def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
                     count = ix.sub(hi, lo)
                     return expr_text(count if step == 1 else ix.floordiv(count, step))
                 pending.append(body)
-            case ScanIf(body=body):
+            case ScanIf(body=body) | ScanAlloc(body=body):
                 pending.append(body)
             case ScanSeq(parts=parts):
                 pending += parts
@@ -267,6 +341,10 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
             return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown)}"
         case ScanSeq(parts=parts):
             return "\n".join(_text(p, pad, names, shown) for p in parts)
+        case ScanAlloc(func=func, extents=extents, body=body):
+            name = (names or {}).get(func, func.name)
+            room = ", ".join(map(written, extents))
+            return f"{pad}store {name}[{room}]:\n{_text(body, pad + '  ', names, shown)}"
         case ScanStage(stage=stage):
             guard = stage.statement.guard
             listing = stage.statement.definition.listing(names) + _point_note(found, written)

@@ -359,6 +359,47 @@ class StageHandle:
         self._do("compute_with", other=target.name, loop=_name(loop), shift=int(shift))
         return self
 
+    # placement --------------------------------------------------------------------------------
+    def compute_at(
+        self, consumer: StageHandle | LoopHandle | Any, loop: Loop | None = None
+    ) -> StageHandle:
+        """Computes the Func in each iteration of a loop of a consumer, as far as it is read there.
+
+        Args:
+            consumer: a stage (or its Func), and `loop` one of its loops; or the handle of a loop.
+
+        Its storage lives for one iteration of that loop, unless `store_at` says otherwise. The
+        Funcs of a recurrence move together.
+
+        Legal: where all that reads the Func is inside of the loop, or what it reads is computed
+        before.
+        """
+        self._do("compute_at", **_loop_of(self._schedule, consumer, loop))
+        return self
+
+    def compute_root(self) -> StageHandle:
+        """Computes the Func once, before all that reads it, and stores all of it."""
+        self._do("compute_root")
+        return self
+
+    def store_at(
+        self, consumer: StageHandle | LoopHandle | Any, loop: Loop | None = None
+    ) -> StageHandle:
+        """Keeps the storage of the Func for one iteration of a loop around where it is computed.
+
+        What an earlier iteration has computed is not computed again: the window slides, and no
+        more of it is kept than is still read.
+
+        Legal: where iterations that run at once do not share what they write.
+        """
+        self._do("store_at", **_loop_of(self._schedule, consumer, loop))
+        return self
+
+    def store_root(self) -> StageHandle:
+        """Keeps the storage of the Func for the whole program."""
+        self._do("store_at")
+        return self
+
     def partition(self, condition: Any) -> tuple[StageHandle, StageHandle]:
         """Splits the stage in two by an affine condition over its Vars, RVars and sizes.
 
@@ -443,6 +484,18 @@ def _name(loop: Loop) -> str:
     raise LanguageTypeError(
         f"{loop!r} is no loop", hint="name a loop by its handle, its Var or RVar, or a string"
     )
+
+
+def _loop_of(schedule: Schedule, consumer: Any, loop: Loop | None) -> dict[str, str]:
+    """A loop of a stage, given as both or by its handle."""
+    if loop is None:
+        if not isinstance(consumer, LoopHandle):
+            raise LanguageTypeError(
+                f"{consumer!r} is no loop", hint='compute_at(s[g]["y"]) or compute_at(g, "y")'
+            )
+        return {"consumer": consumer.stage_name, "loop": consumer.name}
+    stage = consumer if isinstance(consumer, StageHandle) else schedule[consumer]
+    return {"consumer": stage.name, "loop": _name(loop)}
 
 
 def _check_factor(directive: str, factor: Any, what: str = "factor") -> None:

@@ -48,7 +48,12 @@ class Access:
 
 @dataclass(eq=False)
 class Statement:
-    """A definition over its exact domain. `guard` is what remains to be tested at each instance."""
+    """A definition over its exact domain. `guard` is what remains to be tested at each instance.
+
+    Of a Func that is computed at a loop of its consumers, `around` are the loops around it: they
+    come first in its frame, so that an instance that runs several times counts as several. `base`
+    is the statement without them.
+    """
 
     definition: Definition
     name: str
@@ -58,6 +63,13 @@ class Statement:
     #: Bounds of RVars that are read from data; the domain holds all values they may have.
     data_bounds: frozenset[Node] = frozenset()
     accesses: list[Access] = field(default_factory=list)
+    around: tuple[Var, ...] = ()
+    placed: Statement | None = None
+
+    @property
+    def base(self) -> Statement:
+        """The statement of the algorithm, which it executes here and there."""
+        return self if self.placed is None else self.placed
 
     @property
     def func(self) -> Func:
@@ -67,7 +79,7 @@ class Statement:
     def loops(self) -> tuple[Var | RVar, ...]:
         """Its dimensions as symbols, outermost first in the order written."""
         d = self.definition
-        return d.dims if d.opaque is None else d.loops
+        return (*self.around, *(d.dims if d.opaque is None else d.loops))
 
     @property
     def reads(self) -> list[Access]:

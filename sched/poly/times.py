@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .isl import Map, PwAff, Set, isl, relation
-from .looptree import Alloc, Loop, Path, Stage, Tree, coordinate_values, leaves, loops_of
+from .looptree import Alloc, Loop, Path, Stage, Tree, coordinate_values, leaves, loops_of, producer
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,21 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
     result = Map.empty(_space(a, b))
     for pairs in found:
         result = result.union(pairs)
-    own = 0 if kind == "flow" else _iterations_apart(met, tensor)
+    own = apart(a, b, tensor)
+    if own is None:
+        own = 0 if kind == "flow" else _iterations_apart(met, tensor)
     return result.intersect(_related(a, b, list(range(own)), _identity)) if own else result
+
+
+def apart(a: Placed, b: Placed, tensor: object) -> int | None:
+    """Around how many loops a tensor is computed anew for each iteration; None if it is not."""
+    node = producer(a.path, tensor) or producer(b.path, tensor)
+    return None if node is None else node.apart
+
+
+def alike(a: Placed, b: Placed, loops: int) -> Map:
+    """{ x of a -> y of b : in the same iteration of the outermost loops }"""
+    return _related(a, b, list(range(loops)), _identity)
 
 
 def _iterations_apart(met: Meeting, tensor: object) -> int:

@@ -36,6 +36,12 @@ class Emitter:
                     self.emit(part)
             case ir.For():
                 self._loop(stmt)
+            case ir.Alloc(origin=origin, body=body):
+                values = self.evaluator.compute(*(value for _, value in origin))
+                with self.evaluator.scope():
+                    for (var, _), value in zip(origin, values, strict=True):
+                        self.evaluator.bind(var, value)
+                    self.emit(body)
             case ir.If(condition=condition, body=body):
                 self._if(condition, body)
             case ir.Stores(stores=stores):

@@ -1,0 +1,180 @@
+"""Directives that say where a Func is computed and stored: compute_at, compute_root, store_at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from ...lang.errors import ScheduleError
+from ...lang.nodes import Var, postorder
+from ...lang.tensors import Func
+from ..edits import At, stages, with_body
+from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree
+
+Body = tuple[Tree, ...]
+
+
+def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]) -> Seq:
+    """f[y, x] = ...                   for yo: f[y, x] = ..., as far as this iteration reads it
+       for yo: ... g = f ...     ->            ... g = f ...
+
+    The loops of the Funcs, and all that is in them, move into the body of the loop, before what
+    reads them. `around` are names for the loops around them.
+
+    Raises:
+        ScheduleError: nothing inside of the loop reads them, or they share loops with others.
+    """
+    nests = _nests(tree, funcs)
+    made = Produce(tuple(funcs), around, tuple(_moved(n, old, around) for n, old in nests))
+    kept = {
+        f for f in funcs for x in _allocs(tree) if x.func is f and x.asked and _holds(x, at.loop)
+    }
+
+    def change(node: Tree, body: Body) -> Body:
+        if isinstance(node, Alloc) and node.func in funcs and node.func not in kept:
+            return body
+        if node is at.loop:
+            body = _before_readers(body, funcs, (made,)) or body
+            for func in funcs:
+                body = body if func in kept else (Alloc(func, body),)
+        return (with_body(node, body),) if body else ()
+
+    if not any(_reads(child, funcs) for child in at.loop.body):
+        names = " and ".join(f.name for f in funcs)
+        raise ScheduleError(
+            f"nothing inside of the loop {at.loop.name} reads {names}",
+            hint=f"{names} can be computed at a loop around a stage that reads it",
+        )
+    return _rewritten(tree, change, [nest for nest, _ in nests])
+
+
+def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
+    """The Funcs are computed once, before all that reads them."""
+    nests = _nests(tree, funcs)
+    moved = tuple(_moved(n, old, ()) for n, old in nests)
+
+    def change(node: Tree, body: Body) -> Body:
+        if isinstance(node, Alloc) and node.func in funcs:
+            return body
+        return (with_body(node, body),) if body else ()
+
+    body = _rewritten(tree, change, [nest for nest, _ in nests]).body
+    body = _before_readers(body, funcs, moved) or (*moved, *body)
+    for func in funcs:
+        body = (Alloc(func, body),)
+    return Seq(body)
+
+
+def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
+    """The storage of the Funcs lives for one iteration of a loop; None: for the whole program."""
+    loop = None if at is None else at.loop
+
+    def change(node: Tree, body: Body) -> Body:
+        if isinstance(node, Alloc) and node.func in funcs:
+            return body
+        if node is loop:
+            for func in funcs:
+                body = (Alloc(func, body, asked=True),)
+        return (with_body(node, body),)
+
+    body = _rewritten(tree, change).body
+    if loop is None:
+        for func in funcs:
+            body = (Alloc(func, body, asked=True),)
+    return Seq(body)
+
+
+def _rewritten(
+    tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()
+) -> Seq:
+    """The tree without some nodes and with each other one replaced, innermost ones first:
+    `change` is given the node as it was and what its body has become."""
+
+    def visit(node: Tree) -> Body:
+        if any(node is gone for gone in without):
+            return ()
+        if isinstance(node, Stage):
+            return (node,)
+        return change(node, tuple(x for child in node.body for x in visit(child)))
+
+    return Seq(tuple(x for child in tree.body for x in visit(child)))
+
+
+def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ...]]]:
+    """The parts of a tree that compute the Funcs, each with the names of the loops around it."""
+    found: list[tuple[Tree, tuple[Var, ...]]] = []
+
+    def visit(node: Tree, around: tuple[Var, ...], loop: Loop | None) -> None:
+        own = [s.statement.func in funcs for s in stages(node)]
+        if all(own) and isinstance(node, (Loop, Stage)):
+            if loop is not None:
+                raise _shared(funcs, loop)
+            found.append((node, around))
+        elif any(own) and not isinstance(node, Stage):
+            inside = isinstance(node, Produce) and bool(set(node.funcs) & set(funcs))
+            for child in node.body:
+                if inside and isinstance(node, Produce):
+                    visit(child, node.around, None)
+                else:
+                    visit(child, around, node if isinstance(node, Loop) else loop)
+
+    for child in tree.body:
+        visit(child, (), None)
+    return found
+
+
+def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
+    names = ", ".join(dict.fromkeys(s.name for s in stages(loop)))
+    return ScheduleError(
+        f"{' and '.join(f.name for f in funcs)} shares the loop {loop.name} with others ({names})",
+        hint="fission takes them apart, where that is legal",
+    )
+
+
+def _moved(nest: Tree, old: tuple[Var, ...], new: tuple[Var, ...]) -> Tree:
+    """A nest with other loops around it."""
+    if isinstance(nest, Stage):
+        own = nest.coordinates[len(old) :]
+        if set(postorder(*own)) & set(old):
+            raise ScheduleError(
+                f"the loops of {nest.name} are skewed by loops around them, and cannot move",
+                hint="say where it is computed first, then skew",
+            )
+        return replace(nest, coordinates=(*new, *own))
+    moved = with_body(nest, tuple(_moved(child, old, new) for child in nest.body))
+    if isinstance(moved, Produce):
+        return replace(moved, around=(*new, *moved.around[len(old) :]))
+    return moved
+
+
+def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:
+    """The body with something in front of the first part that reads the Funcs."""
+    for k, child in enumerate(body):
+        if _reads(child, funcs):
+            if isinstance(child, Alloc):
+                inside = _before_readers(child.body, funcs, made)
+                assert inside is not None
+                return (*body[:k], with_body(child, inside), *body[k + 1 :])
+            return (*body[:k], *made, *body[k:])
+    return None
+
+
+def _reads(tree: Tree, funcs: Collection[Func]) -> bool:
+    """Whether a stage that computes none of the Funcs reads one."""
+    return any(
+        a.tensor in funcs
+        for s in stages(tree)
+        if s.statement.func not in funcs
+        for a in s.statement.reads
+    )
+
+
+def _allocs(tree: Tree) -> list[Alloc]:
+    own = [tree] if isinstance(tree, Alloc) else []
+    below = () if isinstance(tree, Stage) else tree.body
+    return own + [x for child in below for x in _allocs(child)]
+
+
+def _holds(tree: Tree, loop: Loop) -> bool:
+    below = () if isinstance(tree, Stage) else tree.body
+    return tree is loop or any(_holds(child, loop) for child in below)

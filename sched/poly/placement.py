@@ -1,0 +1,270 @@
+"""What is computed at loops of its consumers: how much of it, and in which iteration.
+
+With tau the loops around a `Produce`, and the stages behind it in the innermost of them, what one
+iteration needs is
+
+    { (tau, element) : an instance of a stage at tau reads the element }
+
+and the statements inside are those that compute it, with the loops around as their first
+dimensions: an instance of the algorithm that runs in several iterations is several instances here.
+Where the storage outlives the iteration, an instance runs in the first one only that needs it: the
+window slides. That takes loops which run in order, and elements that are computed one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..lang.nodes import Node
+from ..lang.tensors import Func
+from .affine import Relation, affine_value
+from .edits import map_stages, stored_in, with_body
+from .isl import Frame, Map, PwAff, Set, isl, relation, union_sets
+from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, leaves
+from .model import Model
+from .statements import Access, Statement
+
+_SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param
+
+
+def placed(model: Model, tree: Seq) -> tuple[Seq, frozenset[Statement]]:
+    """The tree with statements that compute what is needed where they stand; and which of the
+    algorithm's statements run for other instances than before."""
+    placer = _Placer(model)
+    made = placer.node(_sunk(model, tree), (), {}, [])
+    assert isinstance(made, Seq)
+    return made, frozenset(placer.changed)
+
+
+def slides(model: Model, func: Func) -> bool:
+    """Whether each element of a Func can be computed by itself, when it is first needed."""
+    definitions = model.definitions[func]
+    return all(d.opaque is None and (d.is_pointwise or not d.is_update) for d in definitions)
+
+
+def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
+    """The tree with statements of some Funcs that compute all that anything reads."""
+    if isinstance(tree, Stage):
+        base = tree.statement.base
+        moved = base.func in funcs and base is not tree.statement
+        return replace(tree, statement=base) if moved else tree
+    return with_body(tree, tuple(at_root(model, child, funcs) for child in tree.body))
+
+
+# storage ----------------------------------------------------------------------------------------
+def produced(tree: Tree) -> list[tuple[Path, Produce]]:
+    """What is computed at loops, each with the path to it."""
+    found: list[tuple[Path, Produce]] = []
+
+    def visit(node: Tree, path: Path) -> None:
+        if isinstance(node, Produce):
+            found.append(((*path, (0, node)), node))
+        if not isinstance(node, Stage):
+            for position, child in enumerate(node.body):
+                visit(child, (*path, (position, child)))
+
+    visit(tree, ())
+    return found
+
+
+def stored_depth(path: Path, func: Func) -> int:
+    """Around how many loops of a path the storage of a Func lies."""
+    depth = 0
+    for _, node in path:
+        if isinstance(node, Alloc) and node.func is func:
+            return depth
+        depth += isinstance(node, Loop)
+    return 0
+
+
+def _sunk(model: Model, tree: Seq) -> Seq:
+    """Iterations that run at once share nothing that slides: its storage moves inside."""
+    for path, node in produced(tree):
+        for func in node.funcs:
+            nodes = [x for _, x in path]
+            at = next(k for k, x in enumerate(nodes) if isinstance(x, Alloc) and x.func is func)
+            apart = [x for x in nodes[at:] if isinstance(x, Loop) and x.kind == "parallel"]
+            if apart and slides(model, func):
+                tree = stored_in(tree, func, apart[-1], apart[-1].name)
+    return tree
+
+
+# demand -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Demand:
+    """What the statements of a `Produce` are made from; equal if the very same."""
+
+    reads: tuple[tuple[Access, tuple[Node, ...], Set | None], ...]
+    times: tuple[Node, ...]
+    apart: int
+
+    def is_same(self, other: object) -> bool:
+        if not isinstance(other, _Demand) or len(self.reads) != len(other.reads):
+            return False
+        same = all(
+            a is b and x == y and v is w
+            for (a, x, v), (b, y, w) in zip(self.reads, other.reads, strict=True)
+        )
+        return same and (self.times, self.apart) == (other.times, other.apart)
+
+
+class _Placer:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.changed: set[Statement] = set()
+
+    def node(
+        self, node: Tree, loops: tuple[Loop, ...], stored: Mapping[Func, int], after: list[Stage]
+    ) -> Tree:
+        """The node, up to date.
+
+        Args:
+            loops: around it.
+            stored: by Func, around how many of them its storage lies.
+            after: the stages that run behind it in the innermost loop; its own are added.
+        """
+        match node:
+            case Stage():
+                after.append(node)
+                return node
+            case Loop(body=body):
+                inside: list[Stage] = []
+                made = self._body(node, body, (*loops, node), stored, inside)
+                after += inside
+                return made
+            case Alloc(func=func, body=body):
+                return self._body(node, body, loops, {**stored, func: len(loops)}, after)
+            case Produce():
+                node = self._produce(node, loops, stored, after)
+                return self._body(node, node.body, loops, stored, after)
+            case Seq(body=body):
+                return self._body(node, body, loops, stored, after)
+
+    def _body(
+        self,
+        node: Tree,
+        body: tuple[Tree, ...],
+        loops: tuple[Loop, ...],
+        stored: Mapping[Func, int],
+        after: list[Stage],
+    ) -> Tree:
+        made = [self.node(child, loops, stored, after) for child in reversed(body)]
+        same = all(a is b for a, b in zip(reversed(made), body, strict=True))
+        return node if same else with_body(node, tuple(reversed(made)))
+
+    def _produce(
+        self, node: Produce, loops: tuple[Loop, ...], stored: Mapping[Func, int],
+        after: Sequence[Stage],
+    ) -> Produce:  # fmt: skip
+        count = len(loops)
+        own = [stage for _, stage in leaves(node)]
+        depth = max(stored[f] for f in node.funcs)
+        apart = depth if all(slides(self.model, f) for f in node.funcs) else count
+        reads = tuple(
+            (access, stage.coordinates[:count], stage.where)
+            for stage in after
+            for access in stage.statement.reads
+            if access.tensor in node.funcs
+        )
+        demand = _Demand(reads, own[0].coordinates[:count], apart)
+        if demand.is_same(node.demand):
+            return node
+        made = {s.base: s for s in self._statements(node, demand)}
+        self.changed |= made.keys()
+
+        def change(stage: Stage) -> Stage:
+            return replace(stage, statement=made[stage.statement.base])
+
+        body = tuple(map_stages(child, change) for child in node.body)
+        return replace(node, body=body, apart=apart, demand=demand)
+
+    def _statements(self, node: Produce, demand: _Demand) -> list[Statement]:
+        """The statements that compute what is needed, by the loops around."""
+        names = tuple(x.name for x in node.around)
+        frame = Frame(self.model.params, names)
+        back = _times(frame, demand.times).reverse()
+        wanted = {f: [] for f in node.funcs}
+        for access, coordinates, where in demand.reads:
+            touched = access.map if where is None else access.map.intersect_domain(where)
+            at = _times(access.statement.frame, coordinates).apply_range(back)
+            assert isinstance(access.tensor, Func)
+            wanted[access.tensor].append(at.flat_range_product(touched).range())
+        needed = {}
+        for func, found in wanted.items():
+            elements = self.model.element_frame(func).dims
+            whole = union_sets(found, Frame(self.model.params, (*names, *elements)).empty)
+            needed[func] = _named(whole, names).move_dims(
+                _PARAM, len(self.model.params), _SET, 0, len(names)
+            )
+        found = [self._lifted(s, node) for s in self.model.part(names, needed)]
+        if demand.apart < len(names):
+            for statement in found:
+                _restrict(statement, _first(statement, frame, demand))
+        return found
+
+    def _lifted(self, s: Statement, node: Produce) -> Statement:
+        """A statement whose parameters for the loops around become its first dimensions."""
+        names = tuple(x.name for x in node.around)
+        whole = Frame((*self.model.params, *names), ()).space
+        first, count = len(self.model.params), len(names)
+
+        def of_set(x: Set) -> Set:
+            return x.align_params(whole).move_dims(_SET, 0, _PARAM, first, count)
+
+        def of_map(x: Map) -> Map:
+            return x.align_params(whole).move_dims(_IN, 0, _PARAM, first, count)
+
+        dims = s.frame.dims
+        made = replace(
+            s, frame=Frame(self.model.params, (*names, *dims)), domain=of_set(s.domain),
+            accesses=[], around=node.around,
+        )  # fmt: skip
+        for a in s.accesses:
+            r = a.relation
+            lifted = Relation(of_map(r.map), r.may, of_map(r.unbounded))
+            within = of_set(a.domain).intersect(made.domain).coalesce()
+            made.accesses.append(replace(a, statement=made, relation=lifted, domain=within))
+        return made
+
+
+def _times(frame: Frame, coordinates: Sequence[Node]) -> Map:
+    """{ point of the frame -> coordinates }"""
+    values: list[PwAff] = []
+    for node in coordinates:
+        value = affine_value(frame, node)
+        assert value is not None, "a loop's coordinate is affine"
+        values.append(value)
+    return relation(values, frame)
+
+
+def _named(where: Set, names: Sequence[str]) -> Set:
+    for k, name in enumerate(names):
+        where = where.set_dim_name(_SET, k, name)
+    return where
+
+
+def _first(statement: Statement, frame: Frame, demand: _Demand) -> Set:
+    """Of the instances that differ only in loops inside of the first `apart` ones, the first."""
+    count = len(frame.dims)
+    own = len(statement.frame.dims) - count
+    inside = Frame(frame.params, tuple(f"#{k}" for k in range(own))).universe
+    # { (around, instance) -> (loops, instance) }
+    times = _times(frame, demand.times).product(Map.identity(inside.get_space().map_from_set()))
+    times = times.flatten()
+    running = statement.domain.apply(times)
+    which = Map.from_range(running)
+    which = which.move_dims(_IN, 0, _OUT, count, own).move_dims(_IN, 0, _OUT, 0, demand.apart)
+    first = which.lexmin()
+    first = first.move_dims(_OUT, 0, _IN, 0, demand.apart)
+    first = first.move_dims(_OUT, count, _IN, 0, own).range()
+    return first.apply(times.reverse()).coalesce()
+
+
+def _restrict(statement: Statement, where: Set) -> None:
+    """Leaves out the other instances."""
+    statement.domain = statement.domain.intersect(where).coalesce()
+    statement.accesses[:] = [
+        replace(a, domain=a.domain.intersect(statement.domain).coalesce())
+        for a in statement.accesses
+    ]

@@ -1,0 +1,53 @@
+"""Storage that iterations of a loop share, although they run at once.
+
+A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
+written by several threads: of its writes and reads, with t the loops around the parallel loop,
+
+    { x -> y : t(x) = t(y), in different iterations, at one element, and one of them writes }
+
+must be empty. (What slides has moved inside, see `placement`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..lang.tensors import Func
+from .dependences import Dependence
+from .isl import Set
+from .looptree import Seq, loops_of, producer
+from .placement import produced, stored_depth
+from .proof import Violation
+from .times import Placed, alike, placed
+
+
+def shared(tree: Seq, context: Set) -> Iterator[Violation]:
+    """Pairs of instances that touch one element at once."""
+    for path, node in produced(tree):
+        for func in node.funcs:
+            loops = loops_of(path)
+            for k in range(stored_depth(path, func), node.apart):
+                if loops[k].kind == "parallel":
+                    yield from _races(tree, func, k, context)
+
+
+def _races(tree: Seq, func: Func, loop: int, context: Set) -> Iterator[Violation]:
+    using = [p for p in placed(tree) if any(a.tensor is func for a in p.stage.statement.accesses)]
+    for a in using:
+        if producer(a.path, func) is None:
+            continue
+        for b in using:
+            if len(b.loops) > loop and a.loops[loop] is b.loops[loop]:
+                yield from _between(a, b, func, loop, context)
+
+
+def _between(a: Placed, b: Placed, func: Func, loop: int, context: Set) -> Iterator[Violation]:
+    first, second = a.stage.statement, b.stage.statement
+    at_once = alike(a, b, loop).subtract(alike(a, b, loop + 1)).intersect_params(context)
+    for x in (x for x in first.accesses if x.tensor is func and x.is_write):
+        for y in (y for y in second.accesses if y.tensor is func):
+            pairs = at_once.intersect(x.map.apply_range(y.map.reverse()))
+            if not pairs.is_empty():
+                kind = "output" if y.is_write else "flow"
+                d = Dependence(kind, func, first.base, second.base, pairs, x.must and y.must)
+                yield Violation(d, pairs, first, second, "race")
