@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ..lang.printer import expr_text
 from ..lang.records import Directive
-from ..lang.tensors import Func
 from .affine import condition, condition as sizes_condition
 from .directives import bodies, loops, mapping, tails
 from .edits import At, loops_around, place_of, stages
@@ -19,49 +18,10 @@ from .isl import Frame, Set
 from .looptree import Seq, Stage, leaves, loops_of
 from .model import Model
 from .proof import accumulates
+from .state import Assumption, Edit, State
 from .statements import Statement
 
 Symbols = Mapping[str, Node]
-
-
-@dataclass(frozen=True)
-class State:
-    """What a schedule is at a time.
-
-    Attributes:
-        gone: for a stage and a loop it had, the directive that replaced the loop.
-        reassociated: the stages for which the order of a sum does not matter.
-        trusted: directives that were not proven, each with the reason given.
-    """
-
-    tree: Seq
-    gone: Mapping[tuple[str, str], Directive]
-    reassociated: frozenset[str] = frozenset()
-    trusted: tuple[tuple[Directive, str], ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-    folds: tuple[tuple[Func, Window], ...] = ()
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """What a schedule asks of the sizes, checked at each call.
-
-    `condition` is what the user wrote; without one it is what isl makes of `allowed`.
-    """
-
-    allowed: Set
-    text: str
-    condition: Node | None
-    span: Span | None
-
-
-@dataclass(frozen=True)
-class Edit:
-    """What a directive made: the new state, the loops or stages it returns, and what to prove."""
-
-    state: State
-    made: tuple[str, ...]
-    edited: frozenset[Statement]
 
 
 DIRECTIVES = frozenset(
