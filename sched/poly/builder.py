@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..lang.errors import InternalError, ScheduleError, user_span
-from ..lang.nodes import Node
+from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
 from .conditions import Conditions
 from .editor import Editor
@@ -24,12 +24,19 @@ from .state import State
 from .statements import Statement
 
 
+@dataclass(frozen=True)
+class Batch:
+    """A batch under way: the number of directives before it, and what is to be proven."""
+
+    start: int
+    edited: frozenset[Statement] = frozenset()
+
+
 class Builder:
     """The state of a schedule, and the directives that led to it.
 
     Attributes:
         records: the directives, in order.
-        batches: which of them were proven together.
     """
 
     def __init__(
@@ -39,10 +46,10 @@ class Builder:
         self.prover = Prover(model, tree)
         self.state = State(tree, {})
         self.records: tuple[Directive, ...] = ()
-        self.batches: tuple[range, ...] = ()
+        self._batches: tuple[range, ...] = ()
         self._proven = proven
         self._symbols = symbols
-        self._pending: set[Statement] | None = None
+        self._batch: Batch | None = None
         self._trust: str | None = None
         self._composite: str | None = None
         self._start: tuple[State, tuple[Directive, ...]] | None = None
@@ -51,8 +58,16 @@ class Builder:
     def copy(self) -> Builder:
         """One that goes its own way, outside of the batches and trust around this one."""
         made = copy.copy(self)
-        made._pending = made._trust = None
+        made._batches = self.batches
+        made._batch = made._trust = None
         return made
+
+    @property
+    def batches(self) -> tuple[range, ...]:
+        """Which of the directives are proven together, also in the batch under way."""
+        if self._batch is None:
+            return self._batches
+        return (*self._batches, range(self._batch.start, len(self.records)))
 
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""
@@ -72,8 +87,15 @@ class Builder:
         Returns:
             The names of the loops or stages that it returns.
         """
-        given = tuple((k, v) for k, v in options.items() if v is not None)
+        given = tuple((k, self._named(v)) for k, v in options.items() if v is not None)
         return self.replay(Directive(stage, name, given, user_span()))
+
+    def _named(self, option: Any) -> Any:
+        """An option with the program's own sizes, where others of the same names were given."""
+        if not isinstance(option, Node):
+            return option
+        found = [n for n in postorder(option) if isinstance(n, Size)]
+        return substitute(option, {n: self._symbols.get(n.name, n) for n in found})
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """The same for a directive as data."""
@@ -81,8 +103,8 @@ class Builder:
             edit = self.editor(directive).run()
             if self._trust is not None:
                 pass
-            elif self._pending is not None:
-                self._pending |= edit.edited
+            elif self._batch is not None:
+                self._batch = replace(self._batch, edited=self._batch.edited | edit.edited)
             else:
                 self._check(edit.state, edit.edited, directive)
         state = edit.state
@@ -109,12 +131,12 @@ class Builder:
     # proving ----------------------------------------------------------------------------------
     def settle(self) -> None:
         """Proves what a batch under way has put off so far."""
-        if self._pending:
+        if self._batch is not None and self._batch.edited:
             last = self.records[-1]
             before, self._composite = self._composite, f"the batch up to {last.text()}"
             try:
                 with self._in_time(last):
-                    self._check(self.state, self._pending, last)
+                    self._check(self.state, self._batch.edited, last)
             finally:
                 self._composite = before
 
@@ -139,7 +161,7 @@ class Builder:
 
     def _would_help(self, directive: Directive, first: Directive) -> bool:
         """Whether a refused directive would be right with another one before it."""
-        if not self._advises or self._pending is not None:
+        if not self._advises or self._batch is not None:
             return False
         trial = self.copy()
         trial._advises = False
@@ -177,20 +199,17 @@ class Builder:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
-        before, outer = (self.state, self.records), self._pending
-        pending = self._pending = set()
+        before, outer = (self.state, self.records), self._batch
+        self._batch = outer or Batch(len(self.records))
         try:
             yield
-            if outer is not None:
-                outer |= pending
-            else:
+            if outer is None:
                 self.settle()
-                self.batches = (*self.batches, range(len(before[1]), len(self.records)))
+                self._batches, self._batch = self.batches, None
         except BaseException:
             self.state, self.records = before
+            self._batch = outer
             raise
-        finally:
-            self._pending = outer
 
     @contextmanager
     def trust(self, reason: str) -> Iterator[None]:

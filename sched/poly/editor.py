@@ -340,15 +340,20 @@ class Editor:
                         "a condition is over " + ", ".join(known),
                     )
                 given[n] = known[n.name]
-            elif isinstance(n, (Size, Param)) and n.name not in self.symbols:
-                raise self._malformed(
-                    f"the program has no size or Param {n.name}",
-                    "its sizes and Params are " + (", ".join(self.symbols) or "none"),
-                )
+        self._check_symbols(node)
         found = condition(statement.frame, substitute(node, given))
         if not found.exact:
             raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
         return found.set
+
+    def _check_symbols(self, node: Node) -> None:
+        """Refuses a condition on sizes and Params that the program does not have."""
+        for n in postorder(node):
+            if isinstance(n, (Size, Param)) and n.name not in self.symbols:
+                raise self._malformed(
+                    f"the program has no size or Param {n.name}",
+                    "its sizes and Params are " + (", ".join(self.symbols) or "none"),
+                )
 
     # assumptions ------------------------------------------------------------------------------
     def _assume(self, at: At, allowed: Set, text: str) -> None:
@@ -367,6 +372,7 @@ class Editor:
         self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
 
     def assume(self, condition: Node) -> tuple[str, ...]:
+        self._check_symbols(condition)
         found = sizes_condition(Frame(tuple(self.symbols), ()), condition)
         allowed = found.set.params() if found.exact else self.context
         made = Assumption(allowed, expr_text(condition), condition, self.span)

@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..lang.nodes import Node
+from ..lang.elaborate import infer_condition
+from ..lang.errors import LanguageError, user_span
+from ..lang.expr import as_node
+from ..lang.nodes import Const, Node, Op, Read, RVar, Size, Var, integer, postorder
 from ..lang.printer import expr_text
 from .expressions import Translator
 from .state import State
 
 if TYPE_CHECKING:
     from .schedule import Schedule
+
+
+def on_sizes(condition: Any) -> Node:
+    """A condition on sizes and Params, typed.
+
+    Raises:
+        LanguageError: it is about more than those.
+    """
+    node = infer_condition(as_node(condition), user_span())
+    for n in postorder(node):
+        if isinstance(n, (Read, Var, RVar)):
+            raise LanguageError(
+                f"an assumption is about sizes and Params, and cannot contain {expr_text(n)}"
+            )
+    return node
+
+
+def constants(state: State) -> dict[str, Node]:
+    """Sizes that are known: what is assumed to be equal to a constant."""
+    found: dict[str, Node] = {}
+    for a in state.assumptions:
+        match a.condition:
+            case Op(op="eq", operands=(Size(name=name), Const(value=value))):
+                found[name] = integer(int(value))
+    return found
 
 
 def assumptions(state: State, symbols: Mapping[str, Node]) -> Iterator[tuple[Node, str]]:

@@ -7,12 +7,11 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from ..lang.elaborate import infer_condition
-from ..lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
-from ..lang.expr import Expr, as_node
+from ..lang.errors import LanguageTypeError, ScheduleError, user_span
+from ..lang.expr import Expr
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Param, Read, RVar, Size, Var, integer, postorder
-from ..lang.printer import expr_text, html_text
+from ..lang.nodes import Node, Param, Size
+from ..lang.printer import html_text
 from ..lang.program import Program
 from ..lang.records import Directive
 from ..lang.tensors import Func, Input
@@ -72,9 +71,10 @@ class Schedule:
         except BudgetExceeded:
             raise unproved(program) from None
         self._builder = Builder(self.model, self.proven, self.parameters, tree)
-        #: Sizes that are known, and schedules for sizes that meet a condition.
-        self.constants: dict[str, Node] = {}
+        #: Schedules for sizes that meet a condition.
         self.variants: tuple[tuple[Node, Schedule], ...] = ()
+        #: How many directives a variant has from the schedule that it was made of.
+        self.inherited = 0
 
     @classmethod
     def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:
@@ -146,13 +146,7 @@ class Schedule:
 
     def assume(self, condition: Any) -> Schedule:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
-        node = infer_condition(as_node(condition), user_span())
-        for n in postorder(node):
-            if isinstance(n, (Read, Var, RVar)):
-                raise LanguageError(
-                    f"an assumption is about sizes and Params, and cannot contain {expr_text(n)}"
-                )
-        self._builder.apply("", "assume", {"condition": node})
+        self._builder.apply("", "assume", {"condition": requires.on_sizes(condition)})
         return self
 
     @cached_property
@@ -162,6 +156,11 @@ class Schedule:
         extents = [s for f in program.outputs for s in output_sizes(program, f)]
         symbols: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
         return {s.name: s for s in symbols}
+
+    @property
+    def constants(self) -> dict[str, Node]:
+        """Sizes that are known: what is assumed to be equal to a constant."""
+        return requires.constants(self._builder.state)
 
     @property
     def _known(self) -> dict[str, Node]:
@@ -237,8 +236,7 @@ class Schedule:
     def key(self) -> tuple[Any, ...]:
         """Hashable; equal for schedules of one program with the same directives."""
         variants = tuple((c, v.key) for c, v in self.variants)
-        constants = tuple(sorted((n, x.value) for n, x in self.constants.items()))  # type: ignore[attr-defined]
-        records = (self._rule, self.directives, constants, variants)
+        records = (self._rule, self.directives, variants)
         return (self.program.outputs, self.program.inputs, *records)
 
     def __eq__(self, other: object) -> bool:
@@ -268,10 +266,18 @@ class Schedule:
         return serial.to_json(self)
 
     @classmethod
-    def from_json(cls, outputs: Outputs, text: str) -> Schedule:
-        """A schedule of `outputs` with the directives that `to_json` wrote, proven anew."""
-        made = cls.default(outputs) if serial.says_default(text) else cls(outputs)
-        serial.replay_json(made, text)
+    def from_json(
+        cls, outputs: Outputs, text: str, args: Sequence[Input] | None = None
+    ) -> Schedule:
+        """A schedule of `outputs` with the directives that `to_json` wrote, proven anew.
+
+        Args:
+            args: as of a Schedule; by default the Inputs that have the names written.
+        """
+        written = serial.read_json(text)
+        make = cls.default if written.default else cls
+        made = make(outputs, args or written.args(outputs))
+        serial.replay(made, written.steps)
         return made
 
     @property
@@ -312,7 +318,6 @@ class Schedule:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")
             made.assume(Expr(self.program.sizes[name]) == value)
-        made.constants = {**self.constants, **{n: integer(v) for n, v in sizes.items()}}
         made.variants = tuple(self._fixed_variants(sizes))
         return made
 
@@ -329,9 +334,13 @@ class Schedule:
             The variant, a schedule of its own that assumes the condition. The first one whose
             condition holds is run; this schedule where none does.
         """
+        return self._variant(requires.on_sizes(condition))
+
+    def _variant(self, condition: Node) -> Schedule:
+        """The variant for a condition that is typed already."""
         variant = self.copy()
-        variant.variants = ()
-        variant.assume(condition)
+        variant.variants, variant.inherited = (), len(self.directives)
+        variant._builder.apply("", "assume", {"condition": condition})
         node = variant._builder.state.assumptions[-1].condition
         assert node is not None
         self.variants = (*self.variants, (node, variant))

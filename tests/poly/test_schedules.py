@@ -329,6 +329,14 @@ def test_nothing_unproven_leaves_a_batch(leave: str) -> None:
         s["f"].transform(("t",), lambda t: -t)
 
 
+def test_nothing_unproven_leaves_a_batch_inside_of_a_batch() -> None:
+    s = ps.Schedule(jacobi())
+    with refused(s, "is refused", kind="flow"), s.batch():
+        s["f"].transform(("t",), lambda t: -t)
+        with s.batch():
+            s.copy()
+
+
 def histogram() -> ps.Schedule:
     x, h = ps.Input("x", ps.int64, (n,), range=(0, n)), ps.InOut("h", ps.int64, (n,))
     r = ps.RVar("r", 0, n)
@@ -468,6 +476,8 @@ def test_many_directives_on_many_stages() -> None:
 @pytest.mark.parametrize("name", ["run", "at", "__class__", "tilt"])
 def test_json_names_directives_and_nothing_else(name: str) -> None:
     data = {"stage": "f", "name": name, "options": {}}
-    parts = [{"batch": False, "directives": [(data, None)]}]
+    steps = [{"directive": data, "trust": None}]
     with pytest.raises(ps.ScheduleError, match=f"there is no directive {name}"):
-        ps.Schedule.from_json(plane(), json.dumps({"default": False, "parts": parts}))
+        ps.Schedule.from_json(
+            plane(), json.dumps({"default": False, "inputs": None, "steps": steps})
+        )
