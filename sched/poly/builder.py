@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..lang.errors import InternalError, ScheduleError, user_span
+from ..lang.errors import ScheduleError, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
 from .conditions import Conditions
 from .editor import Editor
-from .folding import clobbers, enough
-from .isl import BudgetExceeded, Set, budget
+from .isl import BudgetExceeded, budget
+from .judge import Change, Judge
 from .looptree import Seq
 from .model import Model
-from .proof import Prover, accumulates, is_exact
 from .proven import BUDGET
-from .refusals import clobbered, refusal
 from .state import State
 from .statements import Statement
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch under way: the number of directives before it, and what is to be proven."""
+    """A batch under way: how many directives were before it, its own, and what they edited."""
 
     start: int
+    changes: tuple[Change, ...] = ()
     edited: frozenset[Statement] = frozenset()
+
+    def with_change(self, change: Change, edited: frozenset[Statement]) -> Batch:
+        return Batch(self.start, (*self.changes, change), self.edited | edited)
 
 
 class Builder:
@@ -43,11 +45,10 @@ class Builder:
         self, model: Model, proven: Conditions, symbols: Mapping[str, Node], tree: Seq
     ) -> None:
         self.model = model
-        self.prover = Prover(model, tree)
+        self.judge = Judge(model, proven, tree)
         self.state = State(tree, {})
         self.records: tuple[Directive, ...] = ()
         self._batches: tuple[range, ...] = ()
-        self._proven = proven
         self._symbols = symbols
         self._batch: Batch | None = None
         self._trust: str | None = None
@@ -68,13 +69,6 @@ class Builder:
         if self._batch is None:
             return self._batches
         return (*self._batches, range(self._batch.start, len(self.records)))
-
-    def callable(self, state: State) -> Set:
-        """The sizes that a call accepts."""
-        context = state.assumed(self.model.context)
-        for c in self._proven.sizes:
-            context = context.intersect(c.allowed)
-        return context
 
     def editor(self, directive: Directive) -> Editor:
         """What carries out a directive on the present state."""
@@ -101,18 +95,21 @@ class Builder:
         """The same for a directive as data."""
         with self._in_time(directive):
             edit = self.editor(directive).run()
-            if self._trust is not None:
-                pass
-            elif self._batch is not None:
-                self._batch = replace(self._batch, edited=self._batch.edited | edit.edited)
-            else:
-                self._check(edit.state, edit.edited, directive)
-        state = edit.state
-        if self._trust is not None:
-            state = replace(state, trusted=(*state.trusted, (directive, self._trust)))
-        self.state = state
+            change = Change(directive, self.state, self._with_trust(edit.state, directive))
+            edited = edit.edited if self._trust is None else frozenset()
+            if self._batch is None and self._trust is None:
+                self.judge.check((change,), edited, self._composite, self._would_help)
+        if self._batch is not None:
+            self._batch = self._batch.with_change(change, edited)
+        self.state = change.after
         self.records = (*self.records, directive)
         return edit.made
+
+    def _with_trust(self, state: State, directive: Directive) -> State:
+        """A state after a directive that is not proven, if it is trusted."""
+        if self._trust is None:
+            return state
+        return replace(state, trusted=(*state.trusted, (directive, self._trust)))
 
     @contextmanager
     def _in_time(self, directive: Directive) -> Iterator[None]:
@@ -131,33 +128,12 @@ class Builder:
     # proving ----------------------------------------------------------------------------------
     def settle(self) -> None:
         """Proves what a batch under way has put off so far."""
-        if self._batch is not None and self._batch.edited:
+        batch = self._batch
+        if batch is not None and batch.edited:
             last = self.records[-1]
-            before, self._composite = self._composite, f"the batch up to {last.text()}"
-            try:
-                with self._in_time(last):
-                    self._check(self.state, self._batch.edited, last)
-            finally:
-                self._composite = before
-
-    def _check(self, state: State, edited: Collection[Statement], directive: Directive) -> None:
-        def relaxed(s: Statement) -> bool:
-            return is_exact(s.definition) or (
-                s.name in state.reassociated and accumulates(s.definition)
-            )
-
-        context = self.callable(state)
-        missing = self.prover.uncovered(state.tree, context)
-        if missing is not None:
-            raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
-        for func, window in state.folds:
-            lost = clobbers(self.model, func, window, state.tree, context)
-            if lost:
-                more = enough(self.model, func, window, state.tree, context)
-                raise clobbered(lost, window, more, directive, self._composite, context)
-        found = list(self.prover.violations(state.tree, edited, relaxed, context))
-        if found:
-            raise refusal(self.prover, found, directive, self._composite, self._would_help)
+            with self._in_time(last):
+                asked = f"the batch up to {last.text()}"
+                self.judge.check(batch.changes, batch.edited, asked, self._would_help)
 
     def _would_help(self, directive: Directive, first: Directive) -> bool:
         """Whether a refused directive would be right with another one before it."""
@@ -181,7 +157,7 @@ class Builder:
         Args:
             args: what the user gave, as it is shown.
         """
-        before = self.state, self.records, self._composite
+        before, composite = (self.state, self.records, self._batch), self._composite
         outermost = self._start is None
         self._start = self._start or before[:2]
         shown = ", ".join(repr(x) for a in args for x in (a if isinstance(a, tuple) else (a,)))
@@ -189,10 +165,10 @@ class Builder:
         try:
             yield
         except BaseException:
-            self.state, self.records, _ = before
+            self.state, self.records, self._batch = before
             raise
         finally:
-            self._composite = before[2]
+            self._composite = composite
             if outermost:
                 self._start = None
 

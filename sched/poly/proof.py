@@ -32,6 +32,11 @@ class Violation:
     pairs: Map
     loops: tuple[str, ...]
 
+    @property
+    def subject(self) -> object:
+        """Violations of one subject are about the same instances."""
+        return self.dependence
+
 
 @dataclass(frozen=True)
 class Witness:

@@ -70,7 +70,7 @@ def clobbered(
     asked = composite or directive.text()
     best: tuple[dict[str, int], list[int], Clobber] | None = None
     for c in lost:
-        found = smallest_point(c.map.intersect_params(context).wrap())
+        found = smallest_point(c.pairs.intersect_params(context).wrap())
         if found is not None and (best is None or _rank(found) < _rank(best[:2])):
             best = (*found, c)
     func = lost[0].func

@@ -132,7 +132,7 @@ class Schedule:
         return self._derived("bounds", self._scan)
 
     def _scan(self) -> tuple[Scan, ...]:
-        return scan(self.tree, self._known, self._builder.callable(self._builder.state))
+        return scan(self.tree, self._known, self._builder.judge.callable(self._builder.state))
 
     @property
     def context(self) -> Set:
@@ -174,7 +174,7 @@ class Schedule:
 
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
-        return self._builder.prover.dependences
+        return self._builder.judge.prover.dependences
 
     # building -------------------------------------------------------------------------------------
     def __getitem__(self, what: Func | str) -> StageHandle:
