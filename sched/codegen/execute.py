@@ -185,7 +185,9 @@ class Machine:
                         self._run(body, {**env, var: value})
             case Alloc(buffers=buffers, origin=origin, body=body):
                 found = self._looked(stmt, env)
-                named = {var: int(x) for (var, _), x in zip(origin, found, strict=True)}
+                named: dict[Node, int] = {
+                    var: int(x) for (var, _), x in zip(origin, found, strict=True)
+                }
                 for b in buffers:
                     self.lives[b] = self.lives.get(b, 0) + 1
                     self.boxes[b] = self._box(b, named)

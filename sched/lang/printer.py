@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .dtypes import DType, int64
+from .dtypes import DType, bool_, int64
 from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .ops import OPS
 
@@ -31,6 +31,28 @@ def expr_text(root: Node, names: Names | None = None) -> str:
     for node in postorder(root):
         text[node] = _one(node, text, names or {})
     return text[root][0]
+
+
+def code_text(root: Node) -> str:
+    """The expression as Python that makes it again, where its symbols and `ps` are known."""
+    text: Texts = {}
+    for node in postorder(root):
+        text[node] = _code(node, text)
+    return text[root][0]
+
+
+_PUBLIC = {"min": "minimum", "max": "maximum", "round": "rint"}
+"""Functions whose operators have other names."""
+
+
+def _code(node: Node, text: Texts) -> tuple[str, int]:
+    match node:
+        case Op(op="cast" | "bitcast" as op, operands=(a,), type=t):
+            return f"ps.{op}(ps.{'bool_' if t is bool_ else t}, {text[a][0]})", 100
+        case Op(op=op, operands=operands) if OPS[op].symbol is None:
+            return f"ps.{_PUBLIC.get(op, op)}({', '.join(text[a][0] for a in operands)})", 100
+        case _:
+            return _one(node, text, {})
 
 
 def index_text(index: Sequence[Node], names: Names | None = None) -> str:

@@ -158,7 +158,7 @@ class Program:
             check_recurrence(group)
         given = (r for f in self.funcs for r in f.requirements)
         self.requirements = tuple(dict.fromkeys((*requirements, *given)))
-        self.inputs = _order(args, self._arguments(), span)
+        self.inputs = _order(args, self.arguments(), span)
         self.consts = tuple(
             dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))
         )
@@ -233,7 +233,7 @@ class Program:
                     yield node.tensor
             yield func
 
-    def _arguments(self) -> list[Input]:
+    def arguments(self) -> list[Input]:
         """What a call passes, in the order in which the program first mentions it."""
         found: dict[Input, None] = {}
         for tensor in self._tensors_mentioned():

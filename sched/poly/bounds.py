@@ -208,12 +208,12 @@ def local_extent(
     exact = span_of(along, depth)
     if best is not None and (exact is None or best[1] <= exact + _SLACK):
         return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
-    start = translate.pw_aff(lowest, ix.ZERO)
+    origin = translate.pw_aff(lowest, ix.ZERO)
     if exact is not None:
-        return start, integer(exact)
+        return origin, integer(exact)
     last = by_loops.lexmin().reverse().apply_range(by_loops.lexmax()).deltas().dim_max(0)
     last = last.add_constant_val(isl.Val(1))
-    return start, Translator(translate.params).pw_aff(last.gist(last.domain()), ix.ZERO)
+    return origin, Translator(translate.params).pw_aff(last.gist(last.domain()), ix.ZERO)
 
 
 _SLACK = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from ..lang.errors import ScheduleError, Span
@@ -20,49 +20,10 @@ from .looptree import Seq, Stage, leaves, loops_of
 from .model import Model
 from .placement import at_root, placed, produced
 from .proof import accumulates
+from .state import Assumption, Edit, State
 from .statements import Statement
 
 Symbols = Mapping[str, Node]
-
-
-@dataclass(frozen=True)
-class State:
-    """What a schedule is at a time.
-
-    Attributes:
-        gone: for a stage and a loop it had, the directive that replaced the loop.
-        reassociated: the stages for which the order of a sum does not matter.
-        trusted: directives that were not proven, each with the reason given.
-    """
-
-    tree: Seq
-    gone: Mapping[tuple[str, str], Directive]
-    reassociated: frozenset[str] = frozenset()
-    trusted: tuple[tuple[Directive, str], ...] = ()
-    assumptions: tuple[Assumption, ...] = ()
-    folds: tuple[tuple[Func, Window], ...] = ()
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """What a schedule asks of the sizes, checked at each call.
-
-    `condition` is what the user wrote; without one it is what isl makes of `allowed`.
-    """
-
-    allowed: Set
-    text: str
-    condition: Node | None
-    span: Span | None
-
-
-@dataclass(frozen=True)
-class Edit:
-    """What a directive made: the new state, the loops or stages it returns, and what to prove."""
-
-    state: State
-    made: tuple[str, ...]
-    edited: frozenset[Statement]
 
 
 DIRECTIVES = frozenset(
@@ -386,15 +347,20 @@ class Editor:
                         "a condition is over " + ", ".join(known),
                     )
                 given[n] = known[n.name]
-            elif isinstance(n, (Size, Param)) and n.name not in self.symbols:
-                raise self._malformed(
-                    f"the program has no size or Param {n.name}",
-                    "its sizes and Params are " + (", ".join(self.symbols) or "none"),
-                )
+        self._check_symbols(node)
         found = condition(statement.frame, substitute(node, given))
         if not found.exact:
             raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
         return found.set
+
+    def _check_symbols(self, node: Node) -> None:
+        """Refuses a condition on sizes and Params that the program does not have."""
+        for n in postorder(node):
+            if isinstance(n, (Size, Param)) and n.name not in self.symbols:
+                raise self._malformed(
+                    f"the program has no size or Param {n.name}",
+                    "its sizes and Params are " + (", ".join(self.symbols) or "none"),
+                )
 
     # placement --------------------------------------------------------------------------------
     def compute_at(self, consumer: str, loop: str) -> tuple[str, ...]:
@@ -511,6 +477,7 @@ class Editor:
         self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
 
     def assume(self, condition: Node) -> tuple[str, ...]:
+        self._check_symbols(condition)
         found = sizes_condition(Frame(tuple(self.symbols), ()), condition)
         allowed = found.set.params() if found.exact else self.context
         made = Assumption(allowed, expr_text(condition), condition, self.span)

@@ -184,7 +184,12 @@ class Clobber:
     func: Func
     read: Statement
     write: Statement
-    map: Map
+    pairs: Map
+
+    @property
+    def subject(self) -> object:
+        """Clobbers of one subject are about the same instances."""
+        return self.func, self.read, self.write
 
 
 def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:

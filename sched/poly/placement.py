@@ -184,7 +184,7 @@ class _Placer:
         names = tuple(x.name for x in node.around)
         frame = Frame(self.model.params, names)
         back = _times(frame, demand.times).reverse()
-        wanted = {f: [] for f in node.funcs}
+        wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
         for access, coordinates, where in demand.reads:
             touched = access.map if where is None else access.map.intersect_domain(where)
             at = _times(access.statement.frame, coordinates).apply_range(back)
@@ -197,11 +197,11 @@ class _Placer:
             needed[func] = _named(whole, names).move_dims(
                 _PARAM, len(self.model.params), _SET, 0, len(names)
             )
-        found = [self._lifted(s, node) for s in self.model.part(names, needed)]
+        made = [self._lifted(s, node) for s in self.model.part(names, needed)]
         if demand.apart < len(names):
-            for statement in found:
+            for statement in made:
                 _restrict(statement, _first(statement, frame, demand))
-        return found
+        return made
 
     def _lifted(self, s: Statement, node: Produce) -> Statement:
         """A statement whose parameters for the loops around become its first dimensions."""
@@ -257,8 +257,8 @@ def _first(statement: Statement, frame: Frame, demand: _Demand) -> Set:
     which = which.move_dims(_IN, 0, _OUT, count, own).move_dims(_IN, 0, _OUT, 0, demand.apart)
     first = which.lexmin()
     first = first.move_dims(_OUT, 0, _IN, 0, demand.apart)
-    first = first.move_dims(_OUT, count, _IN, 0, own).range()
-    return first.apply(times.reverse()).coalesce()
+    chosen = first.move_dims(_OUT, count, _IN, 0, own).range()
+    return chosen.apply(times.reverse()).coalesce()
 
 
 def _restrict(statement: Statement, where: Set) -> None:

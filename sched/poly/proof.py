@@ -43,6 +43,11 @@ class Violation:
     def is_lost(self) -> bool:
         return self.kind == "uninitialised"
 
+    @property
+    def subject(self) -> object:
+        """Violations of one subject are about the same instances."""
+        return self.dependence, self.source, self.sink, self.kind
+
 
 @dataclass(frozen=True)
 class Witness:
@@ -203,16 +208,17 @@ def _executed(a: Placed, loops: list[int]) -> Set:
     return a.at(loops).flat_range_product(own).range()
 
 
+def instance(statement: Statement, at: Sequence[int]) -> Instance:
+    """An instance of what runs, as the user knows it."""
+    values = dict(zip(statement.loops, at, strict=True))
+    around = {x.name: k for x, k in values.items() if x in statement.around}
+    own = {x.name: k for x, k in values.items() if x not in statement.around}
+    return Instance(statement.name, own, around)
+
+
 def _witness(v: Violation, sizes: dict[str, int], point: list[int]) -> Witness:
     count = len(v.source.loops)
-    source, sink = (
-        Instance(
-            s.name,
-            {x.name: k for x, k in zip(s.loops, at, strict=True) if x not in s.around},
-            {x.name: k for x, k in zip(s.around, at, strict=False)},
-        )
-        for s, at in ((v.source, point[:count]), (v.sink, point[count:]))
-    )
+    source, sink = instance(v.source, point[:count]), instance(v.sink, point[count:])
     own = point[len(v.source.around) : count], point[count + len(v.sink.around) :]
     element = _element(v.dependence, sizes, [*own[0], *own[1]], len(own[0]))
     return Witness(v, sizes, source, sink, element)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..lang.errors import Instance, ScheduleError
+from ..lang.errors import ScheduleError
 from ..lang.records import Directive
 from .folding import Clobber, Window
 from .isl import Set, smallest_point
-from .proof import Prover, Violation, Witness, accumulates
+from .proof import Prover, Violation, Witness, accumulates, instance
 
 Helps = Callable[[Directive, Directive], bool]
 
@@ -72,7 +72,7 @@ def clobbered(
     asked = composite or directive.text()
     best: tuple[dict[str, int], list[int], Clobber] | None = None
     for c in lost:
-        found = smallest_point(c.map.intersect_params(context).wrap())
+        found = smallest_point(c.pairs.intersect_params(context).wrap())
         if found is not None and (best is None or _rank(found) < _rank(best[:2])):
             best = (*found, c)
     func = lost[0].func
@@ -85,10 +85,7 @@ def clobbered(
         )  # fmt: skip
     sizes, point, c = best
     count = len(c.read.loops)
-    reader, writer = (
-        Instance(s.name, {x.name: k for x, k in zip(s.loops, at, strict=True)})
-        for s, at in ((c.read, point[:count]), (c.write, point[count:]))
-    )
+    reader, writer = instance(c.read, point[:count]), instance(c.write, point[count:])
     at = ", ".join(f"{k}={v}" for k, v in sizes.items())
     return ScheduleError(
         f"{what}: too few, {writer} overwrites what {reader} still reads, at {at}",

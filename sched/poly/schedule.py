@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-from ..lang.elaborate import infer_condition
-from ..lang.errors import InternalError, LanguageError, LanguageTypeError, ScheduleError, user_span
-from ..lang.expr import Expr, as_node
+from ..lang.errors import LanguageTypeError, ScheduleError, user_span
+from ..lang.expr import Expr
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Param, Read, RVar, Size, Var, integer, postorder
-from ..lang.printer import expr_text, html_text
+from ..lang.nodes import Node, Param, Size
+from ..lang.printer import html_text
 from ..lang.program import Program
 from ..lang.records import Directive
 from ..lang.tensors import Func, Input
 from ..steps import Log
-from . import recurrence
+from . import finding, recurrence, requires, serial
+from .builder import Builder
 from .dependences import Dependence
-from .editor import Editor, State
-from .edits import At, loops_around, stages
+from .edits import At, stages
 from .explain import explain, notes
-from .expressions import Translator
-from .folding import Window, clobbers, copied, enough, windows
+from .folding import Window, copied, windows
 from .inline import Rule, inlined, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, Set, budget
 from .looptree import Loop, Seq, Stage, as_written
 from .model import output_sizes
-from .proof import Prover, accumulates, is_exact
 from .proven import BUDGET, proven, unproved
-from .refusals import clobbered, refusal
 from .scan import Scan, loop_extent, scan, text
 from .stages import LoopHandle, StageHandle
-from .statements import Statement
 
 T = TypeVar("T")
 Outputs = Func | Sequence[Func]
@@ -77,18 +70,11 @@ class Schedule:
                 tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
         except BudgetExceeded:
             raise unproved(program) from None
-        self._prover = Prover(self.model, tree)
-        self._state = State(tree, {})
-        self._records: tuple[Directive, ...] = ()
-        self._batches: tuple[range, ...] = ()
-        self._pending: set[Statement] | None = None
-        self._trust: str | None = None
-        self._composite: str | None = None
-        self._start: tuple[State, tuple[Directive, ...]] | None = None
-        self._advises = True
-        #: Sizes that are known, and schedules for sizes that meet a condition.
-        self.constants: dict[str, Node] = {}
+        self._builder = Builder(self.model, self.proven, self.parameters, tree)
+        #: Schedules for sizes that meet a condition.
         self.variants: tuple[tuple[Node, Schedule], ...] = ()
+        #: How many directives a variant has from the schedule that it was made of.
+        self.inherited = 0
 
     @classmethod
     def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:
@@ -113,14 +99,14 @@ class Schedule:
     @property
     def tree(self) -> Seq:
         """The loops and what stands in them."""
-        return self._state.tree
+        return self._builder.state.tree
 
     def _derived(self, name: str, find: Callable[[], T]) -> T:
         """Something that follows from the tree and what is assumed, found once for each state."""
         kept = self.__dict__.setdefault("_kept", {})
-        if kept.get("state") is not self._state:
+        if kept.get("state") is not self._builder.state:
             kept.clear()
-            kept["state"] = self._state
+            kept["state"] = self._builder.state
         if name not in kept:
             try:
                 with budget(BUDGET):
@@ -133,7 +119,7 @@ class Schedule:
     def windows(self) -> dict[Func, Window]:
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
         found = self._derived("folding", lambda: windows(self.model, self.tree))
-        return {**found, **dict(self._state.folds)}
+        return {**found, **dict(self._builder.state.folds)}
 
     @property
     def copied(self) -> tuple[InOut, ...]:
@@ -146,44 +132,21 @@ class Schedule:
         return self._derived("bounds", self._scan)
 
     def _scan(self) -> tuple[Scan, ...]:
-        return scan(self.tree, self._known, self._callable(self._state))
-
-    def _callable(self, state: State) -> Set:
-        """The sizes that a call accepts."""
-        context = self.model.context
-        asked = [a.allowed for a in state.assumptions] + [c.allowed for c in self.proven.sizes]
-        for allowed in asked:
-            context = context.intersect(allowed)
-        return context
+        return scan(self.tree, self._known, self._builder.judge.callable(self._builder.state))
 
     @property
     def context(self) -> Set:
         """What holds of the sizes, by the program and by what the schedule assumes."""
-        context = self.model.context
-        for a in self._state.assumptions:
-            context = context.intersect(a.allowed)
-        return context
+        return self._builder.state.assumed(self.model.context)
 
     @property
     def assumptions(self) -> tuple[tuple[Node, str], ...]:
         """Conditions on the sizes that directives ask for, each with its reason."""
-        names = Translator(self.parameters)
-        found = []
-        for a in self._state.assumptions:
-            node = a.condition if a.condition is not None else names.condition(a.allowed)
-            if node is not None:
-                found.append((node, a.text))
-        return tuple(found)
+        return tuple(requires.assumptions(self._builder.state, self.parameters))
 
     def assume(self, condition: Any) -> Schedule:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
-        node = infer_condition(as_node(condition), user_span())
-        for n in postorder(node):
-            if isinstance(n, (Read, Var, RVar)):
-                raise LanguageError(
-                    f"an assumption is about sizes and Params, and cannot contain {expr_text(n)}"
-                )
-        self._apply("", "assume", {"condition": node})
+        self._builder.apply("", "assume", {"condition": requires.on_sizes(condition)})
         return self
 
     @cached_property
@@ -195,6 +158,11 @@ class Schedule:
         return {s.name: s for s in symbols}
 
     @property
+    def constants(self) -> dict[str, Node]:
+        """Sizes that are known: what is assumed to be equal to a constant."""
+        return requires.constants(self._builder.state)
+
+    @property
     def _known(self) -> dict[str, Node]:
         """The same with known sizes as constants."""
         return {**self.parameters, **self.constants}
@@ -202,63 +170,18 @@ class Schedule:
     @property
     def conditions(self) -> tuple[str, ...]:
         """What a call requires of the sizes, each with the access that needs it."""
-        names = Translator(self.parameters)
-        found = []
-        for c in self.proven.sizes:
-            node = names.condition(c.allowed)
-            if node is not None:
-                found.append(f"{expr_text(node)}: {c.text}")
-        found += [f"{expr_text(r.condition)}: {r.message}" for r in self.program.requirements]
-        for node, reason in self.assumptions:
-            needed = expr_text(node)
-            found.append(f"{needed}: assumed" + ("" if reason == needed else f", {reason}"))
-        return tuple(found)
+        return tuple(requires.conditions(self))
 
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
-        return self._prover.dependences
+        return self._builder.judge.prover.dependences
 
     # building -------------------------------------------------------------------------------------
     def __getitem__(self, what: Func | str) -> StageHandle:
         """The stage of a Func's pure definition, or the stage of that name."""
         if isinstance(what, StageHandle):
-            return self._stage_handle(what.name)
-        if isinstance(what, Func):
-            return self._stage_handle(self._name_of(what))
-        if not isinstance(what, str):
-            raise LanguageTypeError(
-                f"{what!r} is no stage", hint="s[C] for a Func, s['C'], s['C.update(0)']"
-            )
-        funcs = [f for f in self.program.funcs if self.program.names[f] == what or f.name == what]
-        if len(funcs) > 1:
-            raise ScheduleError(
-                f"{what!r} names {len(funcs)} Funcs", hint="s[f] with the Func itself"
-            )
-        if what in [stage.name for stage in stages(self.tree)]:
-            return StageHandle(self, what)
-        return self[funcs[0]] if funcs else self._stage_handle(what)
-
-    def _name_of(self, func: Func) -> str:
-        """The name of the closing piece of a Func's definition, or of its first update."""
-        own = [s for s in self.model.statements if s.func is func]
-        if not own:
-            if func in self.program.funcs:
-                raise ScheduleError(
-                    f"{func.name} is inlined into its consumers: it has no loops",
-                    hint="it is computed wherever they read it",
-                )
-            raise ScheduleError(
-                f"{func.name} is not part of this schedule",
-                hint="its Funcs are " + ", ".join(f.name for f in self.funcs),
-            )
-        pure = [s for s in own if not s.definition.is_update]
-        return (pure[-1] if pure else own[0]).name
-
-    def _stage_handle(self, name: str) -> StageHandle:
-        if name not in [stage.name for stage in stages(self.tree)]:
-            have = ", ".join(stage.name for stage in stages(self.tree))
-            raise ScheduleError(f"there is no stage {name}", hint=f"stages are {have}")
-        return StageHandle(self, name)
+            return StageHandle(self, finding.existing(self, what.name))
+        return StageHandle(self, finding.stage_name(self, what))
 
     def group(self, func: Func | str) -> StageHandle:
         """The loops that mutually recursive Funcs share, as those of one of them."""
@@ -266,18 +189,14 @@ class Schedule:
 
     def loop(self, name: str) -> LoopHandle:
         """The loop of a `sequential`, or any loop of which there is only one."""
-        for stage in stages(self.tree):
-            for at in loops_around(self.tree, stage.name):
-                if at.loop.name == name:
-                    return LoopHandle(self, stage.name, name)
-        raise ScheduleError(f"there is no loop {name}")
+        return LoopHandle(self, finding.stage_in(self, name), name)
 
     def _stage(self, name: str) -> Stage:
         return next(s for s in stages(self.tree) if s.name == name)
 
     def _find(self, stage: str, loop: str) -> At:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())
-        return Editor(self._state, self.parameters, self.context, self.model, directive).at(loop)
+        return self._builder.editor(directive).at(loop)
 
     def extent(self, loop: Loop) -> str:
         """How many iterations a loop of the tree has, as text."""
@@ -287,123 +206,16 @@ class Schedule:
         """What the schedule does, what it keeps and asks, and what may be missed in it."""
         return explain(self)
 
-    def _apply(self, stage: str, name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-        """One directive: carried out, proven, recorded; or refused, and nothing has changed."""
-        given = tuple((k, v) for k, v in options.items() if v is not None)
-        directive = Directive(stage, name, given, user_span())
-        return self._replay(directive)
-
-    def _replay(self, directive: Directive) -> tuple[str, ...]:
-        with self._in_time(directive):
-            edit = Editor(self._state, self.parameters, self.context, self.model, directive).run()
-            if self._trust is not None:
-                pass
-            elif self._pending is not None:
-                self._pending |= edit.edited
-            else:
-                self._check(edit.state, edit.edited, directive)
-        state = edit.state
-        if self._trust is not None:
-            state = replace(state, trusted=(*state.trusted, (directive, self._trust)))
-        self._state = state
-        self._records = (*self._records, directive)
-        return edit.made
-
-    @contextmanager
-    def _in_time(self, directive: Directive) -> Iterator[None]:
-        """Refuses a directive whose proof takes too long."""
-        try:
-            with budget(BUDGET):
-                yield
-        except BudgetExceeded:
-            raise ScheduleError(
-                f"{directive.text()} could not be proven right in the time allowed",
-                where=directive.span,
-                status="unproved",
-                directive=directive.text(),
-            ) from None
-
-    def _settle(self) -> None:
-        """Proves what a batch under way has put off so far."""
-        if self._pending:
-            last = self._records[-1]
-            before, self._composite = self._composite, f"the batch up to {last.text()}"
-            try:
-                with self._in_time(last):
-                    self._check(self._state, self._pending, last)
-            finally:
-                self._composite = before
-
-    def _check(self, state: State, edited: Collection[Statement], directive: Directive) -> None:
-        def relaxed(s: Statement) -> bool:
-            return is_exact(s.definition) or (
-                s.name in state.reassociated and accumulates(s.definition)
-            )
-
-        context = self._callable(state)
-        missing = self._prover.uncovered(state.tree, context)
-        if missing is not None:
-            raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
-        for func, window in state.folds:
-            lost = clobbers(self.model, func, window, state.tree, context)
-            if lost:
-                more = enough(self.model, func, window, state.tree, context)
-                raise clobbered(lost, window, more, directive, self._composite, context)
-        found = list(self._prover.violations(state.tree, edited, relaxed, context))
-        if found:
-            raise refusal(self._prover, found, directive, self._composite, self._would_help)
-
-    def _would_help(self, directive: Directive, first: Directive) -> bool:
-        """Whether a refused directive would be right with another one before it."""
-        if not self._advises or self._pending is not None:
-            return False
-        state, records = self._start or (self._state, self._records)
-        trial = Schedule.__new__(Schedule)
-        trial.__dict__.update(self.__dict__)
-        trial.__dict__.pop("_kept", None)
-        trial._state, trial._records, trial._advises = state, records, False
-        try:
-            for d in (first, *self._records[len(records) :], directive):
-                trial._replay(d)
-        except ScheduleError:
-            return False
-        return True
-
-    @contextmanager
-    def _together(self, stage: StageHandle, name: str, *args: Any) -> Iterator[None]:
-        """Several directives that count as one: all of them, or none."""
-        before = self._state, self._records, self._composite
-        outermost = self._start is None
-        self._start = self._start or before[:2]
-        shown = ", ".join(repr(x) for a in args for x in (a if isinstance(a, tuple) else (a,)))
-        self._composite = self._composite or f's["{stage.name}"].{name}({shown})'
-        try:
-            yield
-        except BaseException:
-            self._state, self._records, _ = before
-            raise
-        finally:
-            self._composite = before[2]
-            if outermost:
-                self._start = None
-
     @contextmanager
     def batch(self) -> Iterator[Schedule]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
-        before, outer = (self._state, self._records, self.variants), self._pending
-        pending = self._pending = set()
+        variants = self.variants
         try:
-            yield self
-            if outer is not None:
-                outer |= pending
-            else:
-                self._settle()
-                self._batches = (*self._batches, range(len(before[1]), len(self._records)))
+            with self._builder.batch():
+                yield self
         except BaseException:
-            self._state, self._records, self.variants = before
+            self.variants = variants
             raise
-        finally:
-            self._pending = outer
 
     @contextmanager
     def trust(self, reason: str) -> Iterator[Schedule]:
@@ -411,24 +223,20 @@ class Schedule:
         compiler cannot."""
         if not isinstance(reason, str) or not reason:
             raise LanguageTypeError("trust takes a reason: with s.trust('...'):")
-        before, self._trust = self._trust, reason
-        try:
+        with self._builder.trust(reason):
             yield self
-        finally:
-            self._trust = before
 
     # as a value -----------------------------------------------------------------------------------
     @property
     def directives(self) -> tuple[Directive, ...]:
         """What was asked, in order."""
-        return self._records
+        return self._builder.records
 
     @property
     def key(self) -> tuple[Any, ...]:
         """Hashable; equal for schedules of one program with the same directives."""
         variants = tuple((c, v.key) for c, v in self.variants)
-        constants = tuple(sorted((n, x.value) for n, x in self.constants.items()))  # type: ignore[attr-defined]
-        records = (self._rule, self._records, constants, variants)
+        records = (self._rule, self.directives, variants)
         return (self.program.outputs, self.program.inputs, *records)
 
     def __eq__(self, other: object) -> bool:
@@ -439,63 +247,37 @@ class Schedule:
 
         In a batch, what it has is proven first; what is trusted ends with the block around it.
         """
-        self._settle()
+        self._builder.settle()
         made = Schedule.__new__(Schedule)
         made.__dict__.update(self.__dict__)
         made.__dict__.pop("_kept", None)
-        made._pending = made._trust = None
+        made._builder = self._builder.copy()
         made.variants = tuple((c, v.copy()) for c, v in self.variants)
         made.log = Log()
         made.log.seconds.update(self.log.seconds)
         return made
 
-    def _parts(self) -> Iterator[tuple[bool, tuple[Directive, ...]]]:
-        """The directives as they were given: in a batch, or one by one."""
-        done = 0
-        for batch in self._batches:
-            yield from ((False, (d,)) for d in self._records[done : batch.start])
-            yield True, self._records[batch.start : batch.stop]
-            done = batch.stop
-        yield from ((False, (d,)) for d in self._records[done:])
-
-    @property
-    def _reasons(self) -> dict[int, str]:
-        """For directives that were not proven, by id, why they are trusted."""
-        return {id(d): reason for d, reason in self._state.trusted}
-
     def source(self) -> str:
         """Python that makes this schedule, given its outputs."""
-        outputs = ", ".join(f.name for f in self.program.outputs)
-        whole = f"({outputs})" if len(self.program.outputs) > 1 else outputs
-        made = "ps.Schedule" + ("" if self._rule is once_a_consumer else ".default")
-        lines, reasons = [f"s = {made}({whole})"], self._reasons
-        for batch, directives in self._parts():
-            pad = "    " if batch else ""
-            lines += ["with s.batch():"] * (batch and bool(directives))
-            for d in directives:
-                trust = f"with s.trust({reasons[id(d)]!r}): " if id(d) in reasons else ""
-                lines.append(pad + trust + d.text())
-        return "\n".join(lines)
+        return serial.source(self)
 
     def to_json(self) -> str:
         """The directives as text that `from_json` reads."""
-        reasons = self._reasons
-        parts = [
-            {"batch": batch, "directives": [(d.to_json(), reasons.get(id(d))) for d in directives]}
-            for batch, directives in self._parts()
-        ]
-        return json.dumps({"default": self._rule is not once_a_consumer, "parts": parts})
+        return serial.to_json(self)
 
     @classmethod
-    def from_json(cls, outputs: Outputs, text: str) -> Schedule:
-        """A schedule of `outputs` with the directives that `to_json` wrote, proven anew."""
-        data = json.loads(text)
-        made = cls.default(outputs) if data["default"] else cls(outputs)
-        for part in data["parts"]:
-            with made.batch() if part["batch"] else nullcontext():
-                for item, reason in part["directives"]:
-                    with made.trust(reason) if reason else nullcontext():
-                        made._replay(Directive.from_json(item))
+    def from_json(
+        cls, outputs: Outputs, text: str, args: Sequence[Input] | None = None
+    ) -> Schedule:
+        """A schedule of `outputs` with the directives that `to_json` wrote, proven anew.
+
+        Args:
+            args: as of a Schedule; by default the Inputs that have the names written.
+        """
+        written = serial.read_json(text)
+        make = cls.default if written.default else cls
+        made = make(outputs, args or written.args(outputs))
+        serial.replay(made, written.steps)
         return made
 
     @property
@@ -506,13 +288,13 @@ class Schedule:
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:
         """Directives that were not proven, each with the reason given; those of variants too."""
-        return (*self._state.trusted, *(t for _, v in self.variants for t in v.trusted))
+        return (*self._builder.state.trusted, *(t for _, v in self.variants for t in v.trusted))
 
     @property
     def broken_by(self) -> tuple[str, ...]:
         """The stages whose results may differ in their last bits, here or in a variant."""
         inside = (name for _, v in self.variants for name in v.broken_by)
-        return tuple(sorted({*self._state.reassociated, *inside}))
+        return tuple(sorted({*self._builder.state.reassociated, *inside}))
 
     def compile(self, *, checks: bool = False, **sizes: int) -> Any:
         """Machine code for this machine, as a callable Kernel. Later directives do not change it.
@@ -521,7 +303,7 @@ class Schedule:
             checks: count integer divisions by zero, which give 0, and raise after the call.
             sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
-        self._settle()
+        self._builder.settle()
         return Schedule._compile(self.copy(), checks=checks, **sizes)
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
@@ -536,7 +318,6 @@ class Schedule:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")
             made.assume(Expr(self.program.sizes[name]) == value)
-        made.constants = {**self.constants, **{n: integer(v) for n, v in sizes.items()}}
         made.variants = tuple(self._fixed_variants(sizes))
         return made
 
@@ -553,10 +334,14 @@ class Schedule:
             The variant, a schedule of its own that assumes the condition. The first one whose
             condition holds is run; this schedule where none does.
         """
+        return self._variant(requires.on_sizes(condition))
+
+    def _variant(self, condition: Node) -> Schedule:
+        """The variant for a condition that is typed already."""
         variant = self.copy()
-        variant.variants = ()
-        variant.assume(condition)
-        node = variant._state.assumptions[-1].condition
+        variant.variants, variant.inherited = (), len(self.directives)
+        variant._builder.apply("", "assume", {"condition": condition})
+        node = variant._builder.state.assumptions[-1].condition
         assert node is not None
         self.variants = (*self.variants, (node, variant))
         return variant

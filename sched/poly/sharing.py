@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lang.tensors import Func
-from .dependences import Dependence
+from .dependences import Dependence, Kind
 from .isl import Set
 from .looptree import Seq, loops_of, producer
 from .placement import produced, stored_depth
@@ -48,6 +48,6 @@ def _between(a: Placed, b: Placed, func: Func, loop: int, context: Set) -> Itera
         for y in (y for y in second.accesses if y.tensor is func):
             pairs = at_once.intersect(x.map.apply_range(y.map.reverse()))
             if not pairs.is_empty():
-                kind = "output" if y.is_write else "flow"
+                kind: Kind = "output" if y.is_write else "flow"
                 d = Dependence(kind, func, first.base, second.base, pairs, x.must and y.must)
                 yield Violation(d, pairs, first, second, "race")

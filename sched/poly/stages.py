@@ -7,6 +7,7 @@ directive that leaves its loop alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from ..lang.records import Plain
 from .directives.mapping import mapped
 from .directives.tails import TAILS
 from .edits import loops_around
+from .finding import existing
 
 if TYPE_CHECKING:
     from .looptree import Kind
@@ -94,11 +96,11 @@ class StageHandle:
 
     def update(self, number: int = 0) -> StageHandle:
         """The stage of an update, counted from 0."""
-        return self._schedule._stage_handle(f"{self._func_name}.update({number})")
+        return self._other(f"{self._func_name}.update({number})")
 
     def piece(self, number: int) -> StageHandle:
         """The stage of a piece of a pure definition, in the order written."""
-        return self._schedule._stage_handle(f"{self._func_name}.piece({number})")
+        return self._other(f"{self._func_name}.piece({number})")
 
     def reduction(self, number: int = 0) -> StageHandle:
         """The update of an inline reduction, `C.sum0` and so on."""
@@ -107,9 +109,10 @@ class StageHandle:
             raise ScheduleError(
                 f"{self._func_name} has {len(made)} inline reductions, and no number {number}"
             )
-        return self._schedule._stage_handle(
-            f"{self._schedule.program.names[made[number]]}.update(0)"
-        )
+        return self._other(f"{self._schedule.program.names[made[number]]}.update(0)")
+
+    def _other(self, name: str) -> StageHandle:
+        return StageHandle(self._schedule, existing(self._schedule, name))
 
     @property
     def _func_name(self) -> str:
@@ -198,7 +201,7 @@ class StageHandle:
         for factor in factors:
             _check_factor("tile", factor)
         names = [_name(x) for x in loops]
-        with self._schedule._together(self, "tile", tuple(names), tuple(map(int, factors))):
+        with self._together("tile", tuple(names), tuple(map(int, factors))):
             made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
             outer, inner = [a for a, _ in made], [b for _, b in made]
             self.reorder(*outer, *inner)
@@ -243,7 +246,7 @@ class StageHandle:
             self._do(directive, loop=name)
             return self
         _check_factor(directive, factor)
-        with self._schedule._together(self, directive, name, factor):
+        with self._together(directive, name, factor):
             if directive == "parallel":
                 self.split(name, factor, names=(name, f"{name}i"))
                 self._do(directive, loop=name)
@@ -260,7 +263,7 @@ class StageHandle:
         """
         name = _name(loop)
         _check_factor("unroll_and_jam", factor)
-        with self._schedule._together(self, "unroll_and_jam", name, factor):
+        with self._together("unroll_and_jam", name, factor):
             inside = [x.name for x in self.loops]
             below = inside[inside.index(name) + 1 :] if name in inside else []
             _, inner = self.split(name, factor, names=(name, f"{name}i"))
@@ -333,7 +336,7 @@ class StageHandle:
                 total = total + y
             return (total, *x[1:])
 
-        with self._schedule._together(self, "wavefront", old):
+        with self._together("wavefront", old):
             return self.transform(old, diagonal, (name, *old[1:]))
 
     # bodies -----------------------------------------------------------------------------------
@@ -465,12 +468,15 @@ class StageHandle:
         """Applies a directive of your own: `function(stage, ...)`."""
         return function(self, *args, **kwargs)
 
+    def _together(self, name: str, /, *args: Any) -> AbstractContextManager[None]:
+        return self._schedule._builder.together(self.name, name, *args)
+
     def _do(self, directive: str, /, **options: Any) -> tuple[LoopHandle, ...]:
-        made = self._schedule._apply(self.name, directive, options)
+        made = self._schedule._builder.apply(self.name, directive, options)
         return tuple(LoopHandle(self._schedule, self.name, n) for n in made)
 
     def _do_stages(self, directive: str, /, **options: Any) -> tuple[StageHandle, ...]:
-        made = self._schedule._apply(self.name, directive, options)
+        made = self._schedule._builder.apply(self.name, directive, options)
         return tuple(StageHandle(self._schedule, n) for n in made)
 
 

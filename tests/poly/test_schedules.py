@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from statistics import median
 from typing import Any
 
@@ -15,7 +17,7 @@ import polysched as ps
 from polysched.poly.stages import LoopHandle, StageHandle
 
 from .directives.cases import gauss_seidel, i, j, jacobi, lu, m, n, plane, product
-from .directives.support import refused, same
+from .directives.support import refused, same, witness
 
 
 def tiled() -> ps.Schedule:
@@ -329,6 +331,14 @@ def test_nothing_unproven_leaves_a_batch(leave: str) -> None:
         s["f"].transform(("t",), lambda t: -t)
 
 
+def test_nothing_unproven_leaves_a_batch_inside_of_a_batch() -> None:
+    s = ps.Schedule(jacobi())
+    with refused(s, "is refused", kind="flow"), s.batch():
+        s["f"].transform(("t",), lambda t: -t)
+        with s.batch():
+            s.copy()
+
+
 def histogram() -> ps.Schedule:
     x, h = ps.Input("x", ps.int64, (n,), range=(0, n)), ps.InOut("h", ps.int64, (n,))
     r = ps.RVar("r", 0, n)
@@ -352,6 +362,69 @@ def test_trust_ends_with_its_block() -> None:
         raise ValueError("mine")
     with refused(s, "parallel", status="unproved"):
         s["h"].parallel("r")
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        lambda h: h.parallel("r"),
+        lambda h: h.shift("r", 1),
+        lambda h: h.transform(("q",), lambda q: -q),
+        lambda h: h.reorder("q", "r"),
+        lambda h: h.partition(ps.vars("r") < 8),
+        lambda h: h.tile("r", "q", 4, 4),
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_is_trusted_is_not_asked_again(later: Callable[[Any], object], inside: bool) -> None:
+    """Behind the directive, and with it in a batch; without the trust it is refused."""
+    x, h = ps.Input("x", ps.int64, (n, m), range=(0, n)), ps.InOut("h", ps.int64, (n,))
+    r, q = ps.rdom("r q", (0, n), (0, m))
+    h[x[r, q]] = r - q
+    s = ps.Schedule(h)
+    with s.batch() if inside else nullcontext():
+        with s.trust("each index is there once"):
+            s["h"].parallel("r")
+            s["h"].transform(("q",), lambda q: -q)
+        later(s["h"])
+    assert s.to_json() == ps.Schedule.from_json(h, s.to_json()).to_json()
+
+
+def test_what_is_broken_beside_of_what_is_trusted_is_refused() -> None:
+    """Each row needs the one above, which is trusted, and each element its left neighbour."""
+    s = ps.Schedule(gauss_seidel())
+    with s.trust("it has one row"):
+        s["a"].parallel("r")
+    with refused(s, "is refused: ", kind="race") as errors:
+        s["a"].parallel("c")
+    assert witness(errors[0]) == ({"n": 2, "m": 4}, (1, 1), (1, 2))
+
+
+def test_what_is_trusted_in_a_batch_excuses_nothing_else_in_it() -> None:
+    """Neither what came before it, nor what comes behind it."""
+    for first in (True, False):
+        s = ps.Schedule(gauss_seidel())
+        with refused(s, kind="race", sizes={"n": 2, "m": 4}), s.batch():
+            if first:
+                s["a"].parallel("c")
+            with s.trust("it has one row"):
+                s["a"].parallel("r")
+            if not first:
+                s["a"].parallel("c")
+
+
+def test_trust_in_one_stage_is_none_in_another() -> None:
+    """Their loops are the same."""
+    a, b = ps.InOut("a", ps.int64, (n,)), ps.InOut("b", ps.int64, (n,))
+    r = ps.RVar("r", 1, n)
+    a[r] = a[r - 1]
+    b[r] = b[r - 1]
+    s = ps.Schedule((a, b))
+    with refused(s, kind="race", tensor="b"), s.batch():
+        with s.trust("a is constant"):
+            s["a"].parallel(r)
+        s["a"].parallel(r)
+        s["b"].parallel(r)
 
 
 @pytest.mark.parametrize("reason", ["", None, 3])
@@ -468,6 +541,8 @@ def test_many_directives_on_many_stages() -> None:
 @pytest.mark.parametrize("name", ["run", "at", "__class__", "tilt"])
 def test_json_names_directives_and_nothing_else(name: str) -> None:
     data = {"stage": "f", "name": name, "options": {}}
-    parts = [{"batch": False, "directives": [(data, None)]}]
+    steps = [{"directive": data, "trust": None}]
     with pytest.raises(ps.ScheduleError, match=f"there is no directive {name}"):
-        ps.Schedule.from_json(plane(), json.dumps({"default": False, "parts": parts}))
+        ps.Schedule.from_json(
+            plane(), json.dumps({"default": False, "inputs": None, "steps": steps})
+        )

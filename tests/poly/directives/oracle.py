@@ -233,12 +233,19 @@ class Nest:
 Key = tuple[int, tuple[int, int], tuple[int, ...]]
 
 
-def first_wrong(program: Random, nest: Nest, largest: int = LARGEST) -> Key | None:
+def first_wrong(
+    program: Random, nest: Nest, largest: int = LARGEST, known: Nest | None = None
+) -> Key | None:
     """The sizes and points of the first pair out of order: by the sum of the sizes, then the
-    sizes, then the points of source and sink."""
+    sizes, then the points of source and sink.
+
+    Args:
+        known: what is out of order in these loops does not count.
+    """
     every = itertools.product(range(1, largest + 1), repeat=2)
     for sizes in sorted(every, key=lambda s: (sum(s), s)):
         wrong = [p for p in pairs(program, *sizes) if not nest.keeps(p)]
+        wrong = [p for p in wrong if known is None or known.keeps(p)]
         if wrong:
             return sum(sizes), sizes, min((*p.source[1], *p.sink[1]) for p in wrong)
     return None

@@ -124,6 +124,27 @@ def test_refuses_a_batch_of_nothing_else() -> None:
         s["f"].fold_storage(0, 1)
 
 
+def test_what_is_trusted_of_a_fold_is_not_asked_again() -> None:
+    """Too few planes, also for what is said later; in a variant, too."""
+    s = ps.Schedule(last_of_jacobi())
+    with s.trust("a reason"):
+        s["f"].fold_storage(0, 1)
+    s["last"].split(i, 4)
+    s["f"].split(i, 4)
+    s.assume(n >= 2)
+    s.specialize(n >= 8)["f"].rename("io", "block")
+
+
+def test_refuses_what_spoils_more_than_is_trusted_of_a_fold() -> None:
+    """Elements to the right overwrite what those to the left read, too."""
+    s = ps.Schedule(last_of_jacobi())
+    with s.trust("a reason"):
+        s["f"].fold_storage(0, 1)
+    with refused(s, "parallel('i') is refused: 1 plane of f", kind="clobber") as errors:
+        s["f"].parallel(i)
+    assert witness(errors[0]) == ({"n": 2, "T": 1}, (1, 0), (1, 1))
+
+
 def test_refuses_a_copy_inside_of_a_batch() -> None:
     s = ps.Schedule(last_of_jacobi())
     with refused(s, "too few", kind="clobber"), s.batch():

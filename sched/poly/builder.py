@@ -1,0 +1,197 @@
+"""Directives one after the other: each carried out, proven and recorded, or refused."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..lang.errors import ScheduleError, user_span
+from ..lang.nodes import Node, Size, postorder, substitute
+from ..lang.records import Directive
+from .conditions import Conditions
+from .editor import Editor
+from .isl import BudgetExceeded, budget
+from .judge import Change, Judge
+from .looptree import Seq
+from .model import Model
+from .proven import BUDGET
+from .state import State
+from .statements import Statement
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch under way: how many directives were before it, its own, and what they edited."""
+
+    start: int
+    changes: tuple[Change, ...] = ()
+    edited: frozenset[Statement] = frozenset()
+
+    def with_change(self, change: Change, edited: frozenset[Statement]) -> Batch:
+        return Batch(self.start, (*self.changes, change), self.edited | edited)
+
+
+class Builder:
+    """The state of a schedule, and the directives that led to it.
+
+    Attributes:
+        records: the directives, in order.
+    """
+
+    def __init__(
+        self, model: Model, proven: Conditions, symbols: Mapping[str, Node], tree: Seq
+    ) -> None:
+        self.model = model
+        self.judge = Judge(model, proven, tree)
+        self.state = State(tree, {})
+        self.records: tuple[Directive, ...] = ()
+        self._batches: tuple[range, ...] = ()
+        self._symbols = symbols
+        self._batch: Batch | None = None
+        self._trust: str | None = None
+        self._composite: str | None = None
+        self._start: tuple[State, tuple[Directive, ...]] | None = None
+        self._advises = True
+
+    def copy(self) -> Builder:
+        """One that goes its own way, outside of the batches and trust around this one."""
+        made = copy.copy(self)
+        made._batches = self.batches
+        made._batch = made._trust = None
+        return made
+
+    @property
+    def batches(self) -> tuple[range, ...]:
+        """Which of the directives are proven together, also in the batch under way."""
+        if self._batch is None:
+            return self._batches
+        return (*self._batches, range(self._batch.start, len(self.records)))
+
+    def editor(self, directive: Directive) -> Editor:
+        """What carries out a directive on the present state."""
+        context = self.state.assumed(self.model.context)
+        return Editor(self.state, self._symbols, context, self.model, directive)
+
+    def apply(self, stage: str, name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """One directive: carried out, proven, recorded; or refused, and nothing has changed.
+
+        Returns:
+            The names of the loops or stages that it returns.
+        """
+        given = tuple((k, self._named(v)) for k, v in options.items() if v is not None)
+        return self.replay(Directive(stage, name, given, user_span()))
+
+    def _named(self, option: Any) -> Any:
+        """An option with the program's own sizes, where others of the same names were given."""
+        if not isinstance(option, Node):
+            return option
+        found = [n for n in postorder(option) if isinstance(n, Size)]
+        return substitute(option, {n: self._symbols.get(n.name, n) for n in found})
+
+    def replay(self, directive: Directive) -> tuple[str, ...]:
+        """The same for a directive as data."""
+        with self._in_time(directive):
+            edit = self.editor(directive).run()
+            change = Change(directive, self.state, self._with_trust(edit.state, directive))
+            edited = edit.edited if self._trust is None else frozenset()
+            if self._batch is None and self._trust is None:
+                self.judge.check((change,), edited, self._composite, self._would_help)
+        if self._batch is not None:
+            self._batch = self._batch.with_change(change, edited)
+        self.state = change.after
+        self.records = (*self.records, directive)
+        return edit.made
+
+    def _with_trust(self, state: State, directive: Directive) -> State:
+        """A state after a directive that is not proven, if it is trusted."""
+        if self._trust is None:
+            return state
+        return replace(state, trusted=(*state.trusted, (directive, self._trust)))
+
+    @contextmanager
+    def _in_time(self, directive: Directive) -> Iterator[None]:
+        """Refuses a directive whose proof takes too long."""
+        try:
+            with budget(BUDGET):
+                yield
+        except BudgetExceeded:
+            raise ScheduleError(
+                f"{directive.text()} could not be proven right in the time allowed",
+                where=directive.span,
+                status="unproved",
+                directive=directive.text(),
+            ) from None
+
+    # proving ----------------------------------------------------------------------------------
+    def settle(self) -> None:
+        """Proves what a batch under way has put off so far."""
+        batch = self._batch
+        if batch is not None and batch.edited:
+            last = self.records[-1]
+            with self._in_time(last):
+                asked = f"the batch up to {last.text()}"
+                self.judge.check(batch.changes, batch.edited, asked, self._would_help)
+
+    def _would_help(self, directive: Directive, first: Directive) -> bool:
+        """Whether a refused directive would be right with another one before it."""
+        if not self._advises or self._batch is not None:
+            return False
+        trial = self.copy()
+        trial._advises = False
+        trial.state, trial.records = self._start or (self.state, self.records)
+        try:
+            for d in (first, *self.records[len(trial.records) :], directive):
+                trial.replay(d)
+        except ScheduleError:
+            return False
+        return True
+
+    # several at a time ------------------------------------------------------------------------
+    @contextmanager
+    def together(self, stage: str, name: str, *args: Any) -> Iterator[None]:
+        """Several directives that count as one: all of them, or none.
+
+        Args:
+            args: what the user gave, as it is shown.
+        """
+        before, composite = (self.state, self.records, self._batch), self._composite
+        outermost = self._start is None
+        self._start = self._start or before[:2]
+        shown = ", ".join(repr(x) for a in args for x in (a if isinstance(a, tuple) else (a,)))
+        self._composite = self._composite or f's["{stage}"].{name}({shown})'
+        try:
+            yield
+        except BaseException:
+            self.state, self.records, self._batch = before
+            raise
+        finally:
+            self._composite = composite
+            if outermost:
+                self._start = None
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Proves all directives inside together, at the end; refused, none of them counts."""
+        before, outer = (self.state, self.records), self._batch
+        self._batch = outer or Batch(len(self.records))
+        try:
+            yield
+            if outer is None:
+                self.settle()
+                self._batches, self._batch = self.batches, None
+        except BaseException:
+            self.state, self.records = before
+            self._batch = outer
+            raise
+
+    @contextmanager
+    def trust(self, reason: str) -> Iterator[None]:
+        """Directives inside are not proven."""
+        before, self._trust = self._trust, reason
+        try:
+            yield
+        finally:
+            self._trust = before

@@ -1,0 +1,66 @@
+"""Which stage or loop of a schedule is meant by what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..lang.errors import LanguageTypeError, ScheduleError
+from ..lang.tensors import Func
+from .edits import loops_around, stages
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+
+def stage_name(s: Schedule, what: Func | str) -> str:
+    """The name of the stage that is meant by a Func, the name of one, or that of a stage.
+
+    Raises:
+        ScheduleError: there is no such stage, or more than one.
+    """
+    if isinstance(what, Func):
+        return existing(s, _name_of(s, what))
+    if not isinstance(what, str):
+        raise LanguageTypeError(
+            f"{what!r} is no stage", hint="s[C] for a Func, s['C'], s['C.update(0)']"
+        )
+    names = s.program.names
+    funcs = [f for f in s.program.funcs if what in (names[f], f.name)]
+    if len(funcs) > 1:
+        raise ScheduleError(f"{what!r} names {len(funcs)} Funcs", hint="s[f] with the Func itself")
+    if what in [stage.name for stage in stages(s.tree)]:
+        return what
+    return existing(s, _name_of(s, funcs[0]) if funcs else what)
+
+
+def existing(s: Schedule, name: str) -> str:
+    """The name of a stage, which must be there."""
+    have = [stage.name for stage in stages(s.tree)]
+    if name not in have:
+        raise ScheduleError(f"there is no stage {name}", hint=f"stages are {', '.join(have)}")
+    return name
+
+
+def _name_of(s: Schedule, func: Func) -> str:
+    """The name of the closing piece of a Func's definition, or of its first update."""
+    own = [x for x in s.model.statements if x.func is func]
+    if not own:
+        if func in s.program.funcs:
+            raise ScheduleError(
+                f"{func.name} is inlined into its consumers: it has no loops",
+                hint="it is computed wherever they read it",
+            )
+        raise ScheduleError(
+            f"{func.name} is not part of this schedule",
+            hint="its Funcs are " + ", ".join(f.name for f in s.funcs),
+        )
+    pure = [x for x in own if not x.definition.is_update]
+    return (pure[-1] if pure else own[0]).name
+
+
+def stage_in(s: Schedule, loop: str) -> str:
+    """The first stage inside of a loop of that name."""
+    for stage in stages(s.tree):
+        if any(at.loop.name == loop for at in loops_around(s.tree, stage.name)):
+            return stage.name
+    raise ScheduleError(f"there is no loop {loop}")

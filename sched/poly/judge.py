@@ -1,0 +1,139 @@
+"""What a state of a schedule breaks: dependences, and planes that are overwritten too early."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from ..lang.errors import InternalError
+from ..lang.records import Directive
+from .conditions import Conditions
+from .folding import Clobber, clobbers, enough
+from .isl import Set
+from .looptree import Seq
+from .model import Model
+from .proof import Prover, Violation, accumulates, is_exact
+from .refusals import Helps, clobbered, refusal
+from .sharing import shared
+from .state import State
+from .statements import Statement
+
+F = TypeVar("F", Violation, Clobber)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """All that goes wrong."""
+
+    clobbers: tuple[Clobber, ...]
+    violations: tuple[Violation, ...]
+
+    def beyond(self, known: Faults) -> Faults:
+        """What is not among others."""
+        return Faults(
+            tuple(_beyond(self.clobbers, known.clobbers)),
+            tuple(_beyond(self.violations, known.violations)),
+        )
+
+
+def _beyond(faults: Sequence[F], known: Sequence[F]) -> Iterator[F]:
+    for fault in faults:
+        pairs = fault.pairs
+        for other in known:
+            if other.subject == fault.subject:
+                pairs = pairs.subtract(other.pairs)
+        if not pairs.is_empty():
+            yield replace(fault, pairs=pairs)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A directive, and what the schedule was before and after it."""
+
+    directive: Directive
+    before: State
+    after: State
+
+    @property
+    def is_trusted(self) -> bool:
+        return len(self.after.trusted) > len(self.before.trusted)
+
+
+class Judge:
+    """Judges states of the schedules of one model."""
+
+    def __init__(self, model: Model, proven: Conditions, written: Seq) -> None:
+        self.model = model
+        self.proven = proven
+        self.prover = Prover(model, written)
+
+    def callable(self, state: State) -> Set:
+        """The sizes that a call accepts."""
+        context = state.assumed(self.model.context)
+        for c in self.proven.sizes:
+            context = context.intersect(c.allowed)
+        return context
+
+    def faults(self, state: State, edited: Collection[Statement]) -> Faults:
+        """What goes wrong for some statements; and for the folds, which any directive may spoil."""
+        context = self.callable(state)
+
+        def relaxed(s: Statement) -> bool:
+            return is_exact(s.definition) or (
+                s.name in state.reassociated and accumulates(s.definition)
+            )
+
+        lost = [
+            c
+            for func, window in state.folds
+            for c in clobbers(self.model, func, window, state.tree, context)
+        ]
+        found = self.prover.violations(state.tree, edited, relaxed, context)
+        return Faults(tuple(lost), (*found, *shared(state.tree, context)))
+
+    def new_faults(self, changes: Sequence[Change], edited: Collection[Statement]) -> Faults:
+        """What goes wrong behind some changes, apart from what did so before them and from what
+        those among them brought about that are trusted."""
+        first, last = changes[0].before, changes[-1].after
+        found = self.faults(last, edited)
+        if not last.trusted:
+            return found
+        found = found.beyond(self.faults(first, edited))
+        for c in changes:
+            if c.is_trusted:
+                made = self.faults(c.after, edited).beyond(self.faults(c.before, edited))
+                found = found.beyond(made)
+        return found
+
+    def check(
+        self,
+        changes: Sequence[Change],
+        edited: Collection[Statement],
+        composite: str | None,
+        helps: Helps,
+    ) -> None:
+        """Refuses changes that make something go wrong.
+
+        Args:
+            edited: the statements whose dependences they may break.
+            composite: what the user asked for, if they are a part of it.
+            helps: whether the last directive would be right with another one before it.
+
+        Raises:
+            ScheduleError: with two instances.
+        """
+        directive, state = changes[-1].directive, changes[-1].after
+        context = self.callable(state)
+        missing = self.prover.uncovered(state.tree, context)
+        if missing is not None:
+            raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
+        found = self.new_faults(changes, edited)
+        if found.clobbers:
+            func = found.clobbers[0].func
+            window = dict(state.folds)[func]
+            lost = [c for c in found.clobbers if c.func is func]
+            more = enough(self.model, func, window, state.tree, context)
+            raise clobbered(lost, window, more, directive, composite, context)
+        if found.violations:
+            raise refusal(self.prover, found.violations, directive, composite, helps)

@@ -1,0 +1,211 @@
+"""Schedules as text: Python that makes them again, and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ..lang.errors import LanguageError
+from ..lang.nodes import Node
+from ..lang.printer import code_text
+from ..lang.program import Program
+from ..lang.records import Directive, decoded, encoded
+from ..lang.tensors import Func, Input
+from .inline import once_a_consumer
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+
+# what was said, in order ------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Variant:
+    """`specialize(condition)`, and what was said to the variant."""
+
+    condition: Node
+    schedule: Schedule
+
+    @property
+    def steps(self) -> Iterator[_Step]:
+        return _steps(self.schedule, self.schedule.inherited + 1)
+
+
+_Step = Directive | _Variant | tuple["_Step", ...]
+"""A tuple is a batch."""
+
+
+def _steps(s: Schedule, start: int = 0) -> Iterator[_Step]:
+    """What was said to a schedule behind its first `start` directives."""
+    done = start
+    for batch in s._builder.batches:
+        if batch and batch.start >= start:
+            yield from _plain(s, done, batch.start)
+            yield tuple(_plain(s, batch.start, batch.stop))
+            done = batch.stop
+    yield from _plain(s, done, len(s.directives) + 1)
+
+
+def _plain(s: Schedule, start: int, stop: int) -> Iterator[_Step]:
+    """Some directives, each behind the variants that were made before it."""
+    for k in range(start, stop):
+        yield from (_Variant(c, v) for c, v in s.variants if v.inherited == k)
+        yield from s.directives[k : k + 1]
+
+
+def _reasons(s: Schedule) -> dict[int, str]:
+    """For directives that were not proven, by id, why they are trusted."""
+    return {id(d): reason for d, reason in s._builder.state.trusted}
+
+
+def _is_default(s: Schedule) -> bool:
+    return s._rule is not once_a_consumer
+
+
+def _args(s: Schedule) -> tuple[Input, ...] | None:
+    """The Inputs in the order of a call, where that had to be said."""
+    inputs = s.program.inputs
+    return None if inputs == tuple(s.program.arguments()) else inputs
+
+
+# Python -----------------------------------------------------------------------------------------
+def source(s: Schedule) -> str:
+    """Python that makes a schedule, given its Funcs and symbols by their names."""
+    args = _args(s)
+    given = [_tuple(s.program.outputs), *([] if args is None else [f"({_names(args)},)"])]
+    made = "ps.Schedule" + (".default" if _is_default(s) else "")
+    names = _fresh_names(s)
+    name = next(names)
+    head = f"{name} = {made}({', '.join(given)})"
+    return "\n".join([head, *_lines(s, _steps(s), name, names)])
+
+
+def _tuple(outputs: Sequence[Func]) -> str:
+    return f"({_names(outputs)})" if len(outputs) > 1 else outputs[0].name
+
+
+def _names(tensors: Sequence[Func | Input]) -> str:
+    return ", ".join(t.name for t in tensors)
+
+
+def _fresh_names(s: Schedule) -> Iterator[str]:
+    """One for the schedule, then for each variant, that nothing in the text has."""
+    words = " ".join(d.text("") for d in _all_directives(s))
+    taken = {t.name for t in (*s.program.outputs, *s.program.inputs)}
+    taken |= set(re.findall(r"\w+", words))
+    yield next(x for x in ("s", *(f"s{k}" for k in range(len(taken)))) if x not in taken)
+    yield from (x for k in count() if (x := f"v{k}") not in taken)
+
+
+def _all_directives(s: Schedule) -> Iterator[Directive]:
+    """Those of variants, too."""
+    yield from s.directives
+    for _, variant in s.variants:
+        yield from _all_directives(variant)
+
+
+def _lines(
+    s: Schedule, steps: Sequence[_Step] | Iterator[_Step], name: str, names: Iterator[str]
+) -> Iterator[str]:
+    reasons = _reasons(s)
+    for step in steps:
+        match step:
+            case Directive():
+                reason = reasons.get(id(step))
+                trust = "" if reason is None else f"with {name}.trust({reason!r}): "
+                yield trust + step.text(name)
+            case _Variant(condition=condition, schedule=variant):
+                own = next(names)
+                yield f"{own} = {name}.specialize({code_text(condition)})"
+                yield from _lines(variant, step.steps, own, names)
+            case _:
+                yield f"with {name}.batch():"
+                yield from (f"    {line}" for line in _lines(s, step, name, names))
+
+
+# JSON -------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Written:
+    """What `to_json` wrote.
+
+    Attributes:
+        default: whether the schedule began as `Schedule.default`.
+        inputs: their names in the order of a call, if that had to be said.
+        steps: what was said to it.
+    """
+
+    default: bool
+    inputs: list[str] | None
+    steps: list[Any]
+
+    def args(self, outputs: Func | Sequence[Func]) -> list[Input] | None:
+        """The Inputs of a program in the order written, found by their names.
+
+        Raises:
+            LanguageError: the program does not have them.
+        """
+        if self.inputs is None:
+            return None
+        funcs = (outputs,) if isinstance(outputs, Func) else tuple(outputs)
+        program = Program(funcs)
+        found = {a.name: a for a in program.arguments()}
+        missing = [name for name in self.inputs if name not in found]
+        if missing:
+            raise LanguageError(
+                f"the program reads no {', '.join(missing)}",
+                hint="from_json(..., args=...) says which Inputs a call takes",
+            )
+        return [found[name] for name in self.inputs]
+
+
+def to_json(s: Schedule) -> str:
+    """A schedule as text that `read_json` reads."""
+    args = _args(s)
+    names = None if args is None else [a.name for a in args]
+    steps = _encoded_steps(s, _steps(s))
+    return json.dumps({"default": _is_default(s), "inputs": names, "steps": steps})
+
+
+def _encoded_steps(s: Schedule, steps: Sequence[_Step] | Iterator[_Step]) -> list[Any]:
+    reasons = _reasons(s)
+    found: list[Any] = []
+    for step in steps:
+        match step:
+            case Directive():
+                found.append({"directive": step.to_json(), "trust": reasons.get(id(step))})
+            case _Variant(condition=condition, schedule=variant):
+                inside = _encoded_steps(variant, step.steps)
+                found.append({"specialize": encoded(condition), "steps": inside})
+            case _:
+                found.append({"batch": _encoded_steps(s, step)})
+    return found
+
+
+def read_json(text: str) -> Written:
+    """What `to_json` wrote."""
+    match json.loads(text):
+        case {"default": bool(default), "inputs": inputs, "steps": list(steps)}:
+            return Written(default, inputs, steps)
+    raise LanguageError("this is no schedule that to_json wrote")
+
+
+def replay(s: Schedule, steps: Sequence[Any]) -> None:
+    """Says to a schedule what was written; each directive is proven anew."""
+    for step in steps:
+        match step:
+            case {"directive": data, "trust": reason}:
+                with nullcontext() if reason is None else s.trust(reason):
+                    s._builder.replay(Directive.from_json(data, s.parameters))
+            case {"specialize": condition, "steps": inside}:
+                node = decoded(condition, s.parameters)
+                assert isinstance(node, Node)
+                replay(s._variant(node), inside)
+            case {"batch": inside}:
+                with s.batch():
+                    replay(s, inside)
+            case _:
+                raise LanguageError(f"{step!r} says nothing to a schedule")

@@ -1,0 +1,61 @@
+"""What a schedule is at a time, as a value: each directive makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..lang.errors import Span
+from ..lang.nodes import Node
+from ..lang.records import Directive
+from ..lang.tensors import Func
+from .folding import Window
+from .isl import Set
+from .looptree import Seq
+from .statements import Statement
+
+
+@dataclass(frozen=True)
+class State:
+    """What a schedule is at a time.
+
+    Attributes:
+        gone: for a stage and a loop it had, the directive that replaced the loop.
+        reassociated: the stages for which the order of a sum does not matter.
+        trusted: directives that were not proven, each with the reason given.
+    """
+
+    tree: Seq
+    gone: Mapping[tuple[str, str], Directive]
+    reassociated: frozenset[str] = frozenset()
+    trusted: tuple[tuple[Directive, str], ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    folds: tuple[tuple[Func, Window], ...] = ()
+
+    def assumed(self, context: Set) -> Set:
+        """The sizes of a context that meet the assumptions."""
+        for a in self.assumptions:
+            context = context.intersect(a.allowed)
+        return context
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a schedule asks of the sizes, checked at each call.
+
+    `condition` is what the user wrote; without one it is what isl makes of `allowed`.
+    """
+
+    allowed: Set
+    text: str
+    condition: Node | None
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a directive made: the new state, the loops or stages it returns, and what to prove."""
+
+    state: State
+    made: tuple[str, ...]
+    edited: frozenset[Statement]

@@ -1,0 +1,264 @@
+"""Schedules as Python and as JSON: what is read back is what was written."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import polysched as ps
+from polysched.poly.edits import stages
+
+from .directives.cases import i, j, jacobi, l, m, n, plane, product
+from .directives.support import same
+from .directives.test_values import PROGRAMS, random_directive
+
+SYMBOLS = {"ps": ps, "n": n, "m": m, "l": l, "T": ps.size("T")}
+
+
+def executed(s: ps.Schedule, /, **names: Any) -> ps.Schedule:
+    """What the Python of a schedule makes."""
+    funcs = {f.name: f for f in s.program.outputs}
+    known = {**SYMBOLS, **{x: ps.vars(x) for x in ("i", "j", "k", "r", "c", "t")}, **funcs, **names}
+    exec(s.source(), known)
+    made = known[s.source().partition(" = ")[0]]
+    assert isinstance(made, ps.Schedule)
+    return made
+
+
+def family(s: ps.Schedule) -> Iterator[ps.Schedule]:
+    yield s
+    for _, variant in s.variants:
+        yield from family(variant)
+
+
+def survives(s: ps.Schedule, /, **names: Any) -> None:
+    """Both texts make an equal schedule, also in what it prints and writes."""
+    read = ps.Schedule.from_json(s.program.outputs, s.to_json())
+    for made in (executed(s, **names), read):
+        assert made == s
+        assert [str(x) for x in family(made)] == [str(x) for x in family(s)]
+        assert (made.source(), made.to_json()) == (s.source(), s.to_json())
+
+
+# variants ---------------------------------------------------------------------------------------
+def test_python_with_variants() -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, 4)
+    v = s.specialize(n >= 64)
+    s["f"].parallel(i)
+    v["f"].unroll("ji", 2)
+    w = v.specialize(m % 8 == 0)
+    v.specialize(m == 1)
+    w["f"].unroll(i, 2)
+    s.specialize(n == 1)
+    s["f"].rename("jo", "block")
+    assert s.source().splitlines() == [
+        "s = ps.Schedule(f)",
+        "s[\"f\"].split('j', 4)",
+        "v0 = s.specialize(n >= 64)",
+        "v0[\"f\"].split('ji', 2, names=('ji', 'jii'))",
+        "v0[\"f\"].unroll('jii')",
+        "v1 = v0.specialize(m % 8 == 0)",
+        "v1[\"f\"].split('i', 2, names=('i', 'ii'))",
+        "v1[\"f\"].unroll('ii')",
+        "v2 = v0.specialize(m == 1)",
+        "s[\"f\"].parallel('i')",
+        "v3 = s.specialize(n == 1)",
+        "s[\"f\"].rename('jo', name='block')",
+    ]
+    survives(s)
+    survives(v)
+    same(executed(s), over=(1, 8, 64))
+
+
+CONDITIONS = (n >= 4, m % 4 == 0, (n < m) & (m != 3), ps.minimum(n, m) == 2, n == 5)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_random_families(name: str, seed: int) -> None:
+    """Directives and variants in any order, on any member, some of them in batches."""
+    rng = random.Random(f"{seed}{name}")
+    s = ps.Schedule(PROGRAMS[name]())
+    for _ in range(12):
+        member = rng.choice(list(family(s)))
+        try:
+            random_step(rng, member)
+        except ps.PolyschedError:
+            continue
+    survives(s)
+    survives(s.copy())
+    size = rng.choice(list(s.program.sizes))
+    survives(s.fixed({size: 5}))
+
+
+def random_step(rng: random.Random, s: ps.Schedule) -> None:
+    match rng.randrange(6):
+        case 0:
+            known = [c for c in CONDITIONS if all(x in s.program.sizes for x in names_in(c))]
+            s.specialize(rng.choice(known or [next(iter(s.program.sizes.values()))]))
+        case 1:
+            with s.batch():
+                for _ in range(2):
+                    random_step(rng, s)
+        case _:
+            stage = s[rng.choice(list(stages(s.tree))).name]
+            random_directive(rng, s, stage)
+
+
+def names_in(condition: ps.Expr) -> set[str]:
+    return {x for x in ("n", "m") if x in str(condition).replace("minimum", "")}
+
+
+def test_a_variant_made_inside_of_a_batch() -> None:
+    s = ps.Schedule(jacobi())
+    with s.batch():
+        s["f"].transform(("t",), lambda t: -t)
+        s["f"].transform(("t",), lambda t: -t)
+        v = s.specialize(n >= 8)
+        with v.batch():
+            v["f"].split(i, 4)
+        inside = s.copy()
+        s["f"].parallel(i)
+    assert s.source().splitlines()[1:] == [
+        "with s.batch():",
+        "    s[\"f\"].transform(('t',), lambda t: (-t), names=('t',))",
+        "    s[\"f\"].transform(('t',), lambda t: (-t), names=('t',))",
+        "    v0 = s.specialize(n >= 8)",
+        "    with v0.batch():",
+        "        v0[\"f\"].split('i', 4)",
+        "    s[\"f\"].parallel('i')",
+    ]
+    for x in (s, v, inside):
+        survives(x)
+
+
+def test_what_variants_trust() -> None:
+    x, h = ps.Input("x", ps.int64, (n,), range=(0, n)), ps.InOut("h", ps.int64, (n,))
+    r = ps.RVar("r", 0, n)
+    h[x[r]] = r
+    s = ps.Schedule(h)
+    with s.trust("one"):
+        s["h"].parallel("r")
+    v = s.specialize(n >= 8)
+    with v.batch(), v.trust("two"):
+        v["h"].split("r", 4)
+    assert s.source().splitlines()[-2:] == [
+        "with v0.batch():",
+        "    with v0.trust('two'): v0[\"h.update(0)\"].split('r', 4)",
+    ]
+    survives(s)
+
+
+def test_nothing_that_the_text_has_is_shadowed() -> None:
+    """A size called as the schedule would be, and one called as the variant would be."""
+    s_, v0 = ps.sizes("s v0")
+    f = ps.Func("f", (s_, v0))
+    f[i, j] = i + j
+    made = ps.Schedule(f)
+    made.assume(s_ >= 2)
+    made.specialize(v0 >= 8)["f"].parallel(i)
+    assert made.source().splitlines()[0] == "s0 = ps.Schedule(f)"
+    survives(made, s=s_, v0=v0)
+
+
+# sizes, Params and arguments --------------------------------------------------------------------
+def test_known_sizes() -> None:
+    s = ps.Schedule(product())
+    s["C"].split(j, 8)
+    s.specialize(m >= 8)["C"].vectorize("ji", 8)
+    s.specialize(n == 3)
+    fixed = s.fixed({"n": 64, "l": 2})
+    assert fixed.source().splitlines()[-2:] == ["s.assume(n == 64)", "s.assume(l == 2)"]
+    assert len(fixed.variants) == 1
+    survives(fixed)
+    made = executed(fixed)
+    assert made.constants == fixed.constants
+    assert set(made.constants) == {"n", "l"}
+    assert "for i in [0, 64):" in str(made)
+
+
+def test_conditions_on_params() -> None:
+    """Of any type, with functions and casts."""
+    p, q, b = ps.Param("p", ps.float32), ps.Param("q", ps.int16), ps.Param("b", ps.bool_)
+    x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    f[i] = ps.select(b, x[i] * p, x[i] + q)
+    s = ps.Schedule(f)
+    for condition in (
+        b,
+        ~b & (p > 0.5),
+        ps.maximum(q, n) == 3,
+        ps.cast(ps.int32, ps.sqrt(p)) < 3,
+        ps.rint(p) == 2,
+        abs(q) * 2 >= n,
+    ):
+        s.specialize(condition)
+    survives(s, p=p, q=q, b=b)
+
+
+def test_a_size_with_a_default() -> None:
+    """It is the program's own, however it was written."""
+    f = ps.Func("f", (ps.size("z", default=8),))
+    f[i] = i
+    s = ps.Schedule(f)
+    s.specialize(ps.size("z") >= 4)["f"].parallel(i)
+    survives(s, z=ps.size("z"))
+
+
+def test_the_order_of_arguments() -> None:
+    C = product()
+    A, B = ps.Schedule(C).program.inputs
+    s = ps.Schedule(C, args=[B, A])
+    assert s.source() == "s = ps.Schedule(C, (B, A,))"
+    survives(s, A=A, B=B)
+    survives(ps.Schedule.default(C, args=[B, A]), A=A, B=B)
+    assert ps.Schedule(C, args=[A, B]).source() == "s = ps.Schedule(C)"
+
+
+def test_an_argument_that_is_not_read() -> None:
+    C, D = product(), ps.Input("D", ps.float32, (n,))
+    args = [*ps.Schedule(C).program.inputs, D]
+    s = ps.Schedule(C, args=args)
+    with pytest.raises(ps.LanguageError, match="the program reads no D"):
+        ps.Schedule.from_json(C, s.to_json())
+    assert ps.Schedule.from_json(C, s.to_json(), args=args) == s
+
+
+# refusals ---------------------------------------------------------------------------------------
+def test_refuses_variants_that_are_wrong_for_another_program() -> None:
+    s = ps.Schedule(plane())
+    s.specialize(n >= 8)["f"].reorder(j, i)
+    other = ps.Func("f", (n, m))
+    other[i, j] = ps.select((i > 0) & (j < m - 1), other[i - 1, j + 1], i)
+    with pytest.raises(ps.ScheduleError, match=r"reorder\('j', 'i'\) is refused"):
+        ps.Schedule.from_json(other, s.to_json())
+
+
+def test_refuses_conditions_on_what_the_program_lacks() -> None:
+    f, p = ps.Func("f", (n,)), ps.Param("p", ps.int64)
+    f[i] = i + p
+    s = ps.Schedule(f)
+    s.specialize(p > 3)
+    g = ps.Func("f", (n,))
+    g[i] = i
+    with pytest.raises(ps.LanguageError, match="the program has no size or Param p"):
+        ps.Schedule.from_json(g, s.to_json())
+    with pytest.raises(ps.ScheduleError, match="the program has no size or Param T") as info:
+        s.specialize(ps.size("T") > 3)
+    assert info.value.hint == "its sizes and Params are n, p"
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"default": 1, "inputs": null, "steps": []}'])
+def test_refuses_other_text(text: str) -> None:
+    with pytest.raises(ps.LanguageError, match="no schedule that to_json wrote"):
+        ps.Schedule.from_json(plane(), text)
+
+
+def test_refuses_steps_that_say_nothing() -> None:
+    text = json.dumps({"default": False, "inputs": None, "steps": [{"run": "rm"}]})
+    with pytest.raises(ps.LanguageError, match="says nothing to a schedule"):
+        ps.Schedule.from_json(plane(), text)
