@@ -342,11 +342,25 @@ def remaining(domain: Set, described: Set, context: Set) -> Set | None:
     Proves that bounds and guard together describe the domain.
     """
     within = described.intersect_params(context)
-    guard = None if within.is_subset(domain) else domain.gist(within).coalesce()
-    visited = within if guard is None else within.intersect(guard)
+    if within.is_subset(domain):
+        guard, visited = None, within
+    else:
+        guard = _outermost(domain, within).gist(within).coalesce()
+        visited = within.intersect(guard)
     if not visited.is_equal(domain.intersect_params(context)):
         raise InternalError(f"the loops visit {visited} instead of {domain}")
     return guard
+
+
+def _outermost(domain: Set, within: Set) -> Set:
+    """A condition on as few loops as possible, from the outermost on, that tells the domain from
+    what else is visited."""
+    count = int(domain.dim(_SET))
+    for depth in range(count):
+        outer = domain.project_out(_SET, depth, count - depth).add_dims(_SET, count - depth)
+        if within.intersect(outer).is_subset(domain):
+            return outer
+    return domain
 
 
 def split_guard(guard: Set) -> list[tuple[int, Set]]:

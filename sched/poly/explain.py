@@ -38,7 +38,7 @@ def explain(s: Schedule) -> str:
 
 def notes(s: Schedule) -> Iterator[str]:
     """What may have been forgotten, and what was given up."""
-    touched = {d.stage for d in s.directives}
+    touched = {d.stage for d in s.directives if d.name not in _OF_THE_FUNC}
     for stage in stages(s.tree):
         d = stage.statement.definition
         if d.is_update and d.func.history.home is None:
@@ -54,6 +54,10 @@ def notes(s: Schedule) -> Iterator[str]:
         yield f"where {expr_text(condition)}: another variant"
     for directive, reason in s.trusted:
         yield f"trusted, {reason}: {directive.text()}"
+
+
+_OF_THE_FUNC = {"compute_at", "compute_root", "store_at", "fold_storage"}
+"""Directives that concern a pure definition and its updates together."""
 
 
 def _has_vectors(tree: Tree) -> bool:

@@ -20,7 +20,7 @@ from ..lang.errors import InternalError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "budget", "complement", "compute_schedule", "conditions_of",
+    "UnionMap", "UnionSet", "Val", "boxed", "budget", "complement", "compute_schedule", "conditions_of",
     "dim_count", "equal_dims", "filled", "has_ends", "is_bounded", "isl", "relation",
     "smallest_point", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
@@ -241,6 +241,43 @@ def _reaches(piece: Set, hull: Set, context: Set) -> bool:
         if not outer.sub(inner).intersect_domain(given).floor().max_val().is_int():
             return False
     return True
+
+
+#: By so much a set may fall short of its box along any line to be filled up to it.
+_MARGIN = 16
+
+
+def boxed(where: Set) -> Set:
+    """The box around a set, if that has only a few more points: along each line that the set
+    meets, and no more lines along any axis."""
+    if where.is_empty():
+        return where
+    box = Set.universe(where.get_space())
+    count = dim_count(where)
+    frame = isl.LocalSpace.from_space(where.get_space())
+    for k in range(count):
+        x = PwAff(Aff.var_on_domain(frame, isl.dim_type.set, k))
+        alone = where.project_out(isl.dim_type.set, k + 1, count - k - 1)
+        alone = alone.project_out(isl.dim_type.set, 0, k).coalesce()
+        lo, hi = where.dim_min(k), where.dim_max(k)
+        ends = [v.insert_domain(where.get_space()) for v in (lo, hi)]
+        inside = x.ge_set(ends[0]).intersect(x.le_set(ends[1]))
+        one = inside.project_out(isl.dim_type.set, k + 1, count - k - 1)
+        if not one.project_out(isl.dim_type.set, 0, k).is_subset(alone):
+            return where
+        lines = Map.from_range(where)
+        lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, k + 1, count - k - 1)
+        lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, k)
+        for line, end in ((lines.lexmin(), lo), (lines.lexmax(), hi)):
+            value = line.as_pw_multi_aff().get_pw_aff(0)
+            away = value.sub(end.insert_domain(value.get_domain_space()))
+            least, most = away.min_val(), away.max_val()
+            if not (least.is_int() and most.is_int()):
+                return where
+            if max(abs(least.to_python()), abs(most.to_python())) > _MARGIN:
+                return where
+        box = box.intersect(inside)
+    return box
 
 
 def is_bounded(where: Set, axis: int) -> bool:

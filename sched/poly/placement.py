@@ -20,8 +20,8 @@ from ..lang.nodes import Node
 from ..lang.tensors import Func
 from .affine import Relation, affine_value
 from .edits import map_stages, stored_in, with_body
-from .isl import Frame, Map, PwAff, Set, isl, relation, union_sets
-from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, leaves
+from .isl import Frame, Map, PwAff, Set, boxed, isl, relation, union_sets
+from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, leaves, loops_of
 from .model import Model
 from .statements import Access, Statement
 
@@ -80,14 +80,21 @@ def stored_depth(path: Path, func: Func) -> int:
 
 def _sunk(model: Model, tree: Seq) -> Seq:
     """Iterations that run at once share nothing that slides: its storage moves inside."""
+    while (found := _shared_by_threads(model, tree)) is not None:
+        func, loop = found
+        tree = stored_in(tree, func, loop, loop.name)
+    return tree
+
+
+def _shared_by_threads(model: Model, tree: Seq) -> tuple[Func, Loop] | None:
+    """A Func that slides, and the innermost parallel loop inside of its storage."""
     for path, node in produced(tree):
         for func in node.funcs:
-            nodes = [x for _, x in path]
-            at = next(k for k, x in enumerate(nodes) if isinstance(x, Alloc) and x.func is func)
-            apart = [x for x in nodes[at:] if isinstance(x, Loop) and x.kind == "parallel"]
-            if apart and slides(model, func):
-                tree = stored_in(tree, func, apart[-1], apart[-1].name)
-    return tree
+            inside = loops_of(path)[stored_depth(path, func) :]
+            parallel = [x for x in inside if x.kind == "parallel"]
+            if parallel and slides(model, func):
+                return func, parallel[-1]
+    return None
 
 
 # demand -----------------------------------------------------------------------------------------
@@ -158,7 +165,7 @@ class _Placer:
         after: Sequence[Stage],
     ) -> Produce:  # fmt: skip
         count = len(loops)
-        own = [stage for _, stage in leaves(node)]
+        own = [s for _, s in leaves(node) if s.statement.func in node.funcs]
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
@@ -174,7 +181,8 @@ class _Placer:
         self.changed |= made.keys()
 
         def change(stage: Stage) -> Stage:
-            return replace(stage, statement=made[stage.statement.base])
+            found = made.get(stage.statement.base)
+            return stage if found is None else replace(stage, statement=found)
 
         body = tuple(map_stages(child, change) for child in node.body)
         return replace(node, body=body, apart=apart, demand=demand)
@@ -194,9 +202,11 @@ class _Placer:
         for func, found in wanted.items():
             elements = self.model.element_frame(func).dims
             whole = union_sets(found, Frame(self.model.params, (*names, *elements)).empty)
-            needed[func] = _named(whole, names).move_dims(
-                _PARAM, len(self.model.params), _SET, 0, len(names)
-            )
+            region = _named(whole, names)
+            region = region.move_dims(_PARAM, len(self.model.params), _SET, 0, len(names))
+            # A window of boxes slides in simpler loops than one that leaves out corners.
+            slides = demand.apart < len(names) and not self.model.program.is_recurrence(func)
+            needed[func] = boxed(region) if slides else region
         made = [self._lifted(s, node) for s in self.model.part(names, needed)]
         if demand.apart < len(names):
             for statement in made:
