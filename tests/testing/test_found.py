@@ -81,7 +81,6 @@ def test_lanes_share_what_is_fresh_in_each_iteration() -> None:
         ps.Schedule(c)["f"].vectorize("t", 4)
 
 
-@pytest.mark.xfail(strict=True, reason="one buffer is made for all iterations of a parallel loop")
 def test_iterations_at_once_have_storage_of_their_own() -> None:
     c = ps.InOut("c", ps.int32, (n,))
     with ps.sequential("t", 0, n) as t:
