@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..lang.definitions import Definition
-from ..lang.errors import Instance
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes
 from .isl import Map, Set, smallest_point
 from .looptree import Seq, Tree, time_maps
 from .model import Model
+from .pairs import Pair, instance
 from .statements import Statement
 from .times import Placed, placed, unordered
 
@@ -37,27 +37,10 @@ class Violation:
         """Violations of one subject are about the same instances."""
         return self.dependence
 
-
-@dataclass(frozen=True)
-class Witness:
-    """The two instances of a violation at the smallest sizes at which there is one."""
-
-    violation: Violation
-    sizes: dict[str, int]
-    source: Instance
-    sink: Instance
-    element: str
-
     @property
-    def text(self) -> str:
-        """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
-        d = self.violation.dependence
-        first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
-        if not d.exact:
-            first, second = f"may {first[:-1]}", f"may {second[:-1]}"
-        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
-        text = f"{self.source} {first} {d.tensor.name}[{self.element}], {self.sink} {second} it"
-        return text + (f", at {at}" if at else "")
+    def ends(self) -> tuple[Statement, Statement]:
+        """The statements whose instances they are."""
+        return self.dependence.source, self.dependence.sink
 
 
 class Prover:
@@ -131,37 +114,23 @@ class Prover:
     def _times(self) -> dict[Statement, Map]:
         return time_maps(self.written)
 
-    def witness(self, violations: Collection[Violation]) -> Witness | None:
-        """The smallest of all: by the sum of the sizes, then lexicographically."""
-        best: Witness | None = None
-        rank: tuple[object, ...] = ()
-        for v in violations:
-            found = smallest_point(v.pairs.wrap())
-            if found is None:
-                continue
-            sizes, point = found
-            key = (sum(sizes.values()), list(sizes.values()), point)
-            if best is None or key < rank:
-                best, rank = _witness(v, sizes, point), key
-        return best
+
+def witness_text(d: Dependence, pair: Pair) -> str:
+    """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
+    first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
+    if not d.exact:
+        first, second = f"may {first[:-1]}", f"may {second[:-1]}"
+    at = ", ".join(f"{k}={v}" for k, v in pair.sizes.items())
+    text = f"{pair.source} {first} {d.tensor.name}[{_element(d, pair)}], {pair.sink} {second} it"
+    return text + (f", at {at}" if at else "")
 
 
-def _witness(v: Violation, sizes: dict[str, int], point: list[int]) -> Witness:
-    d = v.dependence
-    count = len(d.source.loops)
-    source, sink = (
-        Instance(s.name, {x.name: k for x, k in zip(s.loops, at, strict=True)})
-        for s, at in ((d.source, point[:count]), (d.sink, point[count:]))
-    )
-    return Witness(v, sizes, source, sink, _element(d, sizes, point, count))
-
-
-def _element(d: Dependence, sizes: dict[str, int], point: list[int], count: int) -> str:
+def _element(d: Dependence, pair: Pair) -> str:
     """The element that both instances touch."""
     images = []
-    ends = ((d.source, point[:count], d.kind != "anti"), (d.sink, point[count:], d.kind != "flow"))
-    for statement, at, is_write in ends:
-        here = _instance(statement, sizes, at)
+    ends = ((d.source, d.kind != "anti"), (d.sink, d.kind != "flow"))
+    for (statement, is_write), at in zip(ends, pair.points, strict=True):
+        here = instance(statement, pair.sizes, at)
         own = [a for a in statement.accesses if a.tensor is d.tensor and a.is_write == is_write]
         touched = [a.map.intersect_domain(here).range() for a in own]
         image = touched[0]
@@ -170,16 +139,6 @@ def _element(d: Dependence, sizes: dict[str, int], point: list[int], count: int)
         images.append(image)
     found = smallest_point(images[0].intersect(images[1]))
     return ", ".join(map(str, found[1])) or "()" if found is not None else "?"
-
-
-def _instance(statement: Statement, sizes: dict[str, int], at: list[int]) -> Set:
-    frame = statement.frame
-    where = frame.universe
-    for name, value in zip(frame.dims, at, strict=True):
-        where = where.intersect(frame.dim(name).eq_set(frame.constant(value)))
-    for name, value in sizes.items():
-        where = where.intersect(frame.param(name).eq_set(frame.constant(value)))
-    return where
 
 
 # accumulation -----------------------------------------------------------------------------------
