@@ -34,7 +34,7 @@ def random_directive(rng: random.Random, nest: Nest) -> Asked:
                 lambda s: s.skew(outer, inner, by),
                 nest.skewed(outer, inner, by),
             )
-    if kind == "transform" and len(names) == 2:
+    if kind == "transform" and serial == names and len(names) == 2:
         matrix = rng.choice(
             (((-1, 0), (0, 1)), ((1, 0), (0, -1)), ((1, 1), (0, 1)), ((0, 1), (1, 1)),
              ((1, 2), (1, 1)), ((1, -1), (1, 1)), ((0, 1), (-1, 0)), ((2, 1), (1, 0)))

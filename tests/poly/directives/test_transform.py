@@ -76,6 +76,19 @@ def test_refuses_another_number() -> None:
         s["f"].transform((i, j), lambda i, j: (i, j), names=("x",))
 
 
+@pytest.mark.parametrize("kind", ["parallel", "vector", "unrolled"])
+def test_refuses_to_forget_what_a_loop_is(kind: str) -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    {"parallel": s["f"].parallel, "vector": s["f"].vectorize, "unrolled": s["f"].unroll}[kind]("ji")
+    with refused(
+        s, f"the loop ji is {kind} already", hint="change coordinates first", status="malformed"
+    ):
+        s["f"].transform(("jo", "ji"), lambda a, b: (b, a))
+    s["f"].transform((i, "jo"), lambda a, b: (b, a))
+    assert s["f"]["ji"].kind == kind
+
+
 def test_refuses_a_name_that_is_there() -> None:
     s = ps.Schedule(seidel_2d())
     with refused(s, "a.update(0) has a loop t already"):
