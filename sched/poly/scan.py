@@ -6,7 +6,7 @@ guard; a guard stands at the outermost place that knows all it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
@@ -268,8 +268,10 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
         case ScanSeq(parts=parts):
             return "\n".join(_text(p, pad, names, shown) for p in parts)
         case ScanStage(stage=stage):
-            guard = stage.statement.guard
-            listing = stage.statement.definition.listing(names) + _point_note(found, written)
+            guard, func = stage.statement.guard, stage.statement.func
+            loops = [expr_text(loop) for loop in shown.values()]
+            note = _point_note(found, written, loops, (names or {}).get(func, func.name))
+            listing = stage.statement.definition.listing(names) + note
             body_text = listing.replace("\n", f"\n{pad}")
             if guard is None:
                 return pad + body_text
@@ -283,11 +285,19 @@ def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) 
     return f"{written(found.lo)}, {written(found.hi)}"
 
 
-def _point_note(found: ScanStage, written: Callable[[Node], str]) -> str:
-    """The dimensions that no loop runs over, up or down, in terms of the loops."""
+def _point_note(
+    found: ScanStage, written: Callable[[Node], str], loops: Collection[str], func: str
+) -> str:
+    """The dimensions that no loop runs over, up or down, in terms of the loops.
+
+    One that is called as a loop around it is not that loop: it is `f.i`.
+    """
     seen = {n for x in found.stage.coordinates for n in (x, *x.args) if x.args in ((), (n,))}
-    hidden = {x: at for x, at in found.point.items() if x not in seen}
-    notes = ", ".join(f"{expr_text(x)} = {written(at)}" for x, at in hidden.items())
+    hidden = {expr_text(x): at for x, at in found.point.items() if x not in seen}
+    notes = ", ".join(
+        f"{func}.{x} = {written(at)}" if x in loops else f"{x} = {written(at)}"
+        for x, at in hidden.items()
+    )
     return f"  # {notes}" if notes else ""
 
 

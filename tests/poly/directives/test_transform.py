@@ -24,6 +24,20 @@ def test_listing() -> None:
     )
 
 
+def test_what_a_loop_counts_is_told_from_a_loop_of_that_name() -> None:
+    """The loop i counts columns; no loop is called j."""
+    s = ps.Schedule(plane())
+    s["f"].transform((i, j), lambda i, j: (j + 1, i + j), names=("i", "v"))
+    listed(
+        s,
+        """
+        for i in [1, m + 1):
+          for v in [i - 1, n + i - 1):
+            f[i, j] = x[i, j] * 2 + i  # f.i = v + 1 - i, j = i - 1
+    """,
+    )
+
+
 MAPS = {
     "reversed": lambda i, j: (-i, j),
     "swapped": lambda i, j: (j, i),
