@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
-from ..lang.nodes import Node, RVar, Var, postorder, substitute
+from ..lang.nodes import Node, RVar, Var, integer, postorder, substitute
 from ..lang.printer import Names, expr_text, index_text
 from .bounds import Bounds, exact_bounds, loop_bounds, remaining, span_of, split_guard, whole_bounds
 from .expressions import Translator
@@ -229,8 +229,7 @@ def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
         match pending.pop():
             case ScanLoop(loop=found, lo=lo, hi=hi, step=step, body=body):
                 if found is loop:
-                    count = ix.sub(hi, lo)
-                    return expr_text(count if step == 1 else ix.floordiv(count, step))
+                    return expr_text(ix.floordiv(ix.add(ix.sub(hi, lo), integer(step - 1)), step))
                 pending.append(body)
             case ScanIf(body=body):
                 pending.append(body)
