@@ -18,6 +18,7 @@ from .judge import Change, Judge
 from .looptree import Seq
 from .model import Model
 from .proven import BUDGET
+from .refusals import Asked
 from .state import State
 from .statements import Statement
 
@@ -93,12 +94,13 @@ class Builder:
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """The same for a directive as data."""
-        with self._in_time(directive):
+        asked = Asked(directive, self._composite or directive.text(), self._batch is not None)
+        with self._in_time(asked):
             edit = self.editor(directive).run()
-            change = Change(directive, self.state, self._with_trust(edit.state, directive))
+            change = Change(asked, self.state, self._with_trust(edit.state, directive))
             edited = edit.edited if self._trust is None else frozenset()
             if self._batch is None and self._trust is None:
-                self.judge.check((change,), edited, self._composite, self._would_help)
+                self.judge.check((change,), edited, self._would_help)
         if self._batch is not None:
             self._batch = self._batch.with_change(change, edited)
         self.state = change.after
@@ -112,17 +114,17 @@ class Builder:
         return replace(state, trusted=(*state.trusted, (directive, self._trust)))
 
     @contextmanager
-    def _in_time(self, directive: Directive) -> Iterator[None]:
+    def _in_time(self, asked: Asked) -> Iterator[None]:
         """Refuses a directive whose proof takes too long."""
         try:
             with budget(BUDGET):
                 yield
         except BudgetExceeded:
             raise ScheduleError(
-                f"{directive.text()} could not be proven right in the time allowed",
-                where=directive.span,
+                f"{asked.subject} could not be proven right in the time allowed",
+                where=asked.directive.span,
                 status="unproved",
-                directive=directive.text(),
+                directive=asked.text,
             ) from None
 
     # proving ----------------------------------------------------------------------------------
@@ -131,9 +133,8 @@ class Builder:
         batch = self._batch
         if batch is not None and batch.edited:
             last = self.records[-1]
-            with self._in_time(last):
-                asked = f"the batch up to {last.text()}"
-                self.judge.check(batch.changes, batch.edited, asked, self._would_help)
+            with self._in_time(Asked(last, f"the batch up to {last.text()}")):
+                self.judge.check(batch.changes, batch.edited, self._would_help)
 
     def _would_help(self, directive: Directive, first: Directive) -> bool:
         """Whether a refused directive would be right with another one before it."""

@@ -36,6 +36,9 @@ DIRECTIVES = frozenset(
 )
 """What an Editor carries out; all others are made of these."""
 
+KINDS = ("parallel", "vector", "unrolled")
+"""What loops are said to be."""
+
 
 class Editor:
     """Carries out one directive."""
@@ -161,10 +164,7 @@ class Editor:
         self, loop: str, factor: int, tail: str = "auto", names: tuple[str, str] | None = None
     ) -> tuple[str, ...]:
         at = self.at(loop)
-        if at.loop.kind in ("vector", "unrolled"):
-            raise self._malformed(
-                f"the loop {loop} is {at.loop.kind} already", "split first, then say what it is"
-            )
+        self._check_free(at, "split first, then say what it is", ("vector", "unrolled"))
         chosen = names or (f"{loop}o", f"{loop}i")
         self._fresh(at, chosen, [loop])
         if tail == "round_up":
@@ -196,11 +196,7 @@ class Editor:
         chosen = name or f"{outer}{inner}"
         self._fresh(a, [chosen], [outer, inner])
         for x in (a, b):
-            if x.loop.kind in ("vector", "unrolled"):
-                raise self._malformed(
-                    f"the loop {x.loop.name} is {x.loop.kind} already",
-                    "fuse first, then say what the loop is",
-                )
+            self._check_free(x, "fuse first, then say what the loop is", ("vector", "unrolled"))
         if a.loop.kind == "parallel":
             self._touch(a)  # iterations of the inner loop would run at once, too
         self.tree = _fuse(self.tree, a, b, chosen, self.symbols, self.context)
@@ -229,6 +225,11 @@ class Editor:
         self.tree = loops.set_kind(self.tree, at, kind, self.span)
         self._check_count(self.at(loop))
         return ()
+
+    def _check_free(self, at: At, hint: str, taken: Sequence[str] = KINDS) -> None:
+        """Refuses a loop of one of some kinds, of which nothing could be kept."""
+        if at.loop.kind in taken:
+            raise self._malformed(f"the loop {at.loop.name} is {at.loop.kind} already", hint)
 
     def _check_kinds(self) -> None:
         """Whether the loops around what was edited can be of the kinds that they are."""
@@ -283,6 +284,8 @@ class Editor:
         self, loops: tuple[str, ...], values: tuple[Node, ...], names: tuple[str, ...]
     ) -> tuple[str, ...]:
         wanted, order = self._in_order(loops)
+        for a in order:
+            self._check_free(a, "change coordinates first, then say what the loop is")
         old = mapping.placeholders(len(order))
         new: dict[Node, Node] = {old[k]: old[order.index(a)] for k, a in enumerate(wanted)}
         moved = [substitute(v, new) for v in values]

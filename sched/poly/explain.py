@@ -15,6 +15,7 @@ from .expressions import Translator
 from .isl import isl
 from .looptree import Loop, Tree
 from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
+from .visits import Uncountable, empty_shares
 
 if TYPE_CHECKING:
     from ..lang.tensors import Func
@@ -123,8 +124,12 @@ def _widened(d: Definition) -> Iterator[DType]:
 def _guards(s: Schedule) -> Iterator[str]:
     """Stages whose loops visit more than what is computed."""
     for nest in s.nests:
-        for name in _guarded(nest, False, False):
-            yield f"the loops of {name} visit some iterations in which it does nothing"
+        try:
+            for name, share in empty_shares(nest, s.accepted).items():
+                yield f"the loops of {name} visit {share}"
+        except Uncountable:
+            for name in _guarded(nest, False, False):
+                yield f"the loops of {name} visit some iterations in which it does nothing"
 
 
 def _guarded(scan: Scan, inside: bool, tested: bool) -> Iterator[str]:

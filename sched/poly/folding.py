@@ -191,6 +191,11 @@ class Clobber:
         """Clobbers of one subject are about the same instances."""
         return self.func, self.read, self.write
 
+    @property
+    def ends(self) -> tuple[Statement, Statement]:
+        """The statements whose instances they are."""
+        return self.read, self.write
+
 
 def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
     """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""

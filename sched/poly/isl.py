@@ -20,7 +20,8 @@ from ..lang.errors import InternalError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "boxed", "budget", "complement", "compute_schedule", "conditions_of",
+    "UnionMap", "UnionSet", "Val", "boxed", "budget", "complement", "compute_schedule",
+    "conditions_of",
     "dim_count", "equal_dims", "filled", "has_ends", "is_bounded", "isl", "relation",
     "smallest_point", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..lang.errors import InternalError
-from ..lang.records import Directive
 from .conditions import Conditions
 from .folding import Clobber, clobbers, enough
 from .isl import Set
 from .looptree import Seq
 from .model import Model
+from .pairs import Pair, smallest_pair
 from .proof import Prover, Violation, accumulates, is_exact
-from .refusals import Helps, clobbered, refusal
+from .refusals import Asked, Helps, clobbered, refusal
 from .sharing import shared
 from .state import State
 from .statements import Statement
@@ -47,11 +47,21 @@ def _beyond(faults: Sequence[F], known: Sequence[F]) -> Iterator[F]:
             yield replace(fault, pairs=pairs)
 
 
+def _smallest(faults: Sequence[F]) -> tuple[F, Pair | None]:
+    """The fault with the smallest pair of instances, or any where none is found."""
+    best: tuple[F, Pair | None] = faults[0], None
+    for fault in faults:
+        pair = smallest_pair(fault.pairs, *fault.ends)
+        if pair is not None and (best[1] is None or pair.rank < best[1].rank):
+            best = fault, pair
+    return best
+
+
 @dataclass(frozen=True)
 class Change:
-    """A directive, and what the schedule was before and after it."""
+    """What was asked for, and what the schedule was before and after it."""
 
-    directive: Directive
+    asked: Asked
     before: State
     after: State
 
@@ -106,34 +116,44 @@ class Judge:
                 found = found.beyond(made)
         return found
 
-    def check(
-        self,
-        changes: Sequence[Change],
-        edited: Collection[Statement],
-        composite: str | None,
-        helps: Helps,
-    ) -> None:
+    def check(self, changes: Sequence[Change], edited: Collection[Statement], helps: Helps) -> None:
         """Refuses changes that make something go wrong.
 
         Args:
             edited: the statements whose dependences they may break.
-            composite: what the user asked for, if they are a part of it.
-            helps: whether the last directive would be right with another one before it.
+            helps: whether a directive would be right with another one before it.
 
         Raises:
-            ScheduleError: with two instances.
+            ScheduleError: names two instances, and the change that put them out of order.
         """
-        directive, state = changes[-1].directive, changes[-1].after
+        state = changes[-1].after
         context = self.callable(state)
         missing = self.prover.uncovered(state.tree, context)
         if missing is not None:
-            raise InternalError(f"{directive.text()} leaves out instances of {missing.name}")
+            last = changes[-1].asked.directive.text()
+            raise InternalError(f"{last} leaves out instances of {missing.name}")
         found = self.new_faults(changes, edited)
         if found.clobbers:
             func = found.clobbers[0].func
+            lost, pair = _smallest([c for c in found.clobbers if c.func is func])
             window = dict(state.folds)[func]
-            lost = [c for c in found.clobbers if c.func is func]
             more = enough(self.model, func, window, state.tree, context)
-            raise clobbered(lost, window, more, directive, composite, context)
+            raise clobbered(lost, pair, window, more, self._culprit(changes, lost, pair))
         if found.violations:
-            raise refusal(self.prover, found.violations, directive, composite, helps)
+            broken, pair = _smallest(found.violations)
+            raise refusal(broken, pair, self._culprit(changes, broken, pair), helps)
+
+    def _culprit(
+        self, changes: Sequence[Change], fault: Violation | Clobber, pair: Pair | None
+    ) -> Asked:
+        """The first change behind which two instances are out of order, and stay so to the end."""
+        pairs = fault.pairs if pair is None else pair.relation
+        found = changes[-1]
+        for change in reversed(changes[:-1]):
+            there = self.faults(change.after, {s.base for s in fault.ends})
+            faults: tuple[Violation | Clobber, ...] = (*there.clobbers, *there.violations)
+            same = [f.pairs.intersect(pairs) for f in faults if f.subject == fault.subject]
+            if all(p.is_empty() for p in same):
+                break
+            found = change
+        return found.asked

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..lang.definitions import Definition
-from ..lang.errors import Instance
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes
 from .isl import Map, Set, isl, smallest_point
 from .looptree import Seq, Tree, producer, time_maps
 from .model import Model
+from .pairs import Pair, instance
 from .statements import Statement
 from .times import Placed, meeting, placed, unordered
 
@@ -48,31 +48,10 @@ class Violation:
         """Violations of one subject are about the same instances."""
         return self.dependence, self.source, self.sink, self.kind
 
-
-@dataclass(frozen=True)
-class Witness:
-    """The two instances of a violation at the smallest sizes at which there is one."""
-
-    violation: Violation
-    sizes: dict[str, int]
-    source: Instance
-    sink: Instance
-    element: str
-
     @property
-    def text(self) -> str:
-        """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
-        d = self.violation.dependence
-        first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
-        if not d.exact:
-            first, second = f"may {first[:-1]}", f"may {second[:-1]}"
-        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
-        element = f"{d.tensor.name}[{self.element}]"
-        if self.violation.is_lost:
-            text = f"{self.sink} {second} {element}, which {self.source} has not computed there"
-        else:
-            text = f"{self.source} {first} {element}, {self.sink} {second} it"
-        return text + (f", at {at}" if at else "")
+    def ends(self) -> tuple[Statement, Statement]:
+        """The statements whose instances they are."""
+        return self.source, self.sink
 
 
 class Prover:
@@ -148,19 +127,20 @@ class Prover:
     def _times(self) -> dict[Statement, Map]:
         return time_maps(self.written)
 
-    def witness(self, violations: Collection[Violation]) -> Witness | None:
-        """The smallest of all: by the sum of the sizes, then lexicographically."""
-        best: Witness | None = None
-        rank: tuple[object, ...] = ()
-        for v in violations:
-            found = smallest_point(v.pairs.wrap())
-            if found is None:
-                continue
-            sizes, point = found
-            key = (sum(sizes.values()), list(sizes.values()), point)
-            if best is None or key < rank:
-                best, rank = _witness(v, sizes, point), key
-        return best
+
+def witness_text(v: Violation, pair: Pair) -> str:
+    """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
+    d = v.dependence
+    first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
+    if not d.exact:
+        first, second = f"may {first[:-1]}", f"may {second[:-1]}"
+    at = ", ".join(f"{k}={x}" for k, x in pair.sizes.items())
+    element = f"{d.tensor.name}[{_element(d, pair)}]"
+    if v.is_lost:
+        text = f"{pair.sink} {second} {element}, which {pair.source} has not computed there"
+    else:
+        text = f"{pair.source} {first} {element}, {pair.sink} {second} it"
+    return text + (f", at {at}" if at else "")
 
 
 def _between(pairs: Map, a: Placed, b: Placed) -> Map:
@@ -208,28 +188,12 @@ def _executed(a: Placed, loops: list[int]) -> Set:
     return a.at(loops).flat_range_product(own).range()
 
 
-def instance(statement: Statement, at: Sequence[int]) -> Instance:
-    """An instance of what runs, as the user knows it."""
-    values = dict(zip(statement.loops, at, strict=True))
-    around = {x.name: k for x, k in values.items() if x in statement.around}
-    own = {x.name: k for x, k in values.items() if x not in statement.around}
-    return Instance(statement.name, own, around)
-
-
-def _witness(v: Violation, sizes: dict[str, int], point: list[int]) -> Witness:
-    count = len(v.source.loops)
-    source, sink = instance(v.source, point[:count]), instance(v.sink, point[count:])
-    own = point[len(v.source.around) : count], point[count + len(v.sink.around) :]
-    element = _element(v.dependence, sizes, [*own[0], *own[1]], len(own[0]))
-    return Witness(v, sizes, source, sink, element)
-
-
-def _element(d: Dependence, sizes: dict[str, int], point: list[int], count: int) -> str:
+def _element(d: Dependence, pair: Pair) -> str:
     """The element that both instances touch."""
     images = []
-    ends = ((d.source, point[:count], d.kind != "anti"), (d.sink, point[count:], d.kind != "flow"))
-    for statement, at, is_write in ends:
-        here = _instance(statement, sizes, at)
+    ends = ((pair.first, d.kind != "anti"), (pair.second, d.kind != "flow"))
+    for (statement, is_write), at in zip(ends, pair.points, strict=True):
+        here = instance(statement, pair.sizes, at)
         own = [a for a in statement.accesses if a.tensor is d.tensor and a.is_write == is_write]
         touched = [a.map.intersect_domain(here).range() for a in own]
         image = touched[0]
@@ -238,16 +202,6 @@ def _element(d: Dependence, sizes: dict[str, int], point: list[int], count: int)
         images.append(image)
     found = smallest_point(images[0].intersect(images[1]))
     return ", ".join(map(str, found[1])) or "()" if found is not None else "?"
-
-
-def _instance(statement: Statement, sizes: dict[str, int], at: list[int]) -> Set:
-    frame = statement.frame
-    where = frame.universe
-    for name, value in zip(frame.dims, at, strict=True):
-        where = where.intersect(frame.dim(name).eq_set(frame.constant(value)))
-    for name, value in sizes.items():
-        where = where.intersect(frame.param(name).eq_set(frame.constant(value)))
-    return where
 
 
 # accumulation -----------------------------------------------------------------------------------

@@ -2,94 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..lang.errors import ScheduleError
 from ..lang.records import Directive
 from .folding import Clobber, Window
-from .isl import Set, smallest_point
-from .proof import Prover, Violation, Witness, accumulates, instance
+from .pairs import Pair
+from .proof import Violation, accumulates, witness_text
 
 Helps = Callable[[Directive, Directive], bool]
 
 
-def refusal(
-    prover: Prover,
-    found: Sequence[Violation],
-    directive: Directive,
-    composite: str | None,
-    helps: Helps,
-) -> ScheduleError:
-    """The error for the smallest of some violations.
+@dataclass(frozen=True)
+class Asked:
+    """What a user asked for: a directive, or several that count as one, of which this is a part."""
+
+    directive: Directive
+    text: str
+    in_batch: bool = False
+
+    @property
+    def subject(self) -> str:
+        """What a refusal begins with."""
+        return f"{self.text} in a batch" if self.in_batch else self.text
+
+
+def refusal(found: Violation, pair: Pair | None, asked: Asked, helps: Helps) -> ScheduleError:
+    """The error for a violation.
 
     Args:
-        composite: what the user asked for, if the directive is a part of it.
+        pair: its instances, where they are known.
         helps: whether the directive would be right with another one before it.
     """
-    witness = prover.witness(found)
-    asked = composite or directive.text()
-    if witness is None:
-        v = found[0]
-        d = v.dependence
+    directive, d = asked.directive, found.dependence
+    if pair is None:
         return ScheduleError(
-            f"{asked} is refused: it could not be shown that {d.source.name} runs before "
+            f"{asked.subject} is refused: it could not be shown that {d.source.name} runs before "
             f"{d.sink.name} where it must",
             where=directive.span,
             status="unproved",
-            kind=_kind(directive, v),
+            kind=_kind(directive, found),
             tensor=d.tensor.name,
-            directive=asked,
+            directive=asked.text,
         )
-    v = witness.violation
-    d = v.dependence
     return ScheduleError(
-        f"{asked} is refused: {_order_text(directive, v)}{witness.text}",
+        f"{asked.subject} is refused: {_order_text(directive, found)}{witness_text(found, pair)}",
         where=directive.span,
-        hint=_hint(directive, witness, helps),
+        hint=_hint(directive, found, pair, helps),
         status="violation" if d.exact else "unproved",
-        kind=_kind(directive, v),
+        kind=_kind(directive, found),
         tensor=d.tensor.name,
-        source=witness.source,
-        sink=witness.sink,
-        sizes=witness.sizes,
-        directive=asked,
+        source=pair.source,
+        sink=pair.sink,
+        sizes=pair.sizes,
+        directive=asked.text,
     )
 
 
 def clobbered(
-    lost: Sequence[Clobber],
-    window: Window,
-    enough: int | None,
-    directive: Directive,
-    composite: str | None,
-    context: Set,
+    found: Clobber, pair: Pair | None, window: Window, enough: int | None, asked: Asked
 ) -> ScheduleError:
     """The error where a plane is overwritten before its last read.
 
     Args:
+        pair: the reader and the writer, where they are known.
         enough: how many planes would do, if that is known.
     """
-    asked = composite or directive.text()
-    best: tuple[dict[str, int], list[int], Clobber] | None = None
-    for c in lost:
-        found = smallest_point(c.pairs.intersect_params(context).wrap())
-        if found is not None and (best is None or _rank(found) < _rank(best[:2])):
-            best = (*found, c)
-    func = lost[0].func
+    func, span = found.func, asked.directive.span
     kept = "1 plane" if window.planes == 1 else f"{window.planes} planes"
-    what = f"{asked} is refused: {kept} of {func.name} along axis {window.axis}"
-    if best is None:
+    what = f"{asked.subject} is refused: {kept} of {func.name} along axis {window.axis}"
+    if pair is None:
         return ScheduleError(
-            f"{what}: it is not shown that this is enough", where=directive.span, status="unproved",
-            kind="clobber", tensor=func.name, directive=asked,
+            f"{what}: it is not shown that this is enough", where=span, status="unproved",
+            kind="clobber", tensor=func.name, directive=asked.text,
         )  # fmt: skip
-    sizes, point, c = best
-    count = len(c.read.loops)
-    reader, writer = instance(c.read, point[:count]), instance(c.write, point[count:])
-    at = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    reader, writer = pair.source, pair.sink
+    at = ", ".join(f"{k}={v}" for k, v in pair.sizes.items())
     return ScheduleError(
         f"{what}: too few, {writer} overwrites what {reader} still reads, at {at}",
-        where=directive.span,
+        where=span,
         hint=f"keep more planes: fold_storage({window.axis}, {enough})"
         if enough is not None
         else f"keep {func.name} whole",
@@ -98,14 +90,9 @@ def clobbered(
         tensor=func.name,
         source=reader,
         sink=writer,
-        sizes=sizes,
-        directive=asked,
+        sizes=pair.sizes,
+        directive=asked.text,
     )
-
-
-def _rank(found: tuple[dict[str, int], list[int]]) -> tuple[int, list[int], list[int]]:
-    sizes, point = found
-    return sum(sizes.values()), list(sizes.values()), point
 
 
 def _kind(directive: Directive, v: Violation) -> str:
@@ -123,11 +110,11 @@ def _order_text(directive: Directive, v: Violation) -> str:
     return "the first would run after the second: "
 
 
-def _hint(directive: Directive, witness: Witness, helps: Helps) -> str | None:
-    d = witness.violation.dependence
-    if witness.violation.is_lost:
+def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str | None:
+    d = v.dependence
+    if v.is_lost:
         return f"compute {d.tensor.name} at a loop that is around all that read it"
-    if witness.violation.kind == "race":
+    if v.kind == "race":
         return "store_at a loop inside of it: each iteration has storage of its own then"
     if not d.exact:
         return "which elements they touch depends on data: trust() takes your word for it"
@@ -138,13 +125,13 @@ def _hint(directive: Directive, witness: Witness, helps: Helps) -> str | None:
     if directive.name == "parallel":
         return "wavefront(...) makes an inner loop parallel, where all distances go forward"
     if directive.name in ("reorder", "transform"):
-        return _skew_hint(directive, witness, helps)
+        return _skew_hint(directive, pair, helps)
     return None
 
 
-def _skew_hint(directive: Directive, witness: Witness, helps: Helps) -> str | None:
+def _skew_hint(directive: Directive, pair: Pair, helps: Helps) -> str | None:
     """By how much to skew, where the inner loop goes backwards while the outer goes forward."""
-    before, after = witness.source.point, witness.sink.point
+    before, after = pair.source.point, pair.sink.point
     if before.keys() != after.keys():
         return None
     steps = {k: after[k] - before[k] for k in before}

@@ -6,12 +6,12 @@ guard; a guard stands at the outermost place that knows all it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
-from ..lang.nodes import Node, RVar, Var, postorder, substitute
+from ..lang.nodes import Node, RVar, Var, integer, postorder, substitute
 from ..lang.printer import Names, expr_text, index_text
 from ..lang.tensors import Func
 from .bounds import (
@@ -303,8 +303,7 @@ def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
         match pending.pop():
             case ScanLoop(loop=found, lo=lo, hi=hi, step=step, body=body):
                 if found is loop:
-                    count = ix.sub(hi, lo)
-                    return expr_text(count if step == 1 else ix.floordiv(count, step))
+                    return expr_text(ix.floordiv(ix.add(ix.sub(hi, lo), integer(step - 1)), step))
                 pending.append(body)
             case ScanIf(body=body) | ScanAlloc(body=body):
                 pending.append(body)
@@ -346,8 +345,10 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
             room = ", ".join(map(written, extents))
             return f"{pad}store {name}[{room}]:\n{_text(body, pad + '  ', names, shown)}"
         case ScanStage(stage=stage):
-            guard = stage.statement.guard
-            listing = stage.statement.definition.listing(names) + _point_note(found, written)
+            guard, func = stage.statement.guard, stage.statement.func
+            loops = [expr_text(loop) for loop in shown.values()]
+            note = _point_note(found, written, loops, (names or {}).get(func, func.name))
+            listing = stage.statement.definition.listing(names) + note
             body_text = listing.replace("\n", f"\n{pad}")
             if guard is None:
                 return pad + body_text
@@ -361,11 +362,19 @@ def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) 
     return f"{written(found.lo)}, {written(found.hi)}"
 
 
-def _point_note(found: ScanStage, written: Callable[[Node], str]) -> str:
-    """The dimensions that no loop runs over, up or down, in terms of the loops."""
+def _point_note(
+    found: ScanStage, written: Callable[[Node], str], loops: Collection[str], func: str
+) -> str:
+    """The dimensions that no loop runs over, up or down, in terms of the loops.
+
+    One that is called as a loop around it is not that loop: it is `f.i`.
+    """
     seen = {n for x in found.stage.coordinates for n in (x, *x.args) if x.args in ((), (n,))}
-    hidden = {x: at for x, at in found.point.items() if x not in seen}
-    notes = ", ".join(f"{expr_text(x)} = {written(at)}" for x, at in hidden.items())
+    hidden = {expr_text(x): at for x, at in found.point.items() if x not in seen}
+    notes = ", ".join(
+        f"{func}.{x} = {written(at)}" if x in loops else f"{x} = {written(at)}"
+        for x, at in hidden.items()
+    )
     return f"  # {notes}" if notes else ""
 
 

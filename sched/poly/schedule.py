@@ -132,7 +132,12 @@ class Schedule:
         return self._derived("bounds", self._scan)
 
     def _scan(self) -> tuple[Scan, ...]:
-        return scan(self.tree, self._known, self._builder.judge.callable(self._builder.state))
+        return scan(self.tree, self._known, self.accepted)
+
+    @property
+    def accepted(self) -> Set:
+        """The sizes that a call accepts."""
+        return self._builder.judge.callable(self._builder.state)
 
     @property
     def context(self) -> Set:

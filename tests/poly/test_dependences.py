@@ -12,6 +12,7 @@ from polysched.poly.dependences import Dependence, dependences
 from polysched.poly.isl import Map, isl
 from polysched.poly.looptree import Loop, Seq, Stage, as_written
 from polysched.poly.model import Model
+from polysched.poly.pairs import smallest_pair
 from polysched.poly.proof import Prover, Violation
 
 from . import programs
@@ -151,7 +152,8 @@ def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
     def broken(by: Seq) -> list[Violation]:
         return list(prover.violations(by, edited, lambda s: False, model.context))
 
-    smallest = prover.witness(broken(tree))
+    (violation,) = broken(tree)
+    smallest = smallest_pair(violation.pairs, *violation.ends)
     assert smallest is not None
     assert smallest.sizes == {"n": 3}
     assert (smallest.source.point, smallest.sink.point) == ({"r": 1}, {"r": 2})

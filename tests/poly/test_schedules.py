@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.lang.errors import user_span
 from polysched.poly.stages import LoopHandle, StageHandle
 
 from .directives.cases import gauss_seidel, i, j, jacobi, lu, m, n, plane, product
@@ -301,7 +303,10 @@ def test_a_batch_is_proven_at_its_end() -> None:
 
 def test_a_refused_batch_counts_for_nothing() -> None:
     s = ps.Schedule(jacobi())
-    with refused(s, "the batch up to", "is refused", kind="flow"), s.batch():
+    with (
+        refused(s, "lambda t: (-t), names=('t',)) in a batch is refused: ", kind="flow"),
+        s.batch(),
+    ):
         s["f"].split("i", 4)
         s["f"].transform(("t",), lambda t: -t)
 
@@ -313,9 +318,23 @@ def test_an_error_inside_a_batch_counts_for_all_of_it() -> None:
         s["f"].split("k", 4)
 
 
+def test_a_refused_batch_names_the_line_that_broke_it() -> None:
+    """The first one is undone by the third, the last one breaks nothing."""
+    s = ps.Schedule(gauss_seidel(north_east=True))
+    asked = """s["a.update(0)"].parallel('r', 4)"""
+    with refused(s, f"{asked} in a batch is refused", kind="race", directive=asked) as errors:
+        first = user_span()
+        with s.batch():
+            s["a"].reorder("c", "r")
+            s["a"].parallel("r", 4)
+            s["a"].reorder("r", "ri", "c")
+            s["a"].split("c", 8)
+    assert errors[0].where == replace(first, line=first.line + 3)
+
+
 def test_batches_nest() -> None:
     s = ps.Schedule(jacobi())
-    with refused(s, "the batch", kind="flow"), s.batch():
+    with refused(s, "in a batch is refused", kind="flow"), s.batch():
         with s.batch():
             s["f"].transform(("t",), lambda t: -t)
         s["f"].split("i", 4)

@@ -236,7 +236,7 @@ def test_the_same_made_by_compute_with() -> None:
     Z[i] = X[i]
     Y[i] = Z[i + 1]
     s = ps.Schedule((Z, Y))
-    with refused(s, "the batch", kind="lane"), s.batch():
+    with refused(s, "compute_with('Z', 'i', shift=0) in a batch", kind="flow"), s.batch():
         s[Y].compute_with(Z, i)
         s[Z].vectorize(i, 8)
 

@@ -120,7 +120,7 @@ def test_the_hint_is_enough() -> None:
 def test_refuses_a_batch_of_nothing_else() -> None:
     """It moves no instance, and still has to be proven."""
     s = ps.Schedule(last_of_jacobi())
-    with refused(s, "the batch up to", "too few", kind="clobber"), s.batch():
+    with refused(s, "planes=1) in a batch is refused: ", "too few", kind="clobber"), s.batch():
         s["f"].fold_storage(0, 1)
 
 

@@ -13,7 +13,7 @@ import polysched as ps
 import polysched.codegen.build
 from polysched.poly.stages import StageHandle
 
-from .oracle import LARGEST, PAD, Nest, Random, first_wrong, random_program
+from .oracle import LARGEST, PAD, Nest, Random, first_wrong, pairs, random_program
 from .support import witness
 
 Asked = tuple[str, Callable[[StageHandle], object], Nest]
@@ -34,7 +34,7 @@ def random_directive(rng: random.Random, nest: Nest) -> Asked:
                 lambda s: s.skew(outer, inner, by),
                 nest.skewed(outer, inner, by),
             )
-    if kind == "transform" and len(names) == 2:
+    if kind == "transform" and serial == names and len(names) == 2:
         matrix = rng.choice(
             (((-1, 0), (0, 1)), ((1, 0), (0, -1)), ((1, 1), (0, 1)), ((0, 1), (1, 1)),
              ((1, 2), (1, 1)), ((1, -1), (1, 1)), ((0, 1), (-1, 0)), ((2, 1), (1, 0)))
@@ -146,6 +146,42 @@ def test_behind_trust_accepted_iff_nothing_more_is_out_of_order(seed: int) -> No
         with schedule.trust("a reason"), suppress(ps.ScheduleError):  # lanes inside of lanes
             asked[1](stage)
             nest = asked[2]
+
+
+def first_behind_which(program: Random, nests: list[Nest], error: ps.ScheduleError) -> set[int]:
+    """The places of the first of some loops in which, and in all later ones, the two instances
+    are out of order; for each dependence that there is between them."""
+    sizes, source, sink = witness(error)
+    ends = [p for p in pairs(program, sizes["n"], sizes["m"]) if not nests[-1].keeps(p)]
+    found = set()
+    for pair in ends:
+        if (pair.source[1], pair.sink[1]) == (source, sink):
+            kept = [k for k, nest in enumerate(nests) if nest.keeps(pair)]
+            found.add(kept[-1] + 1 if kept else 0)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_batch_is_refused_for_the_directive_that_broke_it(seed: int) -> None:
+    rng = random.Random(f"batch {seed}")
+    program = random_program(rng)
+    schedule = ps.Schedule(program.arrays())
+    stage = schedule[f"A{program.lines[0].write.array}.update(0)"]
+    nests, texts = [Nest()], [""]
+    try:
+        with schedule.batch():
+            for _ in range(3):
+                asked = random_directive(rng, nests[-1])
+                asked[1](stage)
+                nests.append(asked[2])
+                texts.append(schedule._builder._batch.changes[-1].asked.text)
+    except ps.ScheduleError as found:
+        error = found
+    else:
+        return
+    if error.status == "violation":
+        assert error.directive in {texts[k] for k in first_behind_which(program, nests, error)}
+        assert f"{error.directive} in a batch is refused" in error.what
 
 
 def test_the_oracle_sees_both_sides() -> None:

@@ -29,7 +29,7 @@ def test_listing() -> None:
           if n >= r + 1:
             a[r] = a[r] + r
           if r >= 2:
-            b[r] = a[r + 0] * 2  # r = r - 2
+            b[r] = a[r + 0] * 2  # b.r = r - 2
     """,
     )
 

@@ -24,6 +24,20 @@ def test_listing() -> None:
     )
 
 
+def test_what_a_loop_counts_is_told_from_a_loop_of_that_name() -> None:
+    """The loop i counts columns; no loop is called j."""
+    s = ps.Schedule(plane())
+    s["f"].transform((i, j), lambda i, j: (j + 1, i + j), names=("i", "v"))
+    listed(
+        s,
+        """
+        for i in [1, m + 1):
+          for v in [i - 1, n + i - 1):
+            f[i, j] = x[i, j] * 2 + i  # f.i = v + 1 - i, j = i - 1
+    """,
+    )
+
+
 MAPS = {
     "reversed": lambda i, j: (-i, j),
     "swapped": lambda i, j: (j, i),
@@ -74,6 +88,19 @@ def test_refuses_another_number() -> None:
         s["f"].transform((i, j), lambda i, j: i)
     with refused(s, "transform of 2 loops gives 2 coordinates and 1 names"):
         s["f"].transform((i, j), lambda i, j: (i, j), names=("x",))
+
+
+@pytest.mark.parametrize("kind", ["parallel", "vector", "unrolled"])
+def test_refuses_to_forget_what_a_loop_is(kind: str) -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    {"parallel": s["f"].parallel, "vector": s["f"].vectorize, "unrolled": s["f"].unroll}[kind]("ji")
+    with refused(
+        s, f"the loop ji is {kind} already", hint="change coordinates first", status="malformed"
+    ):
+        s["f"].transform(("jo", "ji"), lambda a, b: (b, a))
+    s["f"].transform((i, "jo"), lambda a, b: (b, a))
+    assert s["f"]["ji"].kind == kind
 
 
 def test_refuses_a_name_that_is_there() -> None:

@@ -19,7 +19,7 @@ def test_listing() -> None:
         for i in [0, n):
           for j in [0, (m - 1) // 4 + 1):
             for ji in [0, min(m - j * 4, 4)) (unrolled):
-              f[i, j] = x[i, j] * 2 + i  # j = j * 4 + ji
+              f[i, j] = x[i, j] * 2 + i  # f.j = j * 4 + ji
     """,
     )
 

@@ -23,7 +23,7 @@ def test_listing() -> None:
           for j in [0, m):
             for k in [0, l):
               for ii in [0, min(n - i * 2, 2)) (unrolled):
-                C[i, j] = fma(A[i, k], B[k, j], C[i, j])  # i = i * 2 + ii
+                C[i, j] = fma(A[i, k], B[k, j], C[i, j])  # C.i = i * 2 + ii
     """,
     )
 

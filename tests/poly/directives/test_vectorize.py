@@ -19,7 +19,7 @@ def test_listing() -> None:
         for i in [0, n):
           for j in [0, (m - 1) // 8 + 1):
             for ji in [0, min(m - j * 8, 8)) (vector):
-              f[i, j] = x[i, j] * 2 + i  # j = j * 8 + ji
+              f[i, j] = x[i, j] * 2 + i  # f.j = j * 8 + ji
     """,
     )
 

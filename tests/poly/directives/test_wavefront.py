@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 
-from .cases import gauss_seidel, i, jacobi, plane, seidel_2d, t
+from .cases import gauss_seidel, i, j, jacobi, plane, seidel_2d, t
 from .support import listed, refused, same
 
 
@@ -44,6 +44,13 @@ def test_refuses_a_distance_that_goes_back() -> None:
     s["f"].skew(t, i, -1)
     with refused(s, "is refused", kind="flow", tensor="f"):
         s["f"].wavefront(t, i)
+
+
+def test_refuses_to_forget_what_a_loop_is() -> None:
+    s = ps.Schedule(plane())
+    s["f"].parallel(i)
+    with refused(s, "the loop i is parallel already", hint="change coordinates first"):
+        s["f"].wavefront(i, j)
 
 
 def test_refuses_one_loop() -> None:

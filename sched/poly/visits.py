@@ -1,0 +1,240 @@
+"""How many iterations of its loops a stage has no use for, counted at small sizes.
+
+A scan is executed with Python integers. Of a stage below `for i: if i < 3: S` the innermost loop
+visits every i, and has no use for those from 3 on. Where a guard stands further outside, the
+innermost loop does not begin.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..lang.nodes import Const, Node, Op, Param, Size, postorder
+from .isl import Frame, Set, isl, smallest_point
+from .looptree import Stage
+from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
+
+MOST = 50_000
+"""So many steps are taken at most: a fraction of a second."""
+
+LEAST = (24, 12, 6, 3)
+"""Sizes are at least one of these, the first with which there are few enough steps."""
+
+Values = dict[Node, int]
+Function = Callable[[Values], int]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Of `visits` iterations of the innermost loop, a stage has no use for `empty`."""
+
+    visits: int
+    empty: int
+    sizes: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """`12% of iterations for nothing (48 of 400, at n=24)`"""
+        percent = 100 * self.empty // self.visits
+        share = f"{percent}%" if percent else "less than 1%"
+        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
+        counted = f"{self.empty} of {self.visits}" + (f", at {at}" if at else "")
+        return f"{share} of iterations for nothing ({counted})"
+
+
+class Uncountable(Exception):
+    """What runs depends on data, or takes too many steps to count."""
+
+
+def empty_shares(nest: Scan, context: Set) -> dict[str, Share]:
+    """For each stage of a nest that has no use for some iterations, how many.
+
+    Counted at sizes that are nearly equal, and, as most tiles divide 24, at ones beside them.
+
+    Args:
+        context: the sizes that a call accepts.
+
+    Raises:
+        Uncountable: there is no telling.
+    """
+    names = _names(nest)
+    for least in LEAST:
+        try:
+            at, beside = (
+                shares_at(nest, sizes_from(k, names, context)) for k in (least, least + 1)
+            )
+        except _TooMany:
+            continue
+        found = {name: at[name] if at[name].empty else beside[name] for name in at}
+        return {name: share for name, share in found.items() if share.empty}
+    raise Uncountable
+
+
+def _names(nest: Scan) -> list[str]:
+    return list(dict.fromkeys(n.name for n in _symbols(nest)))
+
+
+def _symbols(nest: Scan) -> Iterator[Size | Param]:
+    """The sizes and Params that the bounds and guards of a nest are made of."""
+    for part in _parts(nest):
+        yield from (n for n in postorder(*_expressions(part)) if isinstance(n, (Size, Param)))
+
+
+def sizes_from(least: int, names: Sequence[str], context: Set) -> dict[str, int]:
+    """The smallest sizes of a context that are not below a bound, as far as they can be so.
+
+    Raises:
+        Uncountable: there are none.
+    """
+    frame = Frame(tuple(_parameters(context)), ())
+    for name in (*names, *frame.params):
+        if name in frame.params:
+            bound = frame.param(name).ge_set(frame.constant(least)).params()
+            narrowed = context.intersect(bound)
+            context = context if narrowed.is_empty() else narrowed
+    found = smallest_point(Set.from_params(context))
+    if found is None:
+        raise Uncountable
+    return dict.fromkeys(names, least) | found[0]
+
+
+def _parameters(context: Set) -> Iterator[str]:
+    for k in range(int(context.dim(isl.dim_type.param))):
+        yield str(context.get_dim_name(isl.dim_type.param, k))
+
+
+# counting ---------------------------------------------------------------------------------------
+class _TooMany(Uncountable):
+    """Smaller sizes may do."""
+
+
+def shares_at(nest: Scan, sizes: Mapping[str, int]) -> dict[str, Share]:
+    """For each stage of a nest that is in a loop, how many iterations are empty at some sizes.
+
+    Raises:
+        Uncountable: what runs depends on data, or takes more than `MOST` steps.
+    """
+    counter = _Counter({n: sizes[n.name] for n in _symbols(nest)})
+    counter.run(nest)
+    shown = {name: sizes[name] for name in _names(nest)}
+    stages = {s.name for p in _parts(nest) if isinstance(p, ScanLoop) for s in _directly_in(p.body)}
+    return {
+        name: Share(visits, visits - counter.runs[name], shown)
+        for name in stages
+        for visits in (counter.visits[name],)
+    }
+
+
+@dataclass
+class _Counter:
+    """Executes a nest. `values` are those of the sizes and of the loops around."""
+
+    values: Values
+    visits: Counter[str] = field(default_factory=Counter)
+    runs: Counter[str] = field(default_factory=Counter)
+    steps: int = 0
+    functions: dict[Node, Function] = field(default_factory=dict)
+
+    def run(self, scan: Scan) -> None:
+        self.steps += 1
+        if self.steps > MOST:
+            raise _TooMany
+        match scan:
+            case ScanStage(stage=stage):
+                self.runs[stage.name] += 1
+            case ScanSeq(parts=parts):
+                for part in parts:
+                    self.run(part)
+            case ScanAlloc(body=body):
+                self.run(body)
+            case ScanIf(condition=condition, body=body):
+                if self.value(condition):
+                    self.run(body)
+            case ScanLoop():
+                self.loop(scan)
+
+    def loop(self, scan: ScanLoop) -> None:
+        if scan.data is not None:
+            raise Uncountable
+        iterations = range(self.value(scan.lo), self.value(scan.hi), scan.step)
+        for stage in _directly_in(scan.body):
+            self.visits[stage.name] += len(iterations)
+        if isinstance(scan.body, ScanStage):
+            self.runs[scan.body.stage.name] += len(iterations)
+            return
+        for x in iterations:
+            self.values[scan.var] = x
+            self.run(scan.body)
+
+    def value(self, node: Node) -> int:
+        if node not in self.functions:
+            self.functions[node] = _function(node)
+        return self.functions[node](self.values)
+
+
+def _parts(scan: Scan) -> Iterator[Scan]:
+    """A scan and all that is in it."""
+    yield scan
+    match scan:
+        case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body):
+            yield from _parts(body)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _parts(part)
+
+
+def _directly_in(scan: Scan) -> Iterator[Stage]:
+    """The stages of a scan that are in none of its loops."""
+    match scan:
+        case ScanStage(stage=stage):
+            yield stage
+        case ScanIf(body=body) | ScanAlloc(body=body):
+            yield from _directly_in(body)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _directly_in(part)
+
+
+def _expressions(scan: Scan) -> tuple[Node, ...]:
+    """What decides, at a node itself, on what runs below."""
+    match scan:
+        case ScanLoop(lo=lo, hi=hi):
+            return lo, hi
+        case ScanIf(condition=condition):
+            return (condition,)
+    return ()
+
+
+# expressions ------------------------------------------------------------------------------------
+_MEANING: dict[str, Callable[..., int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
+    "floordiv": operator.floordiv, "mod": operator.mod, "min": min, "max": max,
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "eq": operator.eq, "ne": operator.ne, "and": operator.and_, "or": operator.or_,
+    "not": operator.not_, "select": lambda c, a, b: a if c else b,
+}  # fmt: skip
+
+
+def _function(node: Node) -> Function:
+    """An integer expression over sizes and loops as a function of their values."""
+    match node:
+        case Const(value=value):
+            number = int(value)
+            return lambda values: number
+        case Op(op=op, operands=(a, b)) if op in _MEANING:
+            binary, first, second = _MEANING[op], _function(a), _function(b)
+            return lambda values: binary(first(values), second(values))
+        case Op(op=op, operands=operands) if op in _MEANING:
+            meaning, inside = _MEANING[op], [_function(x) for x in operands]
+            return lambda values: meaning(*(f(values) for f in inside))
+        case Op():
+            raise Uncountable
+    return lambda values: _known(values, node)
+
+
+def _known(values: Values, node: Node) -> int:
+    if node not in values:
+        raise Uncountable
+    return values[node]

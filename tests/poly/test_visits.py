@@ -1,0 +1,276 @@
+"""Iterations for nothing: how many there are, and loop nests that have none."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+import polysched as ps
+from polysched.lang.nodes import Node
+from polysched.poly import visits
+from polysched.poly.edits import stages
+from polysched.poly.isl import Set
+from polysched.poly.looptree import iterations
+from polysched.poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from polysched.poly.visits import Uncountable, empty_shares, shares_at
+
+from .directives.cases import cholesky, gauss_seidel, i, j, jacobi, lu, m, n, nussinov, plane, t
+from .directives.test_values import PROGRAMS, random_directive
+
+Point = tuple[int, ...]
+
+
+# an oracle --------------------------------------------------------------------------------------
+def evaluated(node: Node, values: Mapping[Any, int]) -> int:
+    """An integer expression, as its operators are written in Python."""
+    args = [evaluated(a, values) for a in node.args]
+    if not args:
+        return values[node] if node in values else int(node.value)  # type: ignore[attr-defined]
+    op = node.op  # type: ignore[attr-defined]
+    match op:
+        case "select":
+            return args[1] if args[0] else args[2]
+        case "min" | "max":
+            return min(args) if op == "min" else max(args)
+        case "and" | "or":
+            return all(args) if op == "and" else any(args)
+        case "neg" | "not":
+            return -args[0] if op == "neg" else not args[0]
+    signs = {"add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%",
+             "eq": "==", "ge": ">=", "gt": ">", "le": "<=", "lt": "<"}  # fmt: skip
+    return int(eval(f"a {signs[op]} b", {"a": args[0], "b": args[1]}))
+
+
+def visited(
+    scan: Scan, values: dict[Any, int], around: Point = ()
+) -> Iterator[tuple[ScanLoop | ScanStage, Point]]:
+    """Each loop at each of its iterations, and each stage where it runs."""
+    match scan:
+        case ScanLoop(var=var, lo=lo, hi=hi, step=step, body=body):
+            for x in range(evaluated(lo, values), evaluated(hi, values), step):
+                yield scan, (*around, x)
+                yield from visited(body, {**values, var: x}, (*around, x))
+        case ScanIf(condition=condition, body=body):
+            if evaluated(condition, values):
+                yield from visited(body, values, around)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from visited(part, values, around)
+        case ScanStage():
+            yield scan, around
+
+
+def below(scan: Scan, *, loops: bool = True) -> Iterator[Scan]:
+    """What is in a scan; without what is in its loops, if so wanted."""
+    yield scan
+    parts: tuple[Scan, ...] = getattr(scan, "parts", None) or (getattr(scan, "body", None),)
+    for part in parts:
+        if part is not None and (loops or not isinstance(part, ScanLoop)):
+            yield from below(part, loops=loops)
+
+
+def points(where: Set, sizes: Mapping[str, int]) -> set[Point]:
+    for name, value in sizes.items():
+        at = where.find_dim_by_name(visits.isl.dim_type.param, name)
+        if at >= 0:
+            where = where.fix_val(visits.isl.dim_type.param, at, visits.isl.Val(value))
+    found: set[Point] = set()
+    count = int(where.dim(visits.isl.dim_type.set))
+
+    def add(point: Any) -> None:
+        of = range(count)
+        found.add(tuple(int(str(point.get_coordinate_val(visits.isl.dim_type.set, k))) for k in of))
+
+    where.foreach_point(add)
+    return found
+
+
+def counted(nest: Scan, values: dict[Any, int]) -> dict[str, tuple[int, int]]:
+    """For each stage in a loop, how often its innermost loop goes round, and how often it runs."""
+    found: dict[str, tuple[int, int]] = {}
+    trace = list(visited(nest, values))
+    for loop in (x for x in below(nest) if isinstance(x, ScanLoop)):
+        for stage in own_stages(loop):
+            rounds, runs = found.get(stage.stage.name, (0, 0))
+            rounds += sum(x is loop for x, _ in trace)
+            found[stage.stage.name] = rounds, runs + sum(x is stage for x, _ in trace)
+    return found
+
+
+def own_stages(loop: ScanLoop) -> list[ScanStage]:
+    """Those of which it is the innermost loop."""
+    body = [] if isinstance(loop.body, ScanLoop) else below(loop.body, loops=False)
+    return [x for x in body if isinstance(x, ScanStage)]
+
+
+def values_of(s: ps.Schedule, sizes: Mapping[str, int]) -> dict[Any, int]:
+    return {s.parameters[name]: value for name, value in sizes.items()}
+
+
+# counting ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_shares_are_those_of_an_enumeration(name: str, seed: int) -> None:
+    rng = random.Random(f"visits {name}{seed}")
+    s = ps.Schedule(PROGRAMS[name]())
+    for _ in range(12):
+        try:
+            random_directive(rng, s, s[rng.choice(list(stages(s.tree))).name])
+        except ps.ScheduleError:
+            continue
+    for size in (1, 4, 7):
+        sizes = sizes_of(s, size)
+        for nest in s.nests:
+            shares = shares_at(nest, sizes)
+            found = {k: (v.visits, v.visits - v.empty) for k, v in shares.items()}
+            assert found == counted(nest, values_of(s, sizes))
+
+
+def sizes_of(s: ps.Schedule, size: int) -> dict[str, int]:
+    return {name: size + k for k, name in enumerate(s.parameters)}
+
+
+def share(s: ps.Schedule) -> str:
+    (found,) = (x for nest in s.nests for x in empty_shares(nest, s.accepted).values())
+    return str(found)
+
+
+def test_lanes_beyond_the_end() -> None:
+    """Of 25 columns in four vectors of 8, three times over: 24 columns leave nothing over."""
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    assert share(s) == "21% of iterations for nothing (175 of 800, at n=25, m=25)"
+    s.assume(m % 8 == 0)
+    assert [empty_shares(nest, s.accepted) for nest in s.nests] == [{}]
+
+
+def test_sizes_that_a_schedule_knows() -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    assert share(s.fixed({"m": 7})) == "12% of iterations for nothing (24 of 192, at n=24)"
+    s.assume((n == 2) & (m > 30))
+    assert share(s) == "3% of iterations for nothing (2 of 64, at m=31)"
+
+
+def test_two_stages_in_one_loop() -> None:
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = i
+    g[i] = f[i] * 2
+    s = ps.Schedule((f, g))
+    s["g"].compute_with("f", i, shift=1)
+    (nest,) = s.nests
+    found = {k: str(v) for k, v in empty_shares(nest, s.accepted).items()}
+    assert found == dict.fromkeys("fg", "4% of iterations for nothing (1 of 25, at n=24)")
+
+
+def test_a_wave_of_tiles_that_are_whole() -> None:
+    """Parallelograms: those at the ends are filled up with nothing."""
+    s = ps.Schedule(jacobi())
+    s["f"].skew(t, i, 1)
+    s["f"].split(t, 4, tail="guard")
+    s["f"].split(i, 8, tail="guard")
+    s["f"].reorder("to", "io", "ti", "ii")
+    s["f"].wavefront("to", "io")
+    assert share(s) == "25% of iterations for nothing (192 of 768, at n=24, T=24)"
+    found = counted(s.nests[0], values_of(s, {"n": 24, "T": 24}))
+    assert found == {"f": (768, 24 * 24)}
+
+
+def test_fewer_where_there_are_many() -> None:
+    """Five loops over 24 each are too many steps; over 6 they are not."""
+    a, b, c = ps.vars("a b c")
+    f = ps.Func("f", (n, n, n, n, n))
+    f[a, b, c, i, j] = i + j
+    s = ps.Schedule(f)
+    s["f"].split(j, 4, tail="guard")
+    assert share(s) == "25% of iterations for nothing (2592 of 10368, at n=6)"
+
+
+def test_a_part_that_is_small() -> None:
+    x, f = ps.Input("x", ps.int64, (n, n)), ps.Func("f", (n, n))
+    f[i, j] = x[i, j]
+    s = ps.Schedule(f)
+    s["f"].partition((i > 0) | (j > 0))
+    found = {k: str(v) for k, v in empty_shares(s.nests[0], s.accepted).items()}
+    assert found == {
+        "f[0]": "less than 1% of iterations for nothing (1 of 576, at n=24)",
+        "f[1]": "99% of iterations for nothing (575 of 576, at n=24)",
+    }
+
+
+# nothing for nothing ----------------------------------------------------------------------------
+def tiled(func: Any, stage: str, *loops_and_factors: Any, skew: Any = None) -> ps.Schedule:
+    s = ps.Schedule(func)
+    if skew is not None:
+        s[stage].skew(*skew)
+    s[stage].tile(*loops_and_factors)
+    return s
+
+
+def triangle() -> ps.Func:
+    """The sum of each row up to the diagonal."""
+    x, f = ps.Input("x", ps.float32, (n, n)), ps.Func("f", (n,))
+    f[i] = 0.0
+    k = ps.RVar("k", 0, i + 1)
+    f[i] += x[i, k]
+    return f
+
+
+TILINGS: dict[str, Callable[[], ps.Schedule]] = {
+    "lu": lambda: tiled(lu(), "a.update(1)", "r", "c", 4, 3),
+    "lu, columns": lambda: tiled(lu(), "a.update(1)", "c", 5),
+    "cholesky": lambda: tiled(cholesky(), "a.update(2)", "q", "c", 4, 4),
+    "nussinov": lambda: tiled(nussinov(), "N.update(1)", "k", 4),
+    "triangle": lambda: tiled(triangle(), "f.update(0)", "i", "k", 4, 4),
+    "gauss_seidel": lambda: tiled(gauss_seidel(), "a", "r", "c", 4, 8),
+    "jacobi, skewed": lambda: tiled(jacobi(), "f", "t", "i", 4, 8, skew=("t", "i", 1)),
+}
+
+
+@pytest.mark.parametrize("name", TILINGS)
+def test_tiles_of_triangles_visit_nothing_for_nothing(name: str) -> None:
+    """Not one loop has an iteration below which nothing runs, but for those of a whole nest of
+    cholesky, which has nothing to do in the last round of the loop around it."""
+    s = TILINGS[name]()
+    assert all(empty_shares(nest, s.accepted) == {} for nest in s.nests)
+    for size in (5, 8, 13):
+        sizes = sizes_of(s, size)
+        for nest in s.nests:
+            trace = list(visited(nest, values_of(s, sizes)))
+            for loop in (x for x in below(nest) if isinstance(x, ScanLoop)):
+                inside = [x.stage for x in below(loop) if isinstance(x, ScanStage)]
+                rounds = {p for x, p in trace if x is loop}
+                depth = max((len(p) for p in rounds), default=0)
+                needed = {p[:depth] for stage in inside for p in points(iterations(stage), sizes)}
+                last = {p for p in rounds if name == "cholesky" and p[0] == sizes["n"] - 1}
+                assert rounds - last == needed - last
+
+
+# no telling -------------------------------------------------------------------------------------
+def test_what_depends_on_data_is_not_counted() -> None:
+    ends, x = ps.Input("ends", ps.int64, (n + 1,), range=(0, m)), ps.Input("x", ps.float32, (m,))
+    f = ps.Func("f", (n,))
+    k = ps.RVar("k", ends[i], ends[i + 1])
+    f[i] = 0.0
+    f[i] += x[k]
+    s = ps.Schedule(f)
+    with pytest.raises(Uncountable):
+        empty_shares(s.nests[-1], s.accepted)
+
+
+def test_too_many_steps_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    monkeypatch.setattr(visits, "MOST", 10)
+    with pytest.raises(Uncountable):
+        empty_shares(s.nests[0], s.accepted)
+    assert "the loops of f visit some iterations in which it does nothing" in s.explain()
+
+
+def test_sizes_that_nothing_accepts() -> None:
+    s = ps.Schedule(plane())
+    with pytest.raises(Uncountable):
+        empty_shares(s.nests[0], s.accepted.subtract(s.accepted))
