@@ -258,9 +258,10 @@ def _numbered(times: Times) -> Times:
     for level in range(max(map(len, times.values()), default=0)):
         here = {p: ix.constant(time[level]) for p, time in times.items()}
         numbers = sorted({number for number in here.values() if number is not None})
+        count: dict[int | None, int] = {number: k for k, number in enumerate(numbers)}
         if None not in here.values():
-            for p, number in here.items():
-                times[p][level] = integer(numbers.index(number))  # type: ignore[arg-type]
+            for p in times:
+                times[p][level] = integer(count[here[p]])
     return times
 
 

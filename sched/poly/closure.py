@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..lang.errors import LanguageError
-from ..lang.tensors import Func
+from ..lang.tensors import Func, Tensor
 from .isl import (
     Map,
     Set,
@@ -245,8 +245,8 @@ def _endless(regions: Regions) -> tuple[Func, int, str] | None:
     return None
 
 
-def _declare(func: object) -> str:
-    return f"declare a shape: ps.Func({func.name!r}, (n, m))"  # type: ignore[attr-defined]
+def _declare(func: Tensor) -> str:
+    return f"declare a shape: ps.Func({func.name!r}, (n, m))"
 
 
 def _has_no_end(func: Func, axis: int, direction: str) -> LanguageError:

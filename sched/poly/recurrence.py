@@ -10,7 +10,7 @@ declared before any other; where there is none, what isl's scheduler finds (`aff
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang.dtypes import int64
@@ -192,9 +192,9 @@ def _equal(space: isl.Space) -> Map:
     return Map.identity(space.map_from_set())
 
 
-def _compare(a: Map, b: Map, pairs: Map, order: object) -> Map:
+def _compare(a: Map, b: Map, pairs: Map, order: Callable[[isl.Space], Map]) -> Map:
     """The pairs whose times are in an order."""
-    related = a.apply_range(order(a.get_space().range())).apply_range(b.reverse())  # type: ignore[operator]
+    related = a.apply_range(order(a.get_space().range())).apply_range(b.reverse())
     return pairs.intersect(related)
 
 

@@ -113,7 +113,8 @@ class Schedule:
                     kept[name] = self.log.step(name, find)
             except BudgetExceeded:
                 raise unproved(self.program) from None
-        return kept[name]  # type: ignore[no-any-return]
+        found: T = kept[name]
+        return found
 
     @property
     def windows(self) -> dict[Func, Window]:

@@ -8,7 +8,7 @@ body; within one statement all lanes read, then all lanes write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -129,9 +129,9 @@ def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
     return kind != "flow" and any(f is tensor and depth > loop for f, depth in met.private)
 
 
-def _related(a: Placed, b: Placed, chosen: list[int], order: object) -> Map:
+def _related(a: Placed, b: Placed, chosen: list[int], order: Callable[[isl.Space], Map]) -> Map:
     first, second = a.at(chosen), b.at(chosen)
-    return first.apply_range(order(first.get_space().range())).apply_range(second.reverse())  # type: ignore[operator]
+    return first.apply_range(order(first.get_space().range())).apply_range(second.reverse())
 
 
 def _identity(space: isl.Space) -> Map:

@@ -3,92 +3,144 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from .trials import Case
 
-Fails = Callable[[Case], bool]
+C = TypeVar("C")
 
 
-def shrink(case: Case, fails: Fails, limit: int = 300) -> Case:
+def shrink(case: Case, fails: Callable[[Case], bool], limit: int = 300) -> Case:
     """The smallest case found with at most `limit` attempts. `fails(case)` holds already."""
+    return smallest(case, (_directives, _outputs, _lines, _expressions), fails, limit)
+
+
+def smallest(
+    case: C,
+    edits: Sequence[Callable[[C], Iterator[C]]],
+    fails: Callable[[C], bool],
+    limit: int,
+) -> C:
+    """The smallest case found with at most `limit` attempts.
+
+    Args:
+        edits: each gives cases that are a little smaller than one.
+        fails: holds for `case` already, and for every case that takes its place.
+    """
     left, progress = limit, True
     while progress:
         progress = False
-        for edits in (_directives, _outputs, _lines, _expressions):
-            candidates = edits(case)
+        for edit in edits:
+            candidates = edit(case)
             while left > 0 and (candidate := next(candidates, None)) is not None:
                 left -= 1
                 if fails(candidate):
                     case, progress = candidate, True
-                    candidates = edits(case)
+                    candidates = edit(case)
     return case
 
 
-def _without(items: tuple[str, ...], keep: int) -> Iterator[tuple[str, ...]]:
-    """Fewer items, none of the last `keep` of which is dropped."""
+def without(items: tuple[str, ...], first: int = 0, last: int = 0) -> Iterator[tuple[str, ...]]:
+    """Fewer items, the last ones first; so many at either end are kept."""
     for size in (8, 4, 2, 1):
-        for at in range(len(items) - size - keep, -1, -1):
+        for at in range(len(items) - size - last, first - 1, -1):
             yield items[:at] + items[at + size :]
 
 
 def _directives(case: Case) -> Iterator[Case]:
-    for kept in _without(case.directives, 1):
+    for kept in without(case.directives, last=1):
         yield replace(case, directives=kept)
     if case.default:
         yield replace(case, default=False)
 
 
 def _outputs(case: Case) -> Iterator[Case]:
-    for kept in _without(case.outputs, 0) if len(case.outputs) > 1 else ():
+    for kept in without(case.outputs) if len(case.outputs) > 1 else ():
         yield replace(case, outputs=kept)
 
 
 def _lines(case: Case) -> Iterator[Case]:
-    for kept in _without(tuple(case.source.splitlines()), 0):
+    for kept in without(tuple(case.source.splitlines())):
         yield replace(case, source="\n".join(kept))
 
 
 def _expressions(case: Case) -> Iterator[Case]:
-    """A part of a right side in the place of the whole."""
-    lines = case.source.splitlines()
+    for source in simpler(case.source, ("ps.Input(", "ps.Func(", "with ")):
+        yield replace(case, source=source)
+
+
+# expressions ------------------------------------------------------------------------------------
+def simpler(source: str, fixed: Sequence[str]) -> Iterator[str]:
+    """A part of an expression in the place of the whole, or a number; the largest parts first.
+
+    Args:
+        fixed: lines that contain one of these stay as they are.
+    """
+    lines = source.splitlines()
     for at, line in reversed(list(enumerate(lines))):
-        if "ps.Input(" in line or "ps.Func(" in line or line.startswith("with "):
+        if any(text in line for text in fixed):
             continue
         indent = line[: len(line) - len(line.lstrip())]
-        for simpler in _simpler(line.strip()):
-            yield replace(case, source="\n".join([*lines[:at], indent + simpler, *lines[at + 1 :]]))
+        for text in _simpler(line.strip()):
+            yield "\n".join([*lines[:at], indent + text, *lines[at + 1 :]])
 
 
 def _simpler(line: str) -> Iterator[str]:
+    """One line with one part of it simplified."""
     try:
-        tree = ast.parse(line)
+        whole = ast.parse(line)
     except SyntaxError:
-        return
-    statement = tree.body[0]
-    if not isinstance(statement, (ast.Assign, ast.AugAssign)):
-        return
-    for number, node in enumerate(ast.walk(statement.value)):
-        if isinstance(node, (ast.BinOp, ast.Call)):
-            for part in _parts(node):
-                copy = ast.parse(line)
-                again = copy.body[0]
-                assert isinstance(again, (ast.Assign, ast.AugAssign))
-                target = list(ast.walk(again.value))[number]
-                text = ast.unparse(_Swap(target, part).visit(copy))
-                if len(text) < len(ast.unparse(tree)):
-                    yield text
+        return  # the head of a block
+    longest = len(ast.unparse(whole))
+    for k, part in enumerate(_parts(whole)):
+        for choice in range(len(_options(part))):
+            tree = ast.parse(line)
+            old = _parts(tree)[k]
+            text = ast.unparse(_Replace(old, _options(old)[choice]).visit(tree))
+            if len(text) < longest:
+                yield text
 
 
-def _parts(node: ast.BinOp | ast.Call) -> list[ast.expr]:
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right, ast.Constant(0)]
-    return [*node.args, ast.Constant(0)]
+def _parts(tree: ast.AST) -> list[ast.expr]:
+    """The expressions that may be replaced, those around others before these."""
+    kept: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=func):
+                kept.add(func)
+            case ast.Subscript(value=value, slice=index):
+                kept |= {value, index} if isinstance(index, ast.Tuple) else {value}
+            case ast.Assign(targets=targets):
+                kept.update(targets)
+            case ast.AugAssign(target=target):
+                kept.add(target)
+            case ast.Attribute(value=value):
+                kept.add(value)
+    return [n for n in ast.walk(tree) if isinstance(n, ast.expr) and n not in kept]
 
 
-class _Swap(ast.NodeTransformer):
-    def __init__(self, old: ast.AST, new: ast.expr) -> None:
+def _options(node: ast.expr) -> list[ast.expr]:
+    """What is simpler than an expression and may do in its place."""
+    parts: list[ast.expr] = []
+    match node:
+        case ast.Call(args=args, keywords=keywords):
+            parts += args
+            if keywords:
+                parts.append(ast.Call(node.func, args, keywords[:-1]))
+        case ast.BinOp(left=a, right=b) | ast.Compare(left=a, comparators=[b]):
+            parts += [a, b]
+        case ast.UnaryOp(operand=a):
+            parts.append(a)
+        case ast.Subscript(value=ast.Subscript() as inner):
+            parts.append(inner)
+    numbers = [] if isinstance(node, ast.Constant) else [ast.Constant(0), ast.Constant(1)]
+    return [*numbers, *(p for p in parts if not isinstance(p, ast.Starred))]
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.expr, new: ast.expr) -> None:
         self.old, self.new = old, new
 
     def visit(self, node: ast.AST) -> ast.AST:

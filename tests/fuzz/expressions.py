@@ -16,8 +16,8 @@ from polysched.lang.dtypes import (
     int64,
     promote,
 )
+from polysched.testing.choices import Choices
 
-from .choices import Choices
 from .indices import Indices
 from .reads import Reads
 from .vocabulary import KINDS, Kind, Scope, Value

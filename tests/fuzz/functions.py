@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polysched.lang.dtypes import DType
+from polysched.testing.choices import Choices
 
-from .choices import Choices
 from .expressions import Expressions
 from .updates import Updates
 from .vocabulary import Scope, Symbol, Tensor, kind_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .choices import Choices
+from polysched.testing.choices import Choices
+
 from .vocabulary import Scope, Symbol
 from .world import INTEGERS, World
 

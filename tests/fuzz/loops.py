@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .choices import Choices
+from polysched.testing.choices import Choices
+
 from .expressions import Expressions
 from .vocabulary import Scope, Symbol
 from .world import World

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .choices import Choices
+from polysched.testing.choices import Choices
+
 from .functions import Functions
 from .vocabulary import InputSpec, ParamSpec
 from .world import World

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polysched.lang.dtypes import promote
+from polysched.testing.choices import Choices
 
-from .choices import Choices
 from .indices import joined
 from .vocabulary import Scope, Tensor, Value
 from .world import World

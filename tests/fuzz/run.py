@@ -17,12 +17,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from fuzz.choices import Choices
 from fuzz.compare import VARIANTS, Report
 from fuzz.outcomes import Finding
 from fuzz.programs import Case, make_case
 from fuzz.shrink import shrink
 from fuzz.worker import Worker
+from polysched.testing.choices import Choices
 
 
 class Hunt:
@@ -40,7 +40,7 @@ class Hunt:
 
     def seed(self, seed: int) -> None:
         """The program of one seed."""
-        case = make_case(Choices(seed))
+        case = make_case(Choices.from_seed(seed))
         report = self.worker.run(case)
         self.programs += 1
         self.counts.update(report.counts)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from .choices import Choices
+from polysched.testing.choices import Choices
+
 from .programs import make_case
 from .worker import Worker
 
@@ -25,7 +26,7 @@ def worker() -> Iterator[Worker]:
 
 
 def _check(worker: Worker, seed: int) -> None:
-    findings = worker.run(make_case(Choices(seed))).findings
+    findings = worker.run(make_case(Choices.from_seed(seed))).findings
     assert not findings, "\n".join(map(str, findings))
 
 

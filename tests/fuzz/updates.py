@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polysched.lang.dtypes import DType
+from polysched.testing.choices import Choices
 
-from .choices import Choices
 from .expressions import Expressions
 from .loops import Loops
 from .vocabulary import Scope, Symbol, Tensor, Value, kind_of

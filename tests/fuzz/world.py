@@ -10,8 +10,8 @@ import numpy as np
 
 import polysched as ps
 from polysched.lang.dtypes import ALL, DType
+from polysched.testing.choices import Choices
 
-from .choices import Choices
 from .vocabulary import InputSpec, ParamSpec, Symbol, Tensor
 
 INTEGERS = tuple(t for t in ALL if t.is_int)

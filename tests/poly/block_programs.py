@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from fuzz.choices import Choices
+from polysched.testing.choices import Choices
 
 from .block_meaning import Block, Expr, Item, Pure, RVar, Update, reads
 

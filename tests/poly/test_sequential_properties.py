@@ -16,12 +16,12 @@ if __name__ == "__main__":
 
 import numpy as np
 import pytest
-from fuzz.choices import Choices
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
 from poly.block_meaning import Array, State, run
 from poly.block_programs import Generator, Program
+from polysched.testing.choices import Choices
 
 SIZES = [(3, 2), (0, 0), (1, 1), (4, 3), (2, 0), (0, 2), (2, 5)]
 LAYOUTS = ("plain", "reversed", "strided")
@@ -33,16 +33,6 @@ REFUSALS = (
     "needs itself", "cannot be proven", "at an index that depends on data",
     "has no bounds along axis", "in an update of",
 )  # fmt: skip
-
-
-class Drawn(Choices):
-    """Choices that hypothesis makes, and makes simpler."""
-
-    def __init__(self, data: st.DataObject) -> None:
-        self._data = data
-
-    def below(self, count: int) -> int:
-        return self._data.draw(st.integers(0, count - 1))
 
 
 def arguments(p: Program, sizes: dict[str, int], rng: np.random.Generator) -> dict[str, Any]:
@@ -156,7 +146,7 @@ def _tuple(found: Any) -> tuple[np.ndarray, ...]:
 def test_programs_mean_what_the_contract_says(first: int) -> None:
     counts: Counter[str] = Counter()
     for seed in range(first, first + 40):
-        check(Choices(seed), seed, counts)
+        check(Choices.from_seed(seed), seed, counts)
     assert counts["accepted"] >= 25, counts
 
 
@@ -164,14 +154,15 @@ def test_programs_mean_what_the_contract_says(first: int) -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.data(), st.integers(0, 1 << 16))
 def test_any_program_means_what_the_contract_says(data: st.DataObject, seed: int) -> None:
-    check(Drawn(data), seed, Counter())
+    drawn = Choices(lambda count: data.draw(st.integers(0, count - 1)))
+    check(drawn, seed, Counter())
 
 
 def main(first: int, last: int) -> None:
     counts: Counter[str] = Counter()
     for seed in range(first, last):
         try:
-            check(Choices(seed), seed, counts)
+            check(Choices.from_seed(seed), seed, counts)
         except Exception as error:
             counts["FAILED"] += 1
             print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)
