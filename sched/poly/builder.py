@@ -11,12 +11,10 @@ from typing import Any
 from ..lang.errors import ScheduleError, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
-from .conditions import Conditions
 from .editor import Editor
+from .forms import Form
 from .isl import BudgetExceeded, budget
 from .judge import Change, Judge
-from .looptree import Seq
-from .model import Model
 from .proven import BUDGET
 from .refusals import Asked
 from .state import State
@@ -42,12 +40,9 @@ class Builder:
         records: the directives, in order.
     """
 
-    def __init__(
-        self, model: Model, proven: Conditions, symbols: Mapping[str, Node], tree: Seq
-    ) -> None:
-        self.model = model
-        self.judge = Judge(model, proven, tree)
-        self.state = State(tree, {})
+    def __init__(self, form: Form, symbols: Mapping[str, Node]) -> None:
+        self.judge = Judge()
+        self.state = State(form, form.written, {})
         self.records: tuple[Directive, ...] = ()
         self._batches: tuple[range, ...] = ()
         self._symbols = symbols
@@ -73,8 +68,8 @@ class Builder:
 
     def editor(self, directive: Directive) -> Editor:
         """What carries out a directive on the present state."""
-        context = self.state.assumed(self.model.context)
-        return Editor(self.state, self._symbols, context, self.model, directive)
+        context = self.state.assumed(self.state.form.model.context)
+        return Editor(self.state, self._symbols, context, directive)
 
     def apply(self, stage: str, name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
         """One directive: carried out, proven, recorded; or refused, and nothing has changed.

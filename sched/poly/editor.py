@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any, cast
 
-from ..lang.errors import ScheduleError, Span
+from ..lang.errors import LanguageError, ScheduleError, Span
 from ..lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ..lang.printer import expr_text
 from ..lang.records import Directive
@@ -15,8 +15,10 @@ from .affine import condition, condition as sizes_condition
 from .directives import bodies, loops, mapping, placing, tails
 from .edits import At, loops_around, nest_of, place_of, stages
 from .folding import Window, foldable
+from .forms import Form, transplanted, with_choice
+from .inline import why_not_inline
 from .isl import Frame, Set
-from .looptree import Seq, Stage, leaves, loops_of
+from .looptree import Produce, Seq, Stage, leaves, loops_of, producer
 from .model import Model
 from .placement import at_root, placed, produced
 from .proof import accumulates
@@ -30,7 +32,7 @@ DIRECTIVES = frozenset(
     {
         *("split", "fuse", "rename", "reorder", "parallel", "vectorize", "unroll"),
         *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
-        *("compute_at", "compute_root", "store_at"),
+        *("compute_at", "compute_root", "compute_inline", "store_at"),
         *("assume", "align_bounds", "bound", "fold_storage", "reassociate"),
     }
 )
@@ -43,10 +45,8 @@ KINDS = ("parallel", "vector", "unrolled")
 class Editor:
     """Carries out one directive."""
 
-    def __init__(
-        self, state: State, symbols: Symbols, context: Set, model: Model, directive: Directive
-    ) -> None:
-        self.model = model
+    def __init__(self, state: State, symbols: Symbols, context: Set, directive: Directive) -> None:
+        self.form = state.form
         self.state = state
         self.tree = state.tree
         self.symbols = symbols
@@ -55,6 +55,10 @@ class Editor:
         self.stage = directive.stage
         self.span: Span | None = directive.span
         self.edited: set[Statement] = set()
+
+    @property
+    def model(self) -> Model:
+        return self.form.model
 
     def run(self) -> Edit:
         """The state after the directive.
@@ -84,7 +88,8 @@ class Editor:
             for name in names:
                 gone.pop((stage, name), None)
         edited = frozenset(s.base for s in self.edited)
-        return Edit(replace(self.state, tree=self.tree, gone=gone), made, edited)
+        state = replace(self.state, form=self.form, tree=self.tree, gone=gone)
+        return Edit(state, made, edited)
 
     def _loop_names(self) -> dict[str, list[str]]:
         return {
@@ -121,6 +126,12 @@ class Editor:
 
     def _no_stage(self, name: str) -> ScheduleError:
         have = ", ".join(stage.name for _, stage in leaves(self.tree))
+        inlined = [f for f in self.form.base.funcs if f not in self.model.regions]
+        if name in [self.form.program.names[f] for f in inlined]:
+            return self._malformed(
+                f"{name} is inlined into its consumers: it has no loops",
+                f's["{name}"].compute_root() or compute_at(...) gives it some',
+            )
         return ScheduleError(
             f"there is no stage {name}",
             where=self.span,
@@ -307,10 +318,32 @@ class Editor:
         if any(s.name == self.stage for s in stages(at.loop)):
             raise self._malformed(f"{self.stage} is inside of the loop {loop} of {other} already")
         place_of(self.tree, self.stage)
+        mine, others = (self._produced_by(name) for name in (self.stage, other))
+        if (mine is None) != (others is None) or (
+            mine and others and not self._beside(mine, others)
+        ):
+            raise self._malformed(
+                f"{self.stage} and {other} are not computed at the same loop",
+                "compute_at the same loop first, or both at root",
+            )
         self._touch(at)
         self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
         self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
+        if mine is not None and others is not None and mine is not others:
+            self.tree = placing.merged(self.tree, mine.funcs, others.funcs)
         return ()
+
+    def _produced_by(self, stage: str) -> Produce | None:
+        """Where on the way to a stage its Func is computed for a consumer, if it is."""
+        for path, found in leaves(self.tree):
+            if found.name == stage:
+                return producer(path, found.statement.func)
+        return None
+
+    def _beside(self, a: Produce, b: Produce) -> bool:
+        """Whether two are computed in one iteration of one loop."""
+        loops = [loops_of(p) for p, node in produced(self.tree) if node is a or node is b]
+        return a is b or [id(x) for x in loops[0]] == [id(x) for x in loops[1]]
 
     def partition(self, condition: Node) -> tuple[str, ...]:
         stage = self._own()
@@ -366,9 +399,59 @@ class Editor:
                 )
 
     # placement --------------------------------------------------------------------------------
+    def compute_inline(self) -> tuple[str, ...]:
+        func = self._func()
+        why = why_not_inline(func, self.form.base)
+        if why is not None:
+            raise self._malformed(f"{func.name} cannot be inlined: {why}")
+        for _, node in produced(self.tree):
+            loops = {x.name for x in node.around}
+            if any(name.startswith(f"{self.stage}.") for name in loops):
+                names = ", ".join(f.name for f in node.funcs)
+                raise self._malformed(
+                    f"{names} is computed at a loop of {self.stage}", "compute it elsewhere first"
+                )
+        self._choose(func, True)
+        if func in self.model.regions:
+            raise self._malformed(
+                f"{func.name} cannot be inlined: at an index that depends on data, its conditions "
+                "could not be proven"
+            )
+        return ()
+
+    def _choose(self, func: Func, is_inlined: bool) -> None:
+        """Another form, in which a Func is inlined, or is not."""
+        try:
+            self._become(with_choice(self.form, func, is_inlined))
+        except LanguageError as error:
+            raise self._malformed(f"{self.directive.text()}: {error.args[0]}") from None
+
+    def _become(self, form: Form) -> None:
+        self.tree = transplanted(self.tree, form)
+        self.form = form
+        self.edited.update(form.model.statements)
+
+    def _func(self) -> Func:
+        """The Func that the directive is about, also if it is inlined."""
+        for stage in stages(self.tree):
+            if stage.name == self.stage:
+                return stage.statement.func
+        names = self.form.program.names
+        found = [f for f in self.form.base.funcs if names[f] == self.stage]
+        if not found or found[0] in self.model.regions:
+            raise self._no_stage(self.stage)
+        return found[0]
+
+    def _stored(self) -> Func:
+        """The same, no longer inlined."""
+        func = self._func()
+        if func not in self.model.regions:
+            self._choose(func, False)
+        return func
+
     def compute_at(self, consumer: str, loop: str) -> tuple[str, ...]:
+        funcs = self._placeable(self._stored())
         at = self.at(loop, consumer)
-        funcs = self._placeable(self._own().statement.func)
         if any(s.statement.func in funcs for s in stages(self.tree) if s.name == consumer):
             raise self._malformed(
                 f"{consumer} belongs to {self.stage} itself",
@@ -394,14 +477,14 @@ class Editor:
         self._edit(funcs)
 
     def compute_root(self) -> tuple[str, ...]:
-        funcs = self._placeable(self._own().statement.func)
+        funcs = self._placeable(self._stored())
         self.tree = placing.compute_root(self.tree, funcs)
         self.tree = cast(Seq, at_root(self.model, self.tree, funcs))
         self._edit(funcs)
         return ()
 
     def store_at(self, consumer: str = "", loop: str = "") -> tuple[str, ...]:
-        funcs = self._placeable(self._own().statement.func)
+        funcs = self._placeable(self._stored())
         at = self.at(loop, consumer) if loop else None
         if at is not None:
             self._check_serial(at, consumer)

@@ -36,7 +36,8 @@ def stage_name(s: Schedule, what: Func | str) -> str:
 def existing(s: Schedule, name: str) -> str:
     """The name of a stage, which must be there."""
     have = [stage.name for stage in stages(s.tree)]
-    if name not in have:
+    inlined = [s.program.names[f] for f in s.program.funcs if f not in s.model.regions]
+    if name not in have and name not in inlined:
         raise ScheduleError(f"there is no stage {name}", hint=f"stages are {', '.join(have)}")
     return name
 
@@ -46,10 +47,7 @@ def _name_of(s: Schedule, func: Func) -> str:
     own = [x for x in s.model.statements if x.func is func]
     if not own:
         if func in s.program.funcs:
-            raise ScheduleError(
-                f"{func.name} is inlined into its consumers: it has no loops",
-                hint="it is computed wherever they read it",
-            )
+            return s.program.names[func]  # inlined, which directives can change
         raise ScheduleError(
             f"{func.name} is not part of this schedule",
             hint="its Funcs are " + ", ".join(f.name for f in s.funcs),

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
+from .bounds import span_of
 from .edits import stages
-from .isl import Map, Set, isl
+from .isl import Map, Set, isl, union_sets
 from .looptree import Loop, Path, Produce, Seq, Tree, loops_of, time_maps
 from .model import Model
 from .placement import produced, stored_depth
@@ -79,19 +80,40 @@ def _window(model: Model, func: Func, tree: Seq) -> Window | None:
     before = _within_lives(
         tree, func, _order(tree, time_maps(tree, {a.statement for a in accesses}))
     )
-    most: list[int | None] = []
-    for axis in range(func.ndim):
+    spans = _spans(model, tree, func)
+    found: list[tuple[float, int, Window]] = []
+    for axis, span in enumerate(spans):
         distances = [
             _distances(model, axis, w, r, writes, before) for w in writes for r in reads
         ]  # fmt: skip
-        for planes in range(1, LARGEST + 1):
-            if not any(_some_multiple(d, planes) for d in distances):
-                return Window(axis, planes)
-        most.append(_largest(distances))
-    for axis, distance in enumerate(most):
-        if distance is not None and distance < LARGEST_OF_TILES:
-            return Window(axis, distance + 1)
-    return None
+        planes = next(
+            (n for n in range(1, LARGEST + 1) if not any(_some_multiple(d, n) for d in distances)),
+            _enough_for_all(distances),
+        )
+        if planes is None or (span is not None and planes >= span):
+            continue
+        if span is None and planes <= LARGEST:
+            return Window(axis, planes)  # one of however many
+        found.append((planes / span if span else 0.0, axis, Window(axis, planes)))
+    return min(found, key=lambda x: x[:2])[2] if found else None
+
+
+def _spans(model: Model, tree: Seq, func: Func) -> list[int | None]:
+    """How many elements along each axis are stored at a time; None: that depends on sizes."""
+    depths = [stored_depth(path, func) for path, node in produced(tree) if func in node.funcs]
+    depth = min(depths, default=0)
+    touched = [
+        p.at(list(range(depth))).flat_range_product(p.stage.statement.write.map).range()
+        for p in placed(tree)
+        if p.stage.statement.func is func
+    ]
+    whole = union_sets(touched[1:], touched[0]).intersect_params(model.context)
+    found = []
+    for axis in range(func.ndim):
+        count = int(whole.dim(isl.dim_type.set))
+        along = whole.project_out(isl.dim_type.set, depth + axis + 1, count - depth - axis - 1)
+        found.append(span_of(along.project_out(isl.dim_type.set, depth, axis), depth))
+    return found
 
 
 def _accesses(tree: Seq, func: Func) -> list[Access]:
@@ -130,8 +152,8 @@ def _lives(path: Path, func: Func) -> int:
     return next(at_once, node.apart)
 
 
-def _largest(distances: Sequence[Set]) -> int | None:
-    """The largest distance, up or down, if that is a constant."""
+def _enough_for_all(distances: Sequence[Set]) -> int | None:
+    """One more than the largest distance, up or down, if that is a constant and not too large."""
     found = 0
     for d in distances:
         if d.is_empty():
@@ -140,7 +162,7 @@ def _largest(distances: Sequence[Set]) -> int | None:
         if not (lo.is_int() and hi.is_int()):
             return None
         found = max(found, -int(lo.to_python()), int(hi.to_python()))
-    return found
+    return found + 1 if found < LARGEST_OF_TILES else None
 
 
 def _distances(

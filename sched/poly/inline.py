@@ -19,17 +19,27 @@ Rule = Callable[[Func, list[tuple[Definition, list[Read]]]], bool]
 
 def can_inline(func: Func, program: Program) -> bool:
     """Whether a Func is one equation over Vars that holds wherever it is read, and no output."""
+    return why_not_inline(func, program) is None
+
+
+def why_not_inline(func: Func, program: Program) -> str | None:
+    """Why a Func is none that can be computed wherever it is read; None if it is."""
     definitions = program.definitions_of(func)
-    return (
-        func not in program.outputs
-        and not program.is_recurrence(func)
-        and len(definitions) == 1
-        and not definitions[0].is_update
-        and all(isinstance(x, Var) for x in definitions[0].lhs)
-        and definitions[0].opaque is None
-        and not has_trace(*definitions[0].values)
-        and not _depends_on_time(definitions[0], program)
-    )
+    if func in program.outputs:
+        return "it is an output"
+    if program.is_recurrence(func):
+        return "it needs values of itself"
+    if not definitions or definitions[0].opaque is not None:
+        return "it is no equation"
+    if any(d.is_update for d in definitions):
+        return "it has updates"
+    if len(definitions) > 1 or not all(isinstance(x, Var) for x in definitions[0].lhs):
+        return "it has several pieces"
+    if has_trace(*definitions[0].values):
+        return "a trace in it prints values where it is computed"
+    if _depends_on_time(definitions[0], program):
+        return "what it reads may have changed where its value is read"
+    return None
 
 
 def _depends_on_time(d: Definition, program: Program) -> bool:

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..lang.errors import InternalError
-from .conditions import Conditions
 from .folding import Clobber, clobbers, enough
 from .isl import Set
-from .looptree import Seq
-from .model import Model
 from .pairs import Pair, smallest_pair
-from .proof import Prover, Violation, accumulates, is_exact
+from .proof import Violation, accumulates, is_exact
 from .refusals import Asked, Helps, clobbered, refusal
 from .sharing import shared
 from .state import State
@@ -71,17 +68,12 @@ class Change:
 
 
 class Judge:
-    """Judges states of the schedules of one model."""
-
-    def __init__(self, model: Model, proven: Conditions, written: Seq) -> None:
-        self.model = model
-        self.proven = proven
-        self.prover = Prover(model, written)
+    """Judges states of schedules."""
 
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""
-        context = state.assumed(self.model.context)
-        for c in self.proven.sizes:
+        context = state.assumed(state.form.model.context)
+        for c in state.form.proven.sizes:
             context = context.intersect(c.allowed)
         return context
 
@@ -97,9 +89,9 @@ class Judge:
         lost = [
             c
             for func, window in state.folds
-            for c in clobbers(self.model, func, window, state.tree, context)
+            for c in clobbers(state.form.model, func, window, state.tree, context)
         ]
-        found = self.prover.violations(state.tree, edited, relaxed, context)
+        found = state.form.prover.violations(state.tree, edited, relaxed, context)
         return Faults(tuple(lost), (*found, *shared(state.tree, context)))
 
     def new_faults(self, changes: Sequence[Change], edited: Collection[Statement]) -> Faults:
@@ -128,7 +120,7 @@ class Judge:
         """
         state = changes[-1].after
         context = self.callable(state)
-        missing = self.prover.uncovered(state.tree, context)
+        missing = state.form.prover.uncovered(state.tree, context)
         if missing is not None:
             last = changes[-1].asked.directive.text()
             raise InternalError(f"{last} leaves out instances of {missing.name}")
@@ -137,7 +129,7 @@ class Judge:
             func = found.clobbers[0].func
             lost, pair = _smallest([c for c in found.clobbers if c.func is func])
             window = dict(state.folds)[func]
-            more = enough(self.model, func, window, state.tree, context)
+            more = enough(state.form.model, func, window, state.tree, context)
             raise clobbered(lost, pair, window, more, self._culprit(changes, lost, pair))
         if found.violations:
             broken, pair = _smallest(found.violations)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
-from ..lang.nodes import Size
+from ..lang.nodes import Node, Param, Size
 from ..lang.order import Block, reads_itself
 from ..lang.printer import expr_text
 from ..lang.program import Program
@@ -304,3 +304,10 @@ def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
     if func.extents is not None:
         return ()
     return tuple(Size(f"{program.names[func]}.shape[{k}]", None) for k in range(func.ndim))
+
+
+def symbols_of(program: Program) -> dict[str, Node]:
+    """The sizes and Params that bounds and conditions are made of, by name."""
+    extents = [s for f in program.outputs for s in output_sizes(program, f)]
+    symbols: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
+    return {s.name: s for s in symbols}

@@ -340,10 +340,13 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
             return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown)}"
         case ScanSeq(parts=parts):
             return "\n".join(_text(p, pad, names, shown) for p in parts)
-        case ScanAlloc(func=func, extents=extents, body=body):
-            name = (names or {}).get(func, func.name)
-            room = ", ".join(map(written, extents))
-            return f"{pad}store {name}[{room}]:\n{_text(body, pad + '  ', names, shown)}"
+        case ScanAlloc():
+            rooms, body = [], found
+            while isinstance(body, ScanAlloc):
+                name = (names or {}).get(body.func, body.func.name)
+                rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
+                body = body.body
+            return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown)}"
         case ScanStage(stage=stage):
             guard, func = stage.statement.guard, stage.statement.func
             loops = [expr_text(loop) for loop in shown.values()]

@@ -10,23 +10,25 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Param, Size
+from ..lang.nodes import Node
 from ..lang.printer import html_text
 from ..lang.program import Program
 from ..lang.records import Directive
 from ..lang.tensors import Func, Input
 from ..steps import Log
-from . import finding, recurrence, requires, serial
+from . import finding, requires, serial
 from .builder import Builder
+from .conditions import Conditions
 from .dependences import Dependence
 from .edits import At, stages
 from .explain import explain, notes
 from .folding import Window, copied, windows
-from .inline import Rule, inlined, once_a_consumer, without_recomputation
+from .forms import Form, form_of
+from .inline import Rule, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, Set, budget
-from .looptree import Loop, Seq, Stage, as_written
-from .model import output_sizes
-from .proven import BUDGET, proven, unproved
+from .looptree import Loop, Seq, Stage
+from .model import Model, symbols_of
+from .proven import BUDGET, unproved
 from .scan import Scan, loop_extent, scan, text
 from .stages import LoopHandle, StageHandle
 
@@ -61,16 +63,8 @@ class Schedule:
         self._prove(self.log.step("program", lambda: Program(chosen, args)), rule)
 
     def _prove(self, program: Program, rule: Rule) -> None:
-        step = self.log.step
-        self.program, self._rule = program, rule
-        definitions = step("inline", lambda: inlined(self.program, rule))
-        self.model, self.proven = proven(program, definitions, self.log)
-        try:
-            with budget(BUDGET):
-                tree: Seq = step("order", lambda: as_written(self.model, recurrence.nest))
-        except BudgetExceeded:
-            raise unproved(program) from None
-        self._builder = Builder(self.model, self.proven, self.parameters, tree)
+        self._rule = rule
+        self._builder = Builder(form_of(program, rule, self.log), symbols_of(program))
         #: Schedules for sizes that meet a condition.
         self.variants: tuple[tuple[Node, Schedule], ...] = ()
         #: How many directives a variant has from the schedule that it was made of.
@@ -89,6 +83,26 @@ class Schedule:
         made.log = Log()
         made._prove(program, self._rule)
         return made
+
+    @property
+    def form(self) -> Form:
+        """The program as it is scheduled: what is inlined, and what has been rewritten."""
+        return self._builder.state.form
+
+    @property
+    def program(self) -> Program:
+        """What is computed."""
+        return self.form.program
+
+    @property
+    def model(self) -> Model:
+        """The statements, and what they access."""
+        return self.form.model
+
+    @property
+    def proven(self) -> Conditions:
+        """What the program asks of sizes and data."""
+        return self.form.proven
 
     @property
     def funcs(self) -> tuple[Func, ...]:
@@ -158,10 +172,7 @@ class Schedule:
     @cached_property
     def parameters(self) -> dict[str, Node]:
         """The sizes and Params that bounds and conditions are made of, by name."""
-        program = self.program
-        extents = [s for f in program.outputs for s in output_sizes(program, f)]
-        symbols: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
-        return {s.name: s for s in symbols}
+        return symbols_of(self.program)
 
     @property
     def constants(self) -> dict[str, Node]:
@@ -180,7 +191,7 @@ class Schedule:
 
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
-        return self._builder.judge.prover.dependences
+        return self.form.prover.dependences
 
     # building -------------------------------------------------------------------------------------
     def __getitem__(self, what: Func | str) -> StageHandle:
@@ -198,7 +209,13 @@ class Schedule:
         return LoopHandle(self, finding.stage_in(self, name), name)
 
     def _stage(self, name: str) -> Stage:
-        return next(s for s in stages(self.tree) if s.name == name)
+        for stage in stages(self.tree):
+            if stage.name == name:
+                return stage
+        raise ScheduleError(
+            f"{name} is inlined into its consumers: it has no loops",
+            hint=f's["{name}"].compute_root() gives it some',
+        )
 
     def _find(self, stage: str, loop: str) -> At:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())

@@ -82,8 +82,16 @@ class StageHandle:
     @property
     def loops(self) -> tuple[LoopHandle, ...]:
         """Its loops, outermost first; those that it shares with others too."""
+        if self.is_inlined:
+            return ()
         found = loops_around(self._schedule.tree, self.name)
         return tuple(LoopHandle(self._schedule, self.name, a.loop.name) for a in found)
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether it is computed wherever it is read, and has no loops."""
+        s = self._schedule
+        return any(s.program.names[f] == self.name for f in s.program.funcs if f not in s.funcs)
 
     @property
     def _stage(self) -> Any:
@@ -123,6 +131,8 @@ class StageHandle:
         return sorted({*object.__dir__(self)} - {n for n in object.__dir__(self) if n[0] == "_"})
 
     def __repr__(self) -> str:
+        if self.is_inlined:
+            return f"stage {self.name}, inlined"
         names = ", ".join(x.name for x in self.loops) or "none"
         return f"stage {self.name}, loops {names}"
 
@@ -378,6 +388,14 @@ class StageHandle:
         before.
         """
         self._do("compute_at", **_loop_of(self._schedule, consumer, loop))
+        return self
+
+    def compute_inline(self) -> StageHandle:
+        """Computes the Func wherever it is read, each time anew. It has no loops then.
+
+        Legal: for one pure equation that is no output.
+        """
+        self._do("compute_inline")
         return self
 
     def compute_root(self) -> StageHandle:

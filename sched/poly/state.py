@@ -10,6 +10,7 @@ from ..lang.nodes import Node
 from ..lang.records import Directive
 from ..lang.tensors import Func
 from .folding import Window
+from .forms import Form
 from .isl import Set
 from .looptree import Seq
 from .statements import Statement
@@ -20,11 +21,13 @@ class State:
     """What a schedule is at a time.
 
     Attributes:
+        form: the program as it is scheduled.
         gone: for a stage and a loop it had, the directive that replaced the loop.
         reassociated: the stages for which the order of a sum does not matter.
         trusted: directives that were not proven, each with the reason given.
     """
 
+    form: Form
     tree: Seq
     gone: Mapping[tuple[str, str], Directive]
     reassociated: frozenset[str] = frozenset()

@@ -79,8 +79,13 @@ def test_refuses_a_func_that_is_inlined() -> None:
     g[i] = i * 2
     f[i] = g[i]
     s = ps.Schedule(f)
-    with refused(s, "g is inlined into its consumers", hint="wherever they read it"):
-        s[g]
+    assert s[g].loops == ()
+    with refused(s, "g is inlined into its consumers: it has no loops", hint="compute_root"):
+        s[g].vectorize(i, 8)
+    s[g].compute_root().vectorize(i, 8)
+    assert [x.name for x in s[g].loops] == ["i", "ii"]
+    s[g].compute_inline()
+    assert s[g].loops == ()
 
 
 def test_refuses_an_ambiguous_name() -> None:

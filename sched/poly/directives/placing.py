@@ -84,6 +84,31 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
     return Seq(body)
 
 
+def merged(tree: Seq, moved: Collection[Func], into: Collection[Func]) -> Seq:
+    """The tree in which some Funcs whose stages have moved into the loops of others are computed
+    together with these."""
+
+    def change(node: Tree, body: Body) -> Body:
+        made = with_body(node, body)
+        if isinstance(made, Produce) and set(made.funcs) & set(into):
+            inside = {s.statement.func for s in stages(made)}
+            funcs = (*made.funcs, *(f for f in moved if f in inside and f not in made.funcs))
+            made = replace(made, funcs=funcs, demand=None)
+        return (made,) if body else ()
+
+    return _rewritten(tree, change)
+
+
+def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
+    """The tree without some stages, and without loops that hold nothing any more."""
+    return _rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
+
+
+def inserted(tree: Seq, funcs: Collection[Func], nest: Tree) -> Seq:
+    """The tree with loops for some Funcs at the root, before what reads them."""
+    return Seq(_before_readers(tree.body, funcs, (nest,)) or (*tree.body, nest))
+
+
 def _rewritten(
     tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()
 ) -> Seq:
@@ -95,7 +120,11 @@ def _rewritten(
             return ()
         if isinstance(node, Stage):
             return (node,)
-        return change(node, tuple(x for child in node.body for x in visit(child)))
+        body = tuple(x for child in node.body for x in visit(child))
+        if isinstance(node, Produce):
+            left = {s.statement.func for child in body for s in stages(child)}
+            node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
+        return change(node, body)
 
     return Seq(tuple(x for child in tree.body for x in visit(child)))
 

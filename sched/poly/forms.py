@@ -1,0 +1,159 @@
+"""The form of a program that is scheduled: what is inlined, and what has been rewritten.
+
+A directive that changes what there is to run, and not only its loops (inlining, a copy of an
+operand, a partial reduction), makes another form: new definitions, from which all else follows
+anew. The loops stay as they are: a statement has the same dimensions in every form in which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..lang.definitions import Definition
+from ..lang.nodes import Read
+from ..lang.program import Program
+from ..lang.tensors import Func
+from ..steps import Log
+from . import recurrence
+from .conditions import Conditions
+from .directives.placing import inserted, without
+from .edits import with_body
+from .inline import Definitions, Rule, inlined
+from .isl import BudgetExceeded, budget
+from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
+from .model import Model
+from .proof import Prover
+from .proven import BUDGET, proven, unproved
+
+Rewrite = Callable[[Program, Definitions], tuple[Program, Definitions]]
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A program as it is scheduled.
+
+    Attributes:
+        base: as the user wrote it.
+        rule: which Funcs are inlined, if no directive says otherwise.
+        choices: by name, whether a Func is inlined, where one does.
+        rewrites: what happened to the definitions since, in order.
+        program: with the Funcs that rewriting has added.
+        written: the loops before any directive.
+    """
+
+    base: Program
+    rule: Rule
+    choices: Mapping[str, bool]
+    rewrites: tuple[Rewrite, ...]
+    program: Program
+    model: Model
+    proven: Conditions
+    written: Seq
+
+    @cached_property
+    def prover(self) -> Prover:
+        return Prover(self.model, self.written)
+
+
+def form_of(
+    base: Program,
+    rule: Rule,
+    log: Log,
+    choices: Mapping[str, bool] | None = None,
+    rewrites: tuple[Rewrite, ...] = (),
+) -> Form:
+    """The form of a program; see `Form` for the arguments.
+
+    Raises:
+        LanguageError: the program is ill-formed, or too intricate to be proven right.
+    """
+    chosen = dict(choices or {})
+
+    def decided(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
+        return chosen.get(base.names[func], rule(func, uses))
+
+    program = base
+    definitions = log.step("inline", lambda: inlined(base, decided))
+    for rewrite in rewrites:
+        program, definitions = rewrite(program, definitions)
+    model, conditions = proven(program, definitions, log)
+    try:
+        with budget(BUDGET):
+            written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
+    except BudgetExceeded:
+        raise unproved(program) from None
+    return Form(base, rule, chosen, rewrites, program, model, conditions, written)
+
+
+def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
+    """The form in which a Func is inlined, or is not."""
+    choices = {**form.choices, form.base.names[func]: is_inlined}
+    return form_of(form.base, form.rule, Log(), choices, form.rewrites)
+
+
+def with_rewrite(form: Form, rewrite: Rewrite) -> Form:
+    """The form with one more rewrite."""
+    return form_of(form.base, form.rule, Log(), form.choices, (*form.rewrites, rewrite))
+
+
+# loops ------------------------------------------------------------------------------------------
+def transplanted(tree: Seq, form: Form) -> Seq:
+    """The loops of one form as those of another: statements that are new stand in loops of their
+    own, before what reads them; those that are gone leave theirs."""
+    known = {s.definition.serial: s for s in form.model.statements}
+    kept = [s for _, s in leaves(tree)]
+    gone = {s.statement.func for s in kept if s.statement.definition.serial not in known}
+    tree = without(tree, [s for s in kept if s.statement.definition.serial not in known])
+
+    def change(stage: Stage) -> Stage:
+        return replace(stage, statement=known[stage.statement.definition.serial])
+
+    moved = _forgetful(tree, change)
+    assert isinstance(moved, Seq)
+    tree = _without_storage(moved, {f for f in gone if f not in form.model.regions})
+    have = {s.statement.definition.serial for _, s in leaves(tree)}
+    for nest in _nests(form.written):
+        new = {s.statement for _, s in leaves(nest)}
+        if all(s.definition.serial not in have for s in new):
+            tree = inserted(tree, {s.func for s in new}, nest)
+    stored = _stored(tree)
+    for func in form.model.regions:
+        if func not in form.program.outputs and func not in stored and func.history.home is None:
+            tree = Seq((Alloc(func, tree.body),))
+    return tree
+
+
+def _forgetful(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
+    """The tree with every stage changed; what is computed at loops is to be found anew."""
+    if isinstance(tree, Stage):
+        return change(tree)
+    made = with_body(tree, tuple(_forgetful(child, change) for child in tree.body))
+    return replace(made, demand=None) if isinstance(made, Produce) else made
+
+
+def _without_storage(tree: Tree, gone: Collection[Func]) -> Seq:
+    def visit(node: Tree) -> tuple[Tree, ...]:
+        if isinstance(node, Stage):
+            return (node,)
+        body = tuple(x for child in node.body for x in visit(child))
+        return body if isinstance(node, Alloc) and node.func in gone else (with_body(node, body),)
+
+    assert isinstance(tree, Seq)
+    return Seq(tuple(x for child in tree.body for x in visit(child)))
+
+
+def _nests(tree: Tree) -> list[Tree]:
+    """The loops at the root."""
+    if isinstance(tree, (Seq, Alloc)):
+        return [nest for child in tree.body for nest in _nests(child)]
+    return [tree]
+
+
+def _stored(tree: Tree) -> set[Func]:
+    own = {tree.func} if isinstance(tree, Alloc) else set()
+    if not isinstance(tree, Stage):
+        for child in tree.body:
+            own |= _stored(child)
+    return own
