@@ -134,8 +134,8 @@ def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ..
     found: list[tuple[Tree, tuple[Var, ...]]] = []
 
     def visit(node: Tree, around: tuple[Var, ...], loop: Loop | None) -> None:
-        own = [s.statement.func in funcs for s in stages(node)]
-        if all(own) and isinstance(node, (Loop, Stage)):
+        own = [s.statement.func in funcs for s in _by_itself(node, funcs)]
+        if own and all(own) and isinstance(node, (Loop, Stage)):
             if loop is not None:
                 raise _shared(funcs, loop)
             found.append((node, around))
@@ -150,6 +150,15 @@ def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ..
     for child in tree.body:
         visit(child, (), None)
     return found
+
+
+def _by_itself(node: Tree, funcs: Collection[Func]) -> list[Stage]:
+    """The stages of a nest, but for what is computed inside of it for them."""
+    if isinstance(node, Stage):
+        return [node]
+    if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
+        return [s for s in stages(node) if s.statement.func in funcs]
+    return [s for child in node.body for s in _by_itself(child, funcs)]
 
 
 def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
