@@ -11,7 +11,17 @@ from ..lang.dtypes import bool_
 from ..lang.errors import LanguageError
 from ..lang.guards import Guard, conjunction, guards
 from ..lang.inout import InOut
-from ..lang.nodes import Const, Node, Op, Read, Var, postorder, substitute, transform_all
+from ..lang.nodes import (
+    Const,
+    Node,
+    Op,
+    Read,
+    Var,
+    postorder,
+    replaced_all,
+    substitute,
+    transform_all,
+)
 from ..lang.opaque import Opaque, Trace
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
@@ -178,11 +188,9 @@ class Builder:
         convert = _Converter(self, statement, roots)
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))
-        made = transform_all(
-            (*map(convert, roots), *map(convert, counts)), lambda n: scan.point.get(n, n)
-        )
+        made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin = Origin(d.serial, tuple(scan.point[x] for x in d.dims))
+        origin = _origin(d, scan.point)
         stores = tuple(
             Store(self.storage[d.func, c], index, v, None, origin) for c, v in enumerate(values)
         )
@@ -222,6 +230,11 @@ class Builder:
         self.callbacks.append(RunExtern(stage.stage, tuple(sources), tuple(targets)))
         call = Call(len(self.callbacks) - 1, tuple(words), None, (*sources, *targets))
         return self._at(call, point)
+
+
+def _origin(d: Definition, point: Mapping[Node, Node]) -> Origin | None:
+    """Which instance of the algorithm a store belongs to; None for what a schedule has added."""
+    return None if d.is_added else Origin(d.origin, tuple(point[x] for x in d.dims))
 
 
 def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:

@@ -74,6 +74,17 @@ def after(key: Key, before: Version | None, free: bool) -> Version:
     return Accumulated(key[0], before, 1, mix)
 
 
+def merged(before: Version, partial: Version) -> Version:
+    """What an accumulation becomes by another one of the same kind, which began from nothing."""
+    if not isinstance(partial, Accumulated):
+        return before
+    count, mix = partial.count, partial.mix
+    if isinstance(before, Accumulated) and before.serial == partial.serial:
+        count, mix = count + before.count, (mix + before.mix) % (1 << 61)
+        return Accumulated(partial.serial, before.base, count, mix)
+    return Accumulated(partial.serial, before, count, mix)
+
+
 def base_of(version: Version, serial: int) -> Version:
     """The version that an accumulation started from."""
     if isinstance(version, Accumulated) and version.serial == serial:

@@ -54,6 +54,15 @@ class Definition:
     span: Span
     serial: int
     block: Sequential | None = None
+    #: The serial of the definition of which it is a copy.
+    stands_for: int | None = None
+    #: Whether a schedule has added it: it copies, or merges partial results.
+    is_added: bool = False
+
+    @property
+    def origin(self) -> int:
+        """The serial of what the user wrote."""
+        return self.serial if self.stands_for is None else self.stands_for
 
     @property
     def loops(self) -> tuple[RVar, ...]:

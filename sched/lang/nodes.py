@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -231,6 +231,15 @@ def transform_all(roots: tuple[Node, ...], rule: Callable[[Node], Node]) -> tupl
     done: dict[Node, Node] = {}
     for node in postorder(*roots):
         done[node] = rule(node.with_args(tuple(done[a] for a in node.args)))
+    return tuple(done[r] for r in roots)
+
+
+def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
+    """Several roots with nodes replaced, whatever is inside of these."""
+    done: dict[Node, Node] = {}
+    for node in postorder(*roots):
+        known = replacement.get(node)
+        done[node] = node.with_args(tuple(done[a] for a in node.args)) if known is None else known
     return tuple(done[r] for r in roots)
 
 

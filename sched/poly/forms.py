@@ -17,7 +17,7 @@ from ..lang.program import Program
 from ..lang.tensors import Func
 from ..steps import Log
 from . import recurrence
-from .conditions import Conditions
+from .conditions import Conditions, together
 from .directives.placing import inserted, without
 from .edits import with_body
 from .inline import Definitions, Rule, inlined
@@ -26,6 +26,7 @@ from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
 from .model import Model
 from .proof import Prover
 from .proven import BUDGET, proven, unproved
+from .statements import Statement
 
 Rewrite = Callable[[Program, Definitions], tuple[Program, Definitions]]
 
@@ -51,6 +52,8 @@ class Form:
     model: Model
     proven: Conditions
     written: Seq
+    #: What is asked before any rewrite.
+    asked: Conditions
 
     @cached_property
     def prover(self) -> Prover:
@@ -63,6 +66,7 @@ def form_of(
     log: Log,
     choices: Mapping[str, bool] | None = None,
     rewrites: tuple[Rewrite, ...] = (),
+    asked: Conditions | None = None,
 ) -> Form:
     """The form of a program; see `Form` for the arguments.
 
@@ -79,23 +83,28 @@ def form_of(
     for rewrite in rewrites:
         program, definitions = rewrite(program, definitions)
     model, conditions = proven(program, definitions, log)
+    if asked is not None:
+        conditions = together(model, conditions, asked)
     try:
         with budget(BUDGET):
             written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
     except BudgetExceeded:
         raise unproved(program) from None
-    return Form(base, rule, chosen, rewrites, program, model, conditions, written)
+    return Form(
+        base, rule, chosen, rewrites, program, model, conditions, written, asked or conditions
+    )
 
 
 def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
     """The form in which a Func is inlined, or is not."""
     choices = {**form.choices, form.base.names[func]: is_inlined}
-    return form_of(form.base, form.rule, Log(), choices, form.rewrites)
+    return form_of(form.base, form.rule, Log(), choices, form.rewrites, form.asked)
 
 
 def with_rewrite(form: Form, rewrite: Rewrite) -> Form:
     """The form with one more rewrite."""
-    return form_of(form.base, form.rule, Log(), form.choices, (*form.rewrites, rewrite))
+    rewrites = (*form.rewrites, rewrite)
+    return form_of(form.base, form.rule, Log(), form.choices, rewrites, form.asked)
 
 
 # loops ------------------------------------------------------------------------------------------
@@ -114,15 +123,23 @@ def transplanted(tree: Seq, form: Form) -> Seq:
     assert isinstance(moved, Seq)
     tree = _without_storage(moved, {f for f in gone if f not in form.model.regions})
     have = {s.statement.definition.serial for _, s in leaves(tree)}
+    order = [s.statement for _, s in leaves(form.written)]
     for nest in _nests(form.written):
-        new = {s.statement for _, s in leaves(nest)}
+        new = [s.statement for _, s in leaves(nest)]
         if all(s.definition.serial not in have for s in new):
-            tree = inserted(tree, {s.func for s in new}, nest)
+            later, funcs = set(order[order.index(new[-1]) + 1 :]), {s.func for s in new}
+            tree = inserted(tree, nest, lambda s, x=later, y=funcs: _comes_after(s, x, y))  # type: ignore[misc]
     stored = _stored(tree)
     for func in form.model.regions:
         if func not in form.program.outputs and func not in stored and func.history.home is None:
             tree = Seq((Alloc(func, tree.body),))
     return tree
+
+
+def _comes_after(stage: Stage, later: Collection[Statement], funcs: Collection[Func]) -> bool:
+    """Whether a stage is one of those that are written later, and uses some Funcs."""
+    s = stage.statement
+    return s in later and any(a.tensor in funcs for a in s.accesses)
 
 
 def _forgetful(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:

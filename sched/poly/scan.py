@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
-from ..lang.nodes import Node, RVar, Var, integer, postorder, substitute
+from ..lang.nodes import Const, Node, Op, RVar, Size, Var, integer, postorder, substitute
 from ..lang.printer import Names, expr_text, index_text
 from ..lang.tensors import Func
+from .affine import affine_value
 from .bounds import (
     Bounds,
     exact_bounds,
@@ -29,6 +30,7 @@ from .bounds import (
 from .expressions import Translator
 from .isl import Set, isl, union_sets
 from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, iterations, leaves, loop_map
+from .statements import Statement
 
 _SET = isl.dim_type.set
 
@@ -66,7 +68,8 @@ class ScanIf:
 
 @dataclass(frozen=True, slots=True)
 class ScanStage:
-    """One instance of a statement; `point` gives its dimensions in terms of the loops."""
+    """One instance of a statement; `point` gives its dimensions in terms of the loops, and what
+    its indices are made of besides."""
 
     stage: Stage
     point: Mapping[Node, Node]
@@ -239,17 +242,38 @@ class _Scanner:
     def _point(self, stage: Stage, scope: _Scope, names: Translator) -> dict[Node, Node]:
         """The statement's dimensions as expressions over the loops."""
         statement = stage.statement
-        if stage.coordinates == statement.loops:
+        rounded = _rounded(statement)
+        if stage.coordinates == statement.loops and not rounded:
             return dict(zip(statement.loops, scope.loops, strict=True))
         running = stage.instances.intersect_params(self.context)
         inverse = loop_map(stage).intersect_domain(running).reverse()
         if not inverse.is_single_valued():
             raise InternalError(f"several instances of {statement.name} share an iteration")
         values, known = inverse.as_pw_multi_aff(), inverse.domain()
-        return {
+        point: dict[Node, Node] = {
             symbol: names.pw_aff(values.get_pw_aff(k).gist(known), ix.ZERO)
             for k, symbol in enumerate(statement.loops)
         }
+        for node in rounded:
+            exact = affine_value(statement.frame, node)
+            assert exact is not None
+            at = exact.pullback_pw_multi_aff(values).gist(known).coalesce()
+            if at.n_piece() == 1:
+                point[node] = names.pw_aff(at, ix.ZERO)
+        return point
+
+
+def _rounded(statement: Statement) -> list[Node]:
+    """The quotients and remainders among the indices of a statement: in tiles of loops they are
+    loops."""
+    found: dict[Node, None] = {}
+    for access in statement.accesses:
+        for node in postorder(*access.index):
+            if isinstance(node, Op) and node.op in ("floordiv", "mod") and all(
+                isinstance(x, (Var, RVar, Const, Op, Size)) for x in postorder(node)
+            ):  # fmt: skip
+                found[node] = None
+    return [n for n in found if affine_value(statement.frame, n) is not None]
 
 
 def _stored_below(tree: Tree) -> Iterator[Func]:
@@ -373,7 +397,8 @@ def _point_note(
     One that is called as a loop around it is not that loop: it is `f.i`.
     """
     seen = {n for x in found.stage.coordinates for n in (x, *x.args) if x.args in ((), (n,))}
-    hidden = {expr_text(x): at for x, at in found.point.items() if x not in seen}
+    dims = ((x, at) for x, at in found.point.items() if isinstance(x, (Var, RVar)))
+    hidden = {expr_text(x): at for x, at in dims if x not in seen}
     notes = ", ".join(
         f"{func}.{x} = {written(at)}" if x in loops else f"{x} = {written(at)}"
         for x, at in hidden.items()

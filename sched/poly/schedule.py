@@ -194,7 +194,7 @@ class Schedule:
         return self.form.prover.dependences
 
     # building -------------------------------------------------------------------------------------
-    def __getitem__(self, what: Func | str) -> StageHandle:
+    def __getitem__(self, what: Func | StageHandle | str) -> StageHandle:
         """The stage of a Func's pure definition, or the stage of that name."""
         if isinstance(what, StageHandle):
             return StageHandle(self, finding.existing(self, what.name))

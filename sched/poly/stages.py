@@ -6,7 +6,7 @@ directive that leaves its loop alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,10 @@ from ..lang.dtypes import bool_
 from ..lang.elaborate import infer_condition
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr, as_node
+from ..lang.inout import InOut
 from ..lang.nodes import Node, RVar, Var, postorder, substitute
 from ..lang.records import Plain
+from ..lang.tensors import Func, Tensor
 from .directives.mapping import mapped
 from .directives.tails import TAILS
 from .edits import loops_around
@@ -421,6 +423,64 @@ class StageHandle:
         self._do("store_at")
         return self
 
+    # other Funcs -------------------------------------------------------------------------------
+    def clone_in(self, consumer: StageHandle | Any) -> Func:
+        """Gives one consumer a Func of its own with the same definitions.
+
+        Returns:
+            The clone, to be scheduled apart: one Func, two placements.
+        """
+        reader = consumer if isinstance(consumer, StageHandle) else self._schedule[consumer]
+        return self._made("clone_in", consumer=reader.name)
+
+    def stage(
+        self,
+        tensor: Tensor | str,
+        at: Loop,
+        layout: Sequence[Loop] | None = None,
+        pad: bool = False,
+    ) -> Func:
+        """Copies the part of an operand that is used inside of a loop, before it is used.
+
+        Args:
+            tensor: what this stage reads.
+            at: the loop; the copy is made anew in each of its iterations.
+            layout: loops inside of `at` whose coordinates index the copy, outermost first. As the
+                tensor without it.
+            pad: elements that the tensor does not have are 0, not read.
+
+        Returns:
+            The copy, a pure Func that can be scheduled.
+
+        Legal: where the tensor does not change while the stage runs.
+        """
+        s = self._schedule
+        name = tensor if isinstance(tensor, str) else s.program.names.get(_source(tensor))
+        if name is None:
+            raise ScheduleError(f"{self.name} does not read {tensor!r}")
+        names = None if layout is None else tuple(map(_name, layout))
+        return self._made("stage", tensor=name, at=_name(at), layout=names, pad=pad or None)
+
+    def rfactor(self, loop: Loop) -> Func:
+        """Takes a reduction apart: one partial result for each iteration of a loop, then those
+        together.
+
+        The loops and what was said of them stay with the partial results, of which the loop is the
+        first dimension.
+
+        Returns:
+            The Func of the partial results.
+
+        Legal: for integers, minima and maxima, argmin and argmax; for float sums and products
+        after `reassociate()`.
+        """
+        return self._made("rfactor", loop=_name(loop))
+
+    def _made(self, directive: str, **options: Any) -> Func:
+        (name,) = self._schedule._builder.apply(self.name, directive, options)
+        program = self._schedule.program
+        return next(f for f in program.funcs if program.names[f] == name)
+
     def partition(self, condition: Any) -> tuple[StageHandle, StageHandle]:
         """Splits the stage in two by an affine condition over its Vars, RVars and sizes.
 
@@ -508,6 +568,11 @@ def _name(loop: Loop) -> str:
     raise LanguageTypeError(
         f"{loop!r} is no loop", hint="name a loop by its handle, its Var or RVar, or a string"
     )
+
+
+def _source(tensor: Tensor) -> Tensor:
+    """An InOut that is only read is its initial value."""
+    return tensor.meant() if isinstance(tensor, InOut) else tensor
 
 
 def _loop_of(schedule: Schedule, consumer: Any, loop: Loop | None) -> dict[str, str]:

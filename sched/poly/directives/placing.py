@@ -104,9 +104,18 @@ def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
     return _rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
 
 
-def inserted(tree: Seq, funcs: Collection[Func], nest: Tree) -> Seq:
-    """The tree with loops for some Funcs at the root, before what reads them."""
-    return Seq(_before_readers(tree.body, funcs, (nest,)) or (*tree.body, nest))
+def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
+    """The tree with more loops at the root, in front of the first ones with such a stage."""
+
+    def visit(body: Body) -> Body | None:
+        for k, child in enumerate(body):
+            if any(before(s) for s in stages(child)):
+                inside = visit(child.body) if isinstance(child, Alloc) else None
+                made = (nest, child) if inside is None else (with_body(child, inside),)
+                return (*body[:k], *made, *body[k + 1 :])
+        return None
+
+    return Seq(visit(tree.body) or (*tree.body, nest))
 
 
 def _rewritten(

@@ -1,0 +1,61 @@
+"""Coordinates of loops as those of data: which element the loops of a stage tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..lang import index as ix
+from ..lang.nodes import Node, Var, integer
+from .affine import affine_value
+from .expressions import Translator
+from .isl import Frame, Map, PwAff, Set, isl, relation
+from .looptree import Stage, iterations
+
+
+def element_of(stage: Stage, depths: Sequence[int], index: Sequence[Node]) -> Map | None:
+    """{ some coordinates of a stage -> the element at an index }, if they tell it."""
+    frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
+    coordinates = _values(frame, [stage.coordinates[k] for k in depths])
+    element = _values(frame, index)
+    if coordinates is None or element is None:
+        return None
+    found = relation(coordinates, frame).reverse().apply_range(relation(element, frame))
+    return found if found.is_single_valued() else None
+
+
+def _values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
+    found = [affine_value(frame, node) for node in nodes]
+    exact = [v for v in found if v is not None]
+    return exact if len(exact) == len(found) else None
+
+
+def expressions(found: Map, symbols: Mapping[str, Node], dims: Sequence[Var]) -> tuple[Node, ...]:
+    """The range of a single-valued map over its domain, as expressions."""
+    names = Translator(symbols, dims)
+    values, known = found.as_pw_multi_aff(), found.domain()
+    return tuple(
+        names.pw_aff(values.get_pw_aff(k).gist(known), ix.ZERO)
+        for k in range(int(found.dim(isl.dim_type.out)))
+    )
+
+
+def ends(
+    stage: Stage, depth: int, symbols: Mapping[str, Node], context: Set
+) -> tuple[Node, Node] | None:
+    """The first value of a coordinate and the one behind the last, over sizes."""
+    whole = iterations(stage).intersect_params(context)
+    count = int(whole.dim(isl.dim_type.set))
+    alone = whole.project_out(isl.dim_type.set, depth + 1, count - depth - 1)
+    alone = alone.project_out(isl.dim_type.set, 0, depth).coalesce()
+    if alone.is_empty():
+        return ix.ZERO, ix.ZERO
+    inhabited = alone.params()
+    names = Translator(symbols)
+    try:
+        lo, hi = alone.dim_min(0), alone.dim_max(0)
+    except isl.Error:
+        return None
+    lo, hi = (x.gist(inhabited).coalesce() for x in (lo, hi))
+    if lo.n_piece() > 1 or hi.n_piece() > 1:
+        return None
+    return names.pw_aff(lo, ix.ZERO), ix.add(names.pw_aff(hi, ix.ZERO), integer(1))
