@@ -24,11 +24,11 @@ from ..lang.nodes import (
 )
 from ..lang.opaque import Opaque, Trace
 from ..lang.printer import expr_text
-from ..lang.tensors import Func
+from ..lang.tensors import Func, Tensor
 from ..poly.conditions import Conditions
 from ..poly.folding import Window
 from ..poly.model import Model
-from ..poly.scan import DataBounds, Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
+from ..poly.scan import DataBounds, Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from ..poly.statements import Statement
 from .callbacks import PrintTrace, RunExtern, as_word
 from .ir import (
@@ -51,7 +51,7 @@ from .ir import (
     dtype_of,
 )
 from .lanes import Lanes, backwards, guarded, lanes_of, substituted
-from .storage import Storage, place, scalars, strides
+from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
 SHUFFLED = False
@@ -78,10 +78,11 @@ def build(
     """
     storage = place(model, nests, strided, folds, copied)
     builder = Builder(storage, conditions, checks)
+    builder.kept = kept_storage(model, nests)
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
-    buffers = tuple(dict.fromkeys(storage.values()))
+    buffers = tuple(dict.fromkeys([*storage.values(), *builder.kept.values()]))
     symbols = (*scalars(model), *strides(buffers))
     callbacks = tuple(builder.callbacks)
     return Module(name, buffers, symbols, functions, int(checks), callbacks)
@@ -102,13 +103,17 @@ def _titles(nest: Scan) -> list[str]:
             return _titles(body)
         case ScanSeq(parts=parts):
             return [t for p in parts for t in _titles(p)]
+        case ScanKeep(body=body):
+            return _titles(body)
         case ScanStage(stage=stage):
             return [stage.statement.name]
 
 
 class Builder:
     def __init__(self, storage: Storage, conditions: Conditions, checks: bool) -> None:
-        self.storage = storage
+        #: Where tensors are written; and where they are read, which differs in copies.
+        self.storage = self.sources = storage
+        self.kept: KeptStorage = {}
         self.safe = conditions.safe
         self.checks = checks
         self.callbacks: list[Callback] = []
@@ -134,8 +139,28 @@ class Builder:
                 return Seq(tuple(self.stmt(p, covered) for p in parts))
             case ScanAlloc(func=func, origin=origin, body=body):
                 return self.alloc(func, origin, self.stmt(body, covered))
+            case ScanKeep():
+                return self._keep(scan, covered)
             case ScanStage():
                 return self.instance(scan, covered)
+
+    def _keep(self, scan: ScanKeep, covered: frozenset[Node]) -> Stmt:
+        """The body on storage of its own, between copies."""
+        keys: list[tuple[Tensor, int]] = [(scan.func, c) for c in range(len(scan.func.dtypes))]
+        outer = self.storage
+        own: Storage = {key: self.kept[scan.name, key[1]] for key in keys}
+        inner: Storage = {**outer, **own}
+        parts = []
+        for part, source, target in (
+            (scan.load, outer, inner), (scan.body, inner, inner), (scan.store, inner, outer),
+        ):  # fmt: skip
+            self.sources, self.storage = source, target
+            parts.append(self.stmt(part, covered))
+        self.sources = self.storage = outer
+        buffers = tuple(own.values())
+        given = zip(buffers[0].origin, scan.origin, strict=True)
+        named = tuple((x, value) for x, value in given if isinstance(x, Var))
+        return Alloc(buffers, named, Seq(tuple(parts)))
 
     def alloc(self, func: Func, origin: Sequence[Node], body: Stmt) -> Stmt:
         """The storage of a Func around the body."""
@@ -255,7 +280,7 @@ class _Converter:
     """Expressions of a statement with reads replaced by loads, guarded where they must be."""
 
     def __init__(self, builder: Builder, statement: Statement, roots: tuple[Node, ...]) -> None:
-        self.storage = builder.storage
+        self.storage = builder.sources
         self.safe = builder.safe
         self.statement = statement
         self.needed: dict[Node, Guard] = guards(roots)

@@ -359,7 +359,7 @@ class Judge:
         for key in self._needed():
             if key not in self.report.ran:
                 self.wrong("coverage", f"{self._name(key)} does not run")
-        outputs = {b: t for b, t in self.kept.items() if t in self.program.outputs}
+        outputs = {b: t for b, t in self.kept.items() if b.kind == "output"}
         for (tensor, point), version in self.meaning.final.items():
             for buffer in (b for b, t in outputs.items() if t is tensor):
                 touch = machine.touch(buffer, point)
@@ -440,8 +440,10 @@ def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tenso
         named.update((f"{name}.{c}" if parts > 1 else name, tensor) for c in range(parts))
     wrote = {d.serial: f for f in program.funcs for d in f.history.typed()}
     found: dict[Buffer, Tensor] = {}
+    wrote_by = {s.name: s.func for s in schedule.model.statements}
     for b in module.buffers:
-        tensor = named[b.name]
+        stage, kept, _ = b.name.partition(".kept")
+        tensor = wrote_by[stage] if kept else named[b.name]
         if isinstance(tensor, Func) and tensor.history.typed():
             tensor = wrote[tensor.history.typed()[0].origin]  # a clone's elements are the Func's
         found[b] = tensor

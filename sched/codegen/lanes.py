@@ -18,7 +18,7 @@ from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction
 from ..lang.nodes import Node, Var, integer, postorder, transform_all
 from ..poly.proof import accumulates
-from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
+from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .ir import Count, For, If, Load, Seq, Stmt, Store, Stores
 from .rewrite import map_tree_expressions
 
@@ -84,6 +84,9 @@ def substituted(scan: Scan, at: Mapping[Node, Node], rename: Rename) -> Scan:
             return ScanSeq(tuple(substituted(p, at, rename) for p in parts))
         case ScanAlloc(origin=origin, body=body):
             return replace(scan, origin=one(*origin), body=substituted(body, at, rename))
+        case ScanKeep(origin=origin, load=load, body=body, store=store):
+            first, inside, last = (substituted(x, at, rename) for x in (load, body, store))
+            return replace(scan, origin=one(*origin), load=first, body=inside, store=last)
         case ScanStage(point=point):
             moved = one(*point.values())
             return replace(scan, point=dict(zip(point, moved, strict=True)))
@@ -114,7 +117,7 @@ class Lanes:
                 return self._under(condition, body, lanes)
             case ScanSeq(parts=parts):
                 return Seq(tuple(self.stmt(p, lanes) for p in parts))
-            case ScanAlloc():
+            case ScanAlloc() | ScanKeep():
                 raise InternalError(f"lanes share the storage of {scan.func.name}")
             case ScanStage():
                 return self._instances(scan, lanes)

@@ -12,10 +12,11 @@ from ..poly.expressions import Translator
 from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
 from ..poly.model import Model, output_sizes
-from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq
+from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq
 from .ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]
+KeptStorage = dict[tuple[str, int], Buffer]
 
 
 def scalars(model: Model) -> tuple[Size | Param, ...]:
@@ -73,7 +74,10 @@ def place(
         else:
             storage[array.initial, 0] = storage[array, 0]
     inside = [x for nest in nests for x in allocations(nest)]
-    local = {f: _local([x for x in inside if x.func is f]) for f in {x.func for x in inside}}
+    local = {
+        f: _local([x for x in inside if x.func is f], program.names[f])
+        for f in {x.func for x in inside}
+    }
     for func in model.regions:
         if func not in program.outputs:
             origin, extents = local[func] if func in local else _box(model, func)
@@ -92,24 +96,43 @@ def place(
 
 def allocations(scan: Scan) -> Iterator[ScanAlloc]:
     """The storage that lives inside of loops."""
+    yield from (x for x in _inside(scan) if isinstance(x, ScanAlloc))
+
+
+def _inside(scan: Scan) -> Iterator[Scan]:
+    """A scan and all that is in it."""
+    yield scan
     match scan:
-        case ScanAlloc(body=body):
-            yield scan
-            yield from allocations(body)
-        case ScanLoop(body=body) | ScanIf(body=body):
-            yield from allocations(body)
+        case ScanAlloc(body=body) | ScanKeep(body=body) | ScanLoop(body=body) | ScanIf(body=body):
+            yield from _inside(body)
         case ScanSeq(parts=parts):
             for part in parts:
-                yield from allocations(part)
+                yield from _inside(part)
 
 
-def _local(found: Sequence[ScanAlloc]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+def kept_storage(model: Model, nests: Sequence[Scan]) -> KeptStorage:
+    """Buffers for what is accumulated in storage of its own, by the stage and the component."""
+    found = [x for nest in nests for x in _inside(nest) if isinstance(x, ScanKeep)]
+    made: KeptStorage = {}
+    for name in dict.fromkeys(x.name for x in found):
+        same = [x for x in found if x.name == name]
+        func = same[0].func
+        origin, extents = _local(same, f"{name}.kept")
+        for c, dtype in enumerate(func.dtypes):
+            part = f"{name}.kept" if len(func.dtypes) == 1 else f"{name}.kept.{c}"
+            made[name, c] = Buffer(part, dtype, extents, origin, "scratch")
+    return made
+
+
+def _local(
+    found: Sequence[ScanAlloc] | Sequence[ScanKeep], name: str
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     """The origin and the extents of storage inside of loops, here and there. Where the origin
     depends on the loops it is a variable, which an `Alloc` binds."""
     origins = []
     for k, starts in enumerate(zip(*(x.origin for x in found), strict=True)):
         moves = len(set(starts)) > 1 or any(isinstance(n, Var) for n in postorder(*starts))
-        origins.append(Var(f"{found[0].func.name}.origin{k}") if moves else starts[0])
+        origins.append(Var(f"{name}.origin{k}") if moves else starts[0])
     extents = zip(*(x.extents for x in found), strict=True)
     return tuple(origins), tuple(ix.maximum(dict.fromkeys(n)) for n in extents)
 

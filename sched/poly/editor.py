@@ -14,13 +14,13 @@ from ..lang.records import Directive
 from ..lang.tensors import Func, Tensor
 from . import layouts
 from .affine import condition, condition as sizes_condition
-from .directives import bodies, loops, mapping, placing, tails
+from .directives import bodies, keeping, loops, mapping, placing, tails
 from .edits import At, loops_around, nest_of, place_of, stages
 from .folding import Window, foldable
 from .forms import Form, transplanted, with_choice, with_rewrite
 from .inline import why_not_inline
 from .isl import Frame, Set
-from .looptree import Produce, Seq, Stage, leaves, loops_of, producer
+from .looptree import Keep, Produce, Seq, Stage, Tree, leaves, loops_of, producer
 from .model import Model
 from .placement import at_root, placed, produced
 from .proof import accumulates, is_exact
@@ -36,7 +36,7 @@ DIRECTIVES = frozenset(
         *("split", "fuse", "rename", "reorder", "parallel", "vectorize", "unroll"),
         *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
         *("compute_at", "compute_root", "compute_inline", "store_at"),
-        *("clone_in", "stage", "rfactor"),
+        *("clone_in", "stage", "rfactor", "accumulate_at"),
         *("assume", "align_bounds", "bound", "fold_storage", "reassociate"),
     }
 )
@@ -455,12 +455,15 @@ class Editor:
         return func
 
     def compute_at(self, consumer: str, loop: str) -> tuple[str, ...]:
-        funcs = self._placeable(self._stored())
+        own = self._stored()
+        if self._statement(consumer).func is own:
+            return self._begin_at(own, consumer, self.at(loop, consumer))
+        funcs = self._placeable(own)
         at = self.at(loop, consumer)
-        if any(s.statement.func in funcs for s in stages(self.tree) if s.name == consumer):
+        if self._statement(consumer).func in funcs:
             raise self._malformed(
-                f"{consumer} belongs to {self.stage} itself",
-                "a Func is computed at a loop of what reads it",
+                f"{consumer} and {self.stage} need each other",
+                "they are computed together",
             )
         self._check_serial(at, consumer)
         self._compute_at(funcs, at, consumer)
@@ -469,6 +472,57 @@ class Editor:
                 if self._only_read_by(made, funcs):
                     self._compute_at((made,), self.at(loop, consumer), consumer)
         return ()
+
+    def _begin_at(self, func: Func, update: str, at: At) -> tuple[str, ...]:
+        """The pure definition inside of its own update."""
+        to = next(s for s in stages(self.tree) if s.name == update)
+        own = [s for s in stages(self.tree) if s.statement.func is func]
+        pure = [s.name for s in own if not s.statement.definition.is_update]
+        if self.stage not in pure or not to.statement.definition.is_update:
+            raise self._malformed(
+                f"{self.stage} is no pure definition of {func.name}, or {update} is no update",
+                "a pure definition can be computed inside of an update of the same Func",
+            )
+        self._check_serial(at, update)
+        self.tree = keeping.begin_at(self.tree, pure, at, to)
+        self._edit((func,))
+        return ()
+
+    def accumulate_at(self, loop: str) -> tuple[str, ...]:
+        at, stage = self.at(loop), self._own()
+        d = stage.statement.definition
+        if not accumulates(d) or not all(isinstance(x, Var) for x in d.lhs):
+            raise self._malformed(
+                f"{self.stage} does not accumulate at the element of its Vars",
+                "an update does whose left side is made of Vars: C[i, j] += ...",
+            )
+        self._check_serial(at, self.stage)
+        if any(isinstance(node, Keep) and node.stage == self.stage for node in self._nodes()):
+            raise self._malformed(f"{self.stage} accumulates in storage of its own already")
+        own = [s for s in stages(self.tree) if s.statement.func is d.func]
+        pure = [
+            s.name
+            for s in own
+            if not s.statement.definition.is_update
+            and all(isinstance(x, Var) for x in s.statement.definition.lhs)
+        ]
+        other = keeping.accesses_elsewhere(at.loop, d.func, [self.stage, *pure])
+        if other is not None:
+            raise self._malformed(
+                f"{other} uses {d.func.name} inside of the loop {loop} too",
+                "a loop further inside, or fission",
+            )
+        self.tree = keeping.accumulate_at(self.tree, stage, at)
+        self._edit((d.func,))
+        return ()
+
+    def _nodes(self) -> Iterator[Tree]:
+        pending: list[Tree] = [self.tree]
+        while pending:
+            node = pending.pop()
+            yield node
+            if not isinstance(node, Stage):
+                pending += node.body
 
     def _compute_at(self, funcs: Sequence[Func], at: At, consumer: str) -> None:
         names: dict[str, None] = {}

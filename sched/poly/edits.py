@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ..lang.nodes import Node
 from ..lang.tensors import Func
-from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, leaves
+from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
 
 Place = tuple[int, ...]
 Coordinates = tuple[Node, ...]
@@ -98,7 +98,7 @@ def _put(tree: Tree, place: Place, nodes: tuple[Tree, ...]) -> Tree | None:
 def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     """A node with another body."""
     match tree:
-        case Loop() | Alloc() | Produce():
+        case Loop() | Alloc() | Produce() | Keep():
             return replace(tree, body=body)
         case Seq():
             return Seq(body)

@@ -14,7 +14,7 @@ from .edits import loops_around, stages
 from .expressions import Translator
 from .isl import isl
 from .looptree import Loop, Tree
-from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
+from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .visits import Uncountable, empty_shares
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _guarded(scan: Scan, inside: bool, tested: bool) -> Iterator[str]:
     match scan:
         case ScanLoop(body=body):
             yield from _guarded(body, True, tested)
-        case ScanAlloc(body=body):
+        case ScanAlloc(body=body) | ScanKeep(body=body):
             yield from _guarded(body, inside, tested)
         case ScanIf(body=body):
             yield from _guarded(body, inside, tested or inside)

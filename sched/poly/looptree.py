@@ -94,13 +94,23 @@ class Produce:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """What a stage accumulates is kept in storage of its own while the body runs: copied in
+    first, as far as it has values already, and written back once."""
+
+    func: Func
+    stage: str
+    body: tuple[Tree, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Seq:
     """The root: one after the other."""
 
     body: tuple[Tree, ...]
 
 
-Tree = Loop | Stage | Alloc | Produce | Seq
+Tree = Loop | Stage | Alloc | Produce | Keep | Seq
 Path = tuple[tuple[int, Tree], ...]
 """From the root to a leaf: each node with its position among its siblings."""
 
@@ -268,5 +278,5 @@ def text(tree: Tree, indent: int = 0) -> str:
         case Loop(name=name, kind=kind, body=body):
             head = f"{pad}for {name}" + ("" if kind == "serial" else f" ({kind})")
             return "\n".join([f"{head}:", *(text(b, indent + 1) for b in body)])
-        case Alloc(body=body) | Produce(body=body) | Seq(body=body):
+        case Alloc(body=body) | Produce(body=body) | Keep(body=body) | Seq(body=body):
             return "\n".join(text(b, indent) for b in body)

@@ -21,7 +21,7 @@ from ..lang.tensors import Func
 from .affine import Relation, affine_value
 from .edits import map_stages, stored_in, with_body
 from .isl import Frame, Map, PwAff, Set, boxed, isl, relation, union_sets
-from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, leaves, loops_of
+from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves, loops_of
 from .model import Model
 from .statements import Access, Statement
 
@@ -145,7 +145,7 @@ class _Placer:
             case Produce():
                 node = self._produce(node, loops, stored, after)
                 return self._body(node, node.body, loops, stored, after)
-            case Seq(body=body):
+            case Keep(body=body) | Seq(body=body):
                 return self._body(node, body, loops, stored, after)
 
     def _body(

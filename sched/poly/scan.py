@@ -29,7 +29,20 @@ from .bounds import (
 )
 from .expressions import Translator
 from .isl import Set, isl, union_sets
-from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, iterations, leaves, loop_map
+from .kept import copies
+from .looptree import (
+    Alloc,
+    Keep,
+    Loop,
+    Path,
+    Produce,
+    Seq,
+    Stage,
+    Tree,
+    iterations,
+    leaves,
+    loop_map,
+)
 from .statements import Statement
 
 _SET = isl.dim_type.set
@@ -93,7 +106,20 @@ class ScanAlloc:
     body: Scan
 
 
-Scan = ScanLoop | ScanIf | ScanStage | ScanSeq | ScanAlloc
+@dataclass(frozen=True, slots=True)
+class ScanKeep:
+    """What a stage accumulates is copied to storage of its own, which the body uses, and back."""
+
+    func: Func
+    name: str
+    origin: tuple[Node, ...]
+    extents: tuple[Node, ...]
+    load: Scan
+    body: Scan
+    store: Scan
+
+
+Scan = ScanLoop | ScanIf | ScanStage | ScanSeq | ScanAlloc | ScanKeep
 
 
 def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
@@ -146,6 +172,8 @@ class _Scanner:
             for _, stage in leaves(nest)
         }
         self.names: dict[str, int] = {}
+        #: Stages that are not in the tree; kept, as they are known by their ids.
+        self.added: list[Stage] = []
         nothing = Set.universe(context.get_space().set_from_params())
         self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan
 
@@ -157,8 +185,37 @@ class _Scanner:
                 return self._stage(tree, scope)
             case Alloc(func=func, body=body) if scope.loops and not scope.in_lanes:
                 return self._storage(func, leaves(tree), self._body(body, scope), scope)
+            case Keep():
+                return self._keep(tree, scope)
             case Alloc(body=body) | Produce(body=body) | Seq(body=body):
                 return self._body(body, scope)
+
+    def _keep(self, node: Keep, scope: _Scope) -> _Found:
+        """The body between copies."""
+        made = copies(node, len(scope.loops), self.parameters)
+        parts = []
+        for nest in (made.load, made.store):
+            for _, stage in leaves(nest):
+                visited = iterations(stage).intersect_params(self.context).coalesce()
+                self.iterations[id(stage)] = visited
+                self.added.append(stage)
+            parts.append(self._tree(nest, scope).guarded(0).scan)
+        body = self._body(node.body, scope).guarded(0).scan
+        using = [s for child in node.body for _, s in leaves(child)]
+        origin, extents = self._room(node.func, using, scope)
+        return _Found(ScanKeep(node.func, node.stage, origin, extents, parts[0], body, parts[1]))
+
+    def _room(
+        self, func: Func, using: Sequence[Stage], scope: _Scope
+    ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+        """The origin and the extents of what some stages touch of a Func in an iteration."""
+        depth = len(scope.loops)
+        touched = [_written(s, depth) for s in using if s.statement.func is func]
+        whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
+        names = Translator(self.parameters, scope.loops)
+        known = scope.described.intersect_params(self.context)
+        axes = [local_extent(whole, depth, k, known, names) for k in range(func.ndim)]
+        return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
 
     def _storage(
         self, func: Func, below: Sequence[tuple[Path, Stage]], body: _Found, scope: _Scope
@@ -166,15 +223,8 @@ class _Scanner:
         """Room for what is written in one iteration of the loops around."""
         if any(s.statement.definition.opaque is not None and _touches(s, func) for _, s in below):
             return body  # extern stages are given all of a buffer, which stays where it is
-        written = [s for _, s in below if s.statement.func is func]
-        depth = len(scope.loops)
-        touched = [_written(s, depth) for s in written]
-        whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
-        names = Translator(self.parameters, scope.loops)
-        known = scope.described.intersect_params(self.context)
-        axes = [local_extent(whole, depth, k, known, names) for k in range(func.ndim)]
-        made = ScanAlloc(func, tuple(lo for lo, _ in axes), tuple(n for _, n in axes), body.scan)
-        return _Found(made, body.pending)
+        origin, extents = self._room(func, [s for _, s in below], scope)
+        return _Found(ScanAlloc(func, origin, extents, body.scan), body.pending)
 
     def _body(self, body: tuple[Tree, ...], scope: _Scope) -> _Found:
         if len(body) == 1:
@@ -329,7 +379,7 @@ def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
                 if found is loop:
                     return expr_text(ix.floordiv(ix.add(ix.sub(hi, lo), integer(step - 1)), step))
                 pending.append(body)
-            case ScanIf(body=body) | ScanAlloc(body=body):
+            case ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
                 pending.append(body)
             case ScanSeq(parts=parts):
                 pending += parts
@@ -371,6 +421,9 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
                 rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
                 body = body.body
             return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown)}"
+        case ScanKeep(func=func, extents=extents, body=body):
+            room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
+            return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown)}"
         case ScanStage(stage=stage):
             guard, func = stage.statement.guard, stage.statement.func
             loops = [expr_text(loop) for loop in shown.values()]

@@ -423,6 +423,17 @@ class StageHandle:
         self._do("store_at")
         return self
 
+    def accumulate_at(self, loop: Loop) -> StageHandle:
+        """Keeps what is being accumulated inside of a loop in storage of its own.
+
+        In each iteration of the loop it is copied there first, as far as it has values already,
+        and written back once, by copies of this stage's loops over its Vars.
+
+        Legal: where nothing else inside of the loop uses these elements.
+        """
+        self._do("accumulate_at", loop=_name(loop))
+        return self
+
     # other Funcs -------------------------------------------------------------------------------
     def clone_in(self, consumer: StageHandle | Any) -> Func:
         """Gives one consumer a Func of its own with the same definitions.

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ..lang.nodes import Const, Node, Op, Param, Size, postorder
 from .isl import Frame, Set, isl, smallest_point
 from .looptree import Stage
-from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
+from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 
 MOST = 50_000
 """So many steps are taken at most: a fraction of a second."""
@@ -147,7 +147,7 @@ class _Counter:
             case ScanSeq(parts=parts):
                 for part in parts:
                     self.run(part)
-            case ScanAlloc(body=body):
+            case ScanAlloc(body=body) | ScanKeep(body=body):
                 self.run(body)
             case ScanIf(condition=condition, body=body):
                 if self.value(condition):
@@ -178,7 +178,7 @@ def _parts(scan: Scan) -> Iterator[Scan]:
     """A scan and all that is in it."""
     yield scan
     match scan:
-        case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body):
+        case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
             yield from _parts(body)
         case ScanSeq(parts=parts):
             for part in parts:
@@ -190,7 +190,7 @@ def _directly_in(scan: Scan) -> Iterator[Stage]:
     match scan:
         case ScanStage(stage=stage):
             yield stage
-        case ScanIf(body=body) | ScanAlloc(body=body):
+        case ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
             yield from _directly_in(body)
         case ScanSeq(parts=parts):
             for part in parts:

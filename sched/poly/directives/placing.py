@@ -45,7 +45,7 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
             f"nothing inside of the loop {at.loop.name} reads {names}",
             hint=f"{names} can be computed at a loop around a stage that reads it",
         )
-    return _rewritten(tree, change, [nest for nest, _ in nests])
+    return rewritten(tree, change, [nest for nest, _ in nests])
 
 
 def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
@@ -58,7 +58,7 @@ def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
             return body
         return (with_body(node, body),) if body else ()
 
-    body = _rewritten(tree, change, [nest for nest, _ in nests]).body
+    body = rewritten(tree, change, [nest for nest, _ in nests]).body
     body = _before_readers(body, funcs, moved) or (*moved, *body)
     for func in funcs:
         body = (Alloc(func, body),)
@@ -77,7 +77,7 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
                 body = (Alloc(func, body, asked=True),)
         return (with_body(node, body),)
 
-    body = _rewritten(tree, change).body
+    body = rewritten(tree, change).body
     if loop is None:
         for func in funcs:
             body = (Alloc(func, body, asked=True),)
@@ -96,12 +96,12 @@ def merged(tree: Seq, moved: Collection[Func], into: Collection[Func]) -> Seq:
             made = replace(made, funcs=funcs, demand=None)
         return (made,) if body else ()
 
-    return _rewritten(tree, change)
+    return rewritten(tree, change)
 
 
 def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
     """The tree without some stages, and without loops that hold nothing any more."""
-    return _rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
+    return rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
 
 
 def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
@@ -118,9 +118,7 @@ def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
     return Seq(visit(tree.body) or (*tree.body, nest))
 
 
-def _rewritten(
-    tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()
-) -> Seq:
+def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
     `change` is given the node as it was and what its body has become."""
 

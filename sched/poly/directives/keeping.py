@@ -1,0 +1,120 @@
+"""Directives on what a stage accumulates: accumulate_at, and the pure definition inside of its own
+update."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...lang.definitions import Definition
+from ...lang.errors import ScheduleError
+from ...lang.nodes import Node, RVar, Var, postorder, replaced_all
+from ...lang.tensors import Func
+from ..edits import At, map_stages, stages, with_body
+from ..looptree import Alloc, Keep, Produce, Seq, Stage, Tree
+from .placing import Body, rewritten
+
+
+def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
+    """C[i, j] = 0                      for io: for jo: C[i, j] = 0, for this tile
+       for io: for jo: for k: ...   ->             for k: ...
+
+    The stages of a pure definition move into a loop of an update. Each instance runs in the first
+    iteration in which its element could be updated.
+
+    Raises:
+        ScheduleError: the update does not say which elements an iteration is about.
+    """
+    d = update.statement.definition
+    nests = _nests(tree, pure)
+    outer = update.coordinates[: at.depth + 1]
+
+    def change(stage: Stage, old: int) -> Stage:
+        given = matched(d, stage.statement.definition)
+        moved = replaced_all(outer, given)
+        own = set(stage.statement.loops)
+        stray = next((n for c in moved for n in postorder(c) if _is_stray(n, own)), None)
+        if stray is not None:
+            raise ScheduleError(
+                f"an iteration of {at.loop.name} is not about elements of {stage.name} alone",
+                hint="a loop over the Vars of the update, or over an RVar with fixed bounds",
+            )
+        return replace(stage, coordinates=(*moved, *stage.coordinates[old:]))
+
+    moved = tuple(map_stages(nest, lambda s, k=old: change(s, k)) for nest, old in nests)  # type: ignore[misc]
+
+    def put(node: Tree, body: Body) -> Body:
+        if node is at.loop:
+            body = _in_front(body, moved)
+        return (with_body(node, body),) if body else ()
+
+    return rewritten(tree, put, [nest for nest, _ in nests])
+
+
+def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
+    """for jo: for k: C[i, j] += ...   ->   for jo: c = C, for this tile
+    for k: c[i, j] += ...
+    C = c
+    """
+    func = stage.statement.func
+
+    def change(node: Tree, body: Body) -> Body:
+        if node is at.loop:
+            body = (Keep(func, stage.name, body),)
+        return (with_body(node, body),)
+
+    return rewritten(tree, change)
+
+
+def matched(update: Definition, other: Definition) -> dict[Node, Node]:
+    """What the dimensions of an update are at an instance of another definition that writes the
+    same element: RVars are where they begin.
+
+    Raises:
+        ScheduleError: the update's element is not told by Vars alone.
+    """
+    if not all(isinstance(x, Var) for x in update.lhs):
+        raise ScheduleError(
+            f"{update.name} writes {update.func.name} at more than its Vars",
+            hint="the left side is made of Vars then: C[i, j] += ...",
+        )
+    found: dict[Node, Node] = dict(zip(update.lhs, other.lhs, strict=True))
+    for r in update.rvars:
+        found[r] = replaced_all((r.lo,), found)[0]
+    return found
+
+
+def _is_stray(n: Node, own: set[Var | RVar]) -> bool:
+    return isinstance(n, (Var, RVar)) and n not in own
+
+
+def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
+    """The loops of some stages, each with how many loops are around where they are computed."""
+    found: list[tuple[Tree, int]] = []
+
+    def visit(node: Tree, around: int) -> None:
+        own = [s.name in names for s in stages(node)]
+        if all(own) and not isinstance(node, (Alloc, Produce, Keep)):
+            found.append((node, around))
+        elif any(own) and not isinstance(node, Stage):
+            for child in node.body:
+                visit(child, len(node.around) if isinstance(node, Produce) else around)
+
+    for child in tree.body:
+        visit(child, 0)
+    return found
+
+
+def _in_front(body: Body, nests: Body) -> Body:
+    """The nests in front of a body, inside of storage and what is kept."""
+    if len(body) == 1 and isinstance(body[0], (Alloc, Keep)):
+        return (with_body(body[0], _in_front(body[0].body, nests)),)
+    return (*nests, *body)
+
+
+def accesses_elsewhere(loop: Tree, func: Func, kept: Sequence[str]) -> str | None:
+    """A stage inside of a loop that uses a Func and is none of some."""
+    for s in stages(loop):
+        if s.name not in kept and any(a.tensor is func for a in s.statement.accesses):
+            return s.name
+    return None

@@ -1,0 +1,98 @@
+"""Copies around an accumulation that is kept in storage of its own: in first, and back at the end.
+
+With I the iterations of the accumulating stage over its loops but those over RVars, and P those of
+a pure definition inside, which begins elements anew,
+
+    I \\ P is copied in, and I union P back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..lang.definitions import Definition
+from ..lang.errors import ScheduleError
+from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from .affine import affine_value
+from .directives.keeping import matched
+from .isl import Frame, PwAff, Set, isl, relation, union_sets
+from .layouts import element_of, expressions
+from .looptree import Keep, Loop, Seq, Stage, Tree, iterations, leaves, loops_of
+from .statements import Statement
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The loops that copy in and back."""
+
+    load: Tree
+    store: Tree
+
+
+def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
+    """The copies around a body inside of `depth` loops."""
+    inside = leaves(Seq(node.body))
+    path, stage = next((p, s) for p, s in inside if s.name == node.stage)
+    below = loops_of(path)
+    own = [
+        k
+        for k in range(depth, depth + len(below))
+        if not any(isinstance(n, RVar) for n in postorder(stage.coordinates[k]))
+    ]
+    chosen = [*range(depth), *own]
+    found = element_of(stage, chosen, stage.statement.definition.lhs)
+    if found is None:
+        raise ScheduleError(
+            f"the loops of {stage.name} over Vars do not tell which element it accumulates"
+        )
+    running = _project(stage, chosen)
+    begun = [
+        _begun(s, stage, chosen, depth)
+        for _, s in inside
+        if s.statement.func is node.func and not s.statement.definition.is_update
+    ]
+    fresh = union_sets(begun, Set.empty(running.get_space()))
+    whole = running.union(fresh).coalesce()
+    dims = tuple(Var(f"#{k}") for k in range(len(chosen)))
+    element = expressions(found.intersect_domain(whole), symbols, dims)
+    loops = [below[k - depth] for k in own]
+    frame = Frame(stage.statement.frame.params, tuple(x.name for x in dims))
+
+    def nest(where: Set, part: str) -> Tree:
+        d = _copy(stage.statement.definition, element, dims)
+        made: Tree = Stage(Statement(d, f"{node.stage}{part}", frame, where, None), dims)
+        for loop in reversed(loops):
+            kind = loop.kind if loop.kind in ("vector", "unrolled") else "serial"
+            made = Loop(loop.name, (made,), kind)
+        return made
+
+    return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
+
+
+def _copy(d: Definition, element: tuple[Node, ...], dims: tuple[Var, ...]) -> Definition:
+    values = tuple(Read(d.func, element, c, t) for c, t in enumerate(d.func.dtypes))
+    return Definition(
+        d.func, None, element, values, "=", dims, (), (), d.span, d.serial, is_added=True
+    )
+
+
+def _project(stage: Stage, chosen: list[int]) -> Set:
+    """The iterations of a stage over some of its loops."""
+    whole = iterations(stage)
+    for k in reversed(range(len(stage.coordinates))):
+        if k not in chosen:
+            whole = whole.project_out(isl.dim_type.set, k, 1)
+    return whole.coalesce()
+
+
+def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:
+    """The iterations of an update that would touch what a pure definition has begun."""
+    given = matched(update.statement.definition, pure.statement.definition)
+    moved = replaced_all(tuple(update.coordinates[k] for k in chosen if k >= depth), given)
+    values: list[PwAff] = []
+    for node in (*pure.coordinates[:depth], *moved):
+        value = affine_value(pure.statement.frame, node)
+        assert value is not None, "a loop's coordinate is affine"
+        values.append(value)
+    return pure.instances.apply(relation(values, pure.statement.frame))
