@@ -325,7 +325,8 @@ class Judge:
     def _beyond(self, key: Key, to: Touch) -> None:
         """An instance that the program does not have: fine where the element is nobody's."""
         func = self.stored[key[0]].func
-        if self.program.is_fixed(func) or (func, to.element) in self.elements:
+        owned = self.program.is_fixed(func) and to.buffer.kind != "scratch"
+        if owned or (func, to.element) in self.elements:
             self.wrong("coverage", f"{self._name(key)} runs, and is no instance of the program")
         self.report.counts["beyond"] += 1
 

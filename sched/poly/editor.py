@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..lang import index as ix
 from ..lang.errors import LanguageError, ScheduleError, Span
-from ..lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
+from ..lang.nodes import Const, Node, Op, Param, RVar, Size, Var, postorder, substitute
 from ..lang.printer import expr_text
 from ..lang.records import Directive
 from ..lang.tensors import Func, Tensor
@@ -20,7 +20,8 @@ from .folding import Window, foldable
 from .forms import Form, transplanted, with_choice, with_rewrite
 from .inline import why_not_inline
 from .isl import Frame, Set
-from .looptree import Keep, Produce, Seq, Stage, Tree, leaves, loops_of, producer
+from .kept import copies
+from .looptree import Keep, Loop, Produce, Seq, Stage, Tree, leaves, loops_of, producer
 from .model import Model
 from .placement import at_root, placed, produced
 from .proof import accumulates, is_exact
@@ -83,6 +84,7 @@ class Editor:
             self.tree, changed = placed(self.model, self.tree)
             self.edited |= changed
         self._check_kinds()
+        self._check_kept()
         gone = dict(self.state.gone)
         after = self._loop_names()
         for stage, names in before.items():
@@ -185,6 +187,9 @@ class Editor:
         self._fresh(at, chosen, [loop])
         if tail == "round_up":
             self._assume(at, loops.multiples(at, factor), f"{loop} is a multiple of {factor}")
+        if tail == "pad":
+            self.tree = tails.pad(self.tree, at, factor)
+            at = self.at(loop)
         self.tree = loops.split(self.tree, at, factor, chosen, self.span)
         outer = self.at(chosen[0])
         if tail in ("guard", "mask"):
@@ -262,6 +267,26 @@ class Editor:
                     f"loop {lanes[0].loop.name}",
                     "reorder, so that the vector loop is inside",
                 )
+
+    def _check_kept(self) -> None:
+        """Whether nothing else uses what a stage keeps to itself."""
+        for path, stage in leaves(self.tree):
+            depth = 0
+            for _, node in path:
+                if isinstance(node, Keep) and node.stage == stage.name:
+                    pure = [
+                        s.name
+                        for s in stages(node)
+                        if s.statement.func is node.func and not s.statement.definition.is_update
+                    ]
+                    other = keeping.accesses_elsewhere(node, node.func, [stage.name, *pure])
+                    if other is not None:
+                        raise self._malformed(
+                            f"{other} uses what {stage.name} keeps to itself inside of a loop",
+                            "place it outside of that loop",
+                        )
+                    copies(node, depth, self.symbols)
+                depth += isinstance(node, Loop)
 
     def _check_count(self, at: At) -> None:
         """A loop whose iterations are laid out has a constant number of them, and few."""
@@ -627,6 +652,8 @@ class Editor:
             dims, where, found = self._layout(stage, loop, index, layout)
         valid = self._valid(source, where) if pad else None
         func = fresh(f"{tensor}.{at}", source.dtypes)
+        if pad:
+            func.tiles = tuple(self._tiles_of(stage, dims))
         serial = stage.statement.definition.serial
         span = self.span or stage.statement.definition.span
         made = self._rewrite(Staged(func, source, serial, dims, where, found, valid, span))
@@ -691,6 +718,16 @@ class Editor:
         assert where is not None
         source = layouts.expressions(where, self.symbols, dims)
         return dims, source, tuple(stage.coordinates[a.depth] for a in loops)
+
+    def _tiles_of(self, stage: Stage, dims: tuple[Var, ...]) -> Iterator[tuple[int, int]]:
+        """The axes of a copy that are loops over tiles of a constant size, and these."""
+        around = {a.loop.name: a for a in loops_around(self.tree, stage.name)}
+        for k, x in enumerate(dims):
+            at = around.get(x.name)
+            coordinate = None if at is None else stage.coordinates[at.depth]
+            match coordinate:
+                case Op(op="mod", operands=(_, Const(value=factor))):
+                    yield k, int(factor)
 
     def _valid(self, tensor: Tensor, where: tuple[Node, ...]) -> Node | None:
         """Whether an element is one that the tensor has."""

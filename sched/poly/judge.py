@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ..lang.errors import InternalError
+from ..lang.errors import InternalError, ScheduleError
+from ..lang.records import Directive
+from . import padding
 from .folding import Clobber, clobbers, enough
 from .isl import Set
 from .pairs import Pair, smallest_pair
@@ -91,7 +93,10 @@ class Judge:
             for func, window in state.folds
             for c in clobbers(state.form.model, func, window, state.tree, context)
         ]
-        found = state.form.prover.violations(state.tree, edited, relaxed, context)
+        # A statement of an earlier form is the one of the same definition.
+        serials = {s.definition.serial for s in edited}
+        asked = [s for s in state.form.model.statements if s.definition.serial in serials]
+        found = state.form.prover.violations(state.tree, asked, relaxed, context)
         return Faults(tuple(lost), (*found, *shared(state.tree, context)))
 
     def new_faults(self, changes: Sequence[Change], edited: Collection[Statement]) -> Faults:
@@ -107,6 +112,18 @@ class Judge:
                 made = self.faults(c.after, edited).beyond(self.faults(c.before, edited))
                 found = found.beyond(made)
         return found
+
+    def check_padding(self, state: State, directive: Directive) -> None:
+        """Refuses tiles that are filled up where somebody would notice. Nobody can be trusted
+        with memory that is not there.
+
+        Raises:
+            ScheduleError: says who would.
+        """
+        wrong = padding.fault(state.form.model, state.tree, self.callable(state))
+        if wrong is not None:
+            what, hint = wrong
+            raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())
 
     def check(self, changes: Sequence[Change], edited: Collection[Statement], helps: Helps) -> None:
         """Refuses changes that make something go wrong.

@@ -18,7 +18,7 @@ from .affine import affine_value
 from .directives.keeping import matched
 from .isl import Frame, PwAff, Set, isl, relation, union_sets
 from .layouts import element_of, expressions
-from .looptree import Keep, Loop, Seq, Stage, Tree, iterations, leaves, loops_of
+from .looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
 from .statements import Statement
 
 
@@ -79,7 +79,7 @@ def _copy(d: Definition, element: tuple[Node, ...], dims: tuple[Var, ...]) -> De
 
 def _project(stage: Stage, chosen: list[int]) -> Set:
     """The iterations of a stage over some of its loops."""
-    whole = iterations(stage)
+    whole = stage.instances.apply(loop_map(stage))
     for k in reversed(range(len(stage.coordinates))):
         if k not in chosen:
             whole = whole.project_out(isl.dim_type.set, k, 1)

@@ -19,7 +19,7 @@ from ..lang.nodes import Node, Op, Var
 from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
 from .affine import affine_value
-from .isl import Map, PwAff, Set, relation
+from .isl import Map, PwAff, Set, isl, relation
 from .model import Model
 from .statements import Statement
 
@@ -29,12 +29,14 @@ class Stage:
     """Instances of one statement. `coordinates` has one expression a loop of its path.
 
     `where` are the instances, all if it is None; `part` tells the stages of one statement apart.
+    Along the Vars of `pads` whole tiles run, also what of them is no instance.
     """
 
     statement: Statement
     coordinates: tuple[Node, ...]
     where: Set | None = None
     part: str = ""
+    pads: tuple[tuple[Var, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -46,6 +48,18 @@ class Stage:
         """The instances that run here."""
         domain = self.statement.domain
         return domain if self.where is None else domain.intersect(self.where)
+
+    @property
+    def padded(self) -> Set:
+        """The same, and what fills up their tiles."""
+        found, frame = self.instances, self.statement.frame
+        for var, factor in self.pads:
+            at = frame.dims.index(var.name)
+            tile = frame.dim(var.name).scale_down_val(isl.Val(factor)).floor()
+            others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
+            tiles = relation([*others, tile], frame)
+            found = found.apply(tiles).apply(tiles.reverse()).coalesce()
+        return found
 
 
 Kind = Literal["serial", "parallel", "vector", "unrolled"]
@@ -226,7 +240,7 @@ def loop_map(stage: Stage) -> Map:
 
 def iterations(stage: Stage) -> Set:
     """The coordinates that the loops around a stage must visit for it."""
-    return stage.instances.apply(loop_map(stage)).coalesce()
+    return stage.padded.apply(loop_map(stage)).coalesce()
 
 
 def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> dict[Statement, Map]:

@@ -154,7 +154,7 @@ class Model:
         else:
             empty = self.element_frame(func).empty
             region = filled(union_sets(self._demand[func], empty), self.context, self.exact)
-            region = self._clipped(func, region)
+            region = self._clipped(func, self._tiles(func, region))
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
             statement = self._add(self.domains.update(d, region))
@@ -162,6 +162,15 @@ class Model:
                 region = self._clipped(func, union_sets([region, *_touched(statement)], region))
         self.regions[func] = self.computed[func] = region
         self._pieces(func, region)
+
+    def _tiles(self, func: Func, region: Set) -> Set:
+        """A region with whole tiles along the axes of a copy that has some."""
+        frame = self.element_frame(func)
+        for k, extent in func.tiles:
+            rest = region.project_out(isl.dim_type.set, k, 1).insert_dims(isl.dim_type.set, k, 1)
+            name = frame.dims[k]
+            region = rest.intersect(frame.within(name, frame.constant(0), frame.constant(extent)))
+        return region
 
     def _clipped(self, func: Func, region: Set) -> Set:
         """The part of a region that lies inside the declared shape. That nothing else is accessed

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..lang.nodes import Node
+from ..lang.nodes import Node, Var
 from ..lang.tensors import Func
 from .affine import Relation, affine_value
 from .edits import map_stages, stored_in, with_body
@@ -102,7 +102,7 @@ def _shared_by_threads(model: Model, tree: Seq) -> tuple[Func, Loop] | None:
 class _Demand:
     """What the statements of a `Produce` are made from; equal if the very same."""
 
-    reads: tuple[tuple[Access, tuple[Node, ...], Set | None], ...]
+    reads: tuple[tuple[Access, tuple[Node, ...], Set | None, tuple[tuple[Var, int], ...]], ...]
     times: tuple[Node, ...]
     apart: int
 
@@ -110,8 +110,8 @@ class _Demand:
         if not isinstance(other, _Demand) or len(self.reads) != len(other.reads):
             return False
         same = all(
-            a is b and x == y and v is w
-            for (a, x, v), (b, y, w) in zip(self.reads, other.reads, strict=True)
+            a is b and x == y and v is w and p == q
+            for (a, x, v, p), (b, y, w, q) in zip(self.reads, other.reads, strict=True)
         )
         return same and (self.times, self.apart) == (other.times, other.apart)
 
@@ -169,7 +169,7 @@ class _Placer:
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
-            (access, stage.coordinates[:count], stage.where)
+            (access, stage.coordinates[:count], stage.where, stage.pads)
             for stage in after
             for access in stage.statement.reads
             if access.tensor in node.funcs
@@ -193,8 +193,11 @@ class _Placer:
         frame = Frame(self.model.params, names)
         back = _times(frame, demand.times).reverse()
         wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
-        for access, coordinates, where in demand.reads:
+        for access, coordinates, where, pads in demand.reads:
             touched = access.map if where is None else access.map.intersect_domain(where)
+            if pads:
+                whole_tiles = Stage(access.statement, (), where, pads=pads).padded
+                touched = access.relation.map.intersect_domain(whole_tiles)
             at = _times(access.statement.frame, coordinates).apply_range(back)
             assert isinstance(access.tensor, Func)
             wanted[access.tensor].append(at.flat_range_product(touched).range())

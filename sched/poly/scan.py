@@ -295,7 +295,7 @@ class _Scanner:
         rounded = _rounded(statement)
         if stage.coordinates == statement.loops and not rounded:
             return dict(zip(statement.loops, scope.loops, strict=True))
-        running = stage.instances.intersect_params(self.context)
+        running = stage.padded.intersect_params(self.context)
         inverse = loop_map(stage).intersect_domain(running).reverse()
         if not inverse.is_single_valued():
             raise InternalError(f"several instances of {statement.name} share an iteration")
@@ -344,7 +344,7 @@ def _written(stage: Stage, depth: int) -> Set:
     whole = loop_map(stage)
     total = int(whole.dim(isl.dim_type.out))
     at = whole.project_out(isl.dim_type.out, depth, total - depth)
-    write = stage.statement.write.map.intersect_domain(stage.instances)
+    write = stage.statement.write.relation.map.intersect_domain(stage.padded)
     return at.flat_range_product(write).range()
 
 

@@ -157,6 +157,7 @@ class StageHandle:
                 "shift": whole tiles, and one more that ends where the loop does (`C.tail`):
                 some iterations run twice.
                 "round_up": there is no rest; each call checks that.
+                "pad": all tiles are whole; what is beyond the end nobody reads.
             names: of the outer and the inner loop.
 
         Tiles are counted from index 0, wherever the loop begins.

@@ -6,6 +6,7 @@ mask      the same, for lanes of vectors
 peel      whole tiles in loops of constant extent, the others in loops of their own
 shift     whole tiles, and one more that ends where the loop ends: some iterations run again
 round_up  the sizes must be such that there is no rest
+pad       all tiles are whole: iterations beyond the end write to storage that nobody reads
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
-from ...lang.nodes import integer
+from ...lang.nodes import Var, integer
 from ..edits import At, map_stages, put, stages
 from ..isl import Map, Set, isl, union_sets
 from ..looptree import Loop, Seq, Stage, Tree
 from .bodies import at_least, by_outer, flat, iterations_of, near, outer_loops, restricted
 
-TAILS = ("auto", "guard", "mask", "peel", "shift", "round_up")
+TAILS = ("auto", "guard", "mask", "peel", "shift", "round_up", "pad")
 
 
 def full(tree: Seq, outer: At, factor: int) -> Seq:
@@ -28,6 +29,31 @@ def full(tree: Seq, outer: At, factor: int) -> Seq:
     (inner,) = outer.loop.body
     assert isinstance(inner, Loop)
     return put(tree, outer.place, replace(outer.loop, body=(replace(inner, whole=factor),)))
+
+
+def pad(tree: Seq, at: At, factor: int) -> Seq:
+    """The stages of a loop run over whole tiles of a Var.
+
+    Raises:
+        ScheduleError: the loop runs over something else, or data say what runs.
+    """
+
+    def change(s: Stage) -> Stage:
+        var, d = s.coordinates[at.depth], s.statement.definition
+        if not isinstance(var, Var) or var not in d.vars:
+            raise ScheduleError(
+                f"tail='pad' fills up tiles of a Var, and {at.loop.name} of {s.name} is none",
+                hint="iterations of a reduction would be added; pad before other directives "
+                "change the loop",
+            )
+        if s.statement.guard is not None or s.statement.data_bounds or d.opaque is not None:
+            raise ScheduleError(
+                f"tail='pad' cannot fill up the tiles of {s.name}: data say what runs",
+                hint="tail='auto' or 'peel'",
+            )
+        return replace(s, pads=(*s.pads, (var, factor)))
+
+    return put(tree, at.place, map_stages(at.loop, change))
 
 
 def peel(tree: Seq, outer: At, factor: int, context: Set) -> Seq:

@@ -1,0 +1,106 @@
+"""Whole tiles: iterations beyond the instances of a stage, which nobody may notice.
+
+What they write is nobody's: an element that no instance writes, in storage of the kernel's own.
+What they read, whatever its value, must be there: inside of an argument, or computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lang.tensors import Func, Tensor
+from .isl import Map, Set, relation
+from .looptree import Keep, Seq, Stage, leaves, producer
+from .model import Model
+from .statements import Access
+from .times import Placed
+
+Fault = tuple[str, str]
+"""What is wrong, and what would help."""
+
+
+def fault(model: Model, tree: Seq, context: Set) -> Fault | None:
+    """What somebody would notice of the tiles that are filled up; None if nothing."""
+    found = [Placed(path, stage) for path, stage in leaves(tree)]
+    for p in found:
+        if p.stage.pads:
+            extra = p.stage.padded.subtract(p.stage.instances).intersect_params(context)
+            wrong = _written(model, p, extra) or _read(model, p, extra, found, context)
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _written(model: Model, p: Placed, extra: Set) -> Fault | None:
+    stage, func = p.stage, p.stage.statement.func
+    if not extra.intersect(stage.statement.domain).is_empty():
+        return (
+            f"tail='pad' would run instances of {stage.name} twice, which other stages run",
+            "pad before it is divided",
+        )
+    kept = any(isinstance(node, Keep) and node.stage == stage.name for _, node in p.path)
+    if func in model.program.outputs and not kept:
+        return (
+            f"tail='pad' would write beyond the elements of {func.name}, which the caller owns",
+            "accumulate_at(...) first: what is kept in between can be padded",
+        )
+    write = stage.statement.write.relation.map
+    real = stage.instances.apply(write)
+    if not extra.apply(write).intersect(real).is_empty():
+        return (
+            f"tail='pad' would change elements of {func.name} that are needed",
+            "tail='auto' or 'peel'",
+        )
+    return None
+
+
+def _read(
+    model: Model, p: Placed, extra: Set, found: Sequence[Placed], context: Set
+) -> Fault | None:
+    for access in p.stage.statement.reads:
+        if access.tensor is p.stage.statement.func:
+            continue  # what it has written itself
+        touched = access.relation.map.intersect_domain(extra)
+        missing = _missing(model, p, access, touched, found)
+        if access.relation.may or not missing.intersect_params(context).is_empty():
+            name = access.tensor.name
+            return (
+                f"tail='pad' would read {name} where there is nothing: {access.text}",
+                f"a copy has whole tiles: stage({name}, at=..., layout=(...), pad=True)",
+            )
+    return None
+
+
+def _missing(model: Model, p: Placed, access: Access, touched: Map, found: Sequence[Placed]) -> Map:
+    """{ instance -> element } that is read and not there."""
+    tensor = access.tensor
+    makers = [q for q in found if q.stage.statement.func is tensor]
+    node = producer(makers[0].path, tensor) if makers else None
+    if node is None:
+        return touched.subtract_range(_there(model, tensor, [q.stage for q in makers]))
+    loops = list(range(node.apart))
+    if len(p.loops) < node.apart:
+        return touched
+    here = _at(p, loops).flat_range_product(touched)
+    for q in makers:
+        write = q.stage.statement.write.relation.map.intersect_domain(q.stage.padded)
+        here = here.subtract_range(_at(q, loops).flat_range_product(write).range())
+    return here
+
+
+def _at(p: Placed, loops: list[int]) -> Map:
+    """{ instance or what fills up its tile -> loops }"""
+    return relation([p.values[k] for k in loops], p.stage.statement.frame).intersect_domain(
+        p.stage.padded
+    )
+
+
+def _there(model: Model, tensor: Tensor, makers: Sequence[Stage]) -> Set:
+    """The elements that memory has."""
+    if not isinstance(tensor, Func) or tensor in model.program.outputs:
+        return model.declared(tensor)
+    whole = model.regions[tensor]
+    for stage in makers:
+        write = stage.statement.write.relation.map
+        whole = whole.union(stage.padded.apply(write))
+    return whole
