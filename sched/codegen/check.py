@@ -373,12 +373,15 @@ class Judge:
 
     def _needed(self) -> set[Key]:
         """The instances without which outputs, or others that must run, lack something. A Func
-        may be computed in part where its consumers have become less, by inlining."""
+        may be computed in part where its consumers have become less, by inlining, or where it is
+        placed at a loop of theirs."""
         writers: dict[Place, list[Recorded]] = {}
         for r in self.meaning.instances.values():
             if r.key[0] in self.stored and r.place is not None:
                 writers.setdefault(r.place, []).append(r)
-        waiting = [p for p in writers if isinstance(p[0], Func) and self.program.is_fixed(p[0])]
+        partial = {d.func for serial, d in self.stored.items() if serial in self.placed}
+        whole = {f for f in self.program.funcs if self.program.is_fixed(f)} - partial
+        waiting = [p for p in writers if p[0] in whole]
         seen, found = set(waiting), set[Key]()
         while waiting:
             for r in writers.get(waiting.pop(), ()):

@@ -84,12 +84,17 @@ class Definition:
         return self.number is not None
 
     @property
+    def is_local(self) -> bool:
+        """Whether an instance touches no element of its Func but the one that it writes."""
+        bounds = (b for r in self.rvars for b in (r.lo, r.hi))
+        reads = postorder(*self.lhs, *self.values, *self.where, *bounds)
+        own = (n for n in reads if isinstance(n, Read) and n.tensor is self.func)
+        return all(n.index == self.lhs for n in own)
+
+    @property
     def is_pointwise(self) -> bool:
         """Whether an instance touches no element of its Func but that of its Vars."""
-        bounds = (b for r in self.rvars for b in (r.lo, r.hi))
-        reads = postorder(*self.values, *self.where, *bounds)
-        own = (n for n in reads if isinstance(n, Read) and n.tensor is self.func)
-        return self.lhs == self.vars and all(n.index == self.lhs for n in own)
+        return self.lhs == self.vars and self.is_local
 
     @property
     def name(self) -> str:

@@ -88,12 +88,13 @@ class Domains:
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
         for v in d.vars:
             domain = domain.intersect(self._var_range(d, v, frame, region))
-        if d.is_pointwise and not self.model.is_fixed(d.func):
-            # What it would do outside of the region, nobody sees.
+        limit = self.model.limits.get(d.func)
+        alone = d.is_pointwise if limit is None else d.is_local
+        if alone and not self.model.is_fixed(d.func):
             home = d.func.history.home
             element = (*(() if home is None else home.loops), *d.lhs)
-            needed = access_relation(frame, element).map.intersect_range(region).domain()
-            domain = domain.intersect(needed)
+            touched = access_relation(frame, element).map
+            domain = domain.intersect(_needed(touched, region, limit))
         self._check_vars_bounded(d, domain)
         return self.update_at(d, domain)
 
@@ -226,6 +227,28 @@ def _whole(
     relation = Relation(touched, False, touched)
     index = node.index if node is not None else statement.definition.lhs
     return Access(statement, tensor, index, relation, statement.domain, True, node, ends)
+
+
+def _needed(touched: Map, region: Set, limit: Set | None) -> Set:
+    """The instances without which elements of a region lack something, of an update in which
+    each instance touches one element alone.
+
+    Which one may depend on data. So the region is widened by what those that may touch it may
+    touch, until there is nothing more: those that may touch it then touch nothing else, and what
+    the others do, nobody sees.
+    """
+    for _ in range(_WIDER):
+        found = touched.intersect_range(region).domain()
+        reached = touched.intersect_domain(found).range()
+        reached = reached if limit is None else reached.intersect(limit)
+        if reached.is_subset(region):
+            return found
+        region = region.union(reached).coalesce()
+    return touched.domain()
+
+
+#: So often is a region widened by what depends on data.
+_WIDER = 3
 
 
 def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:

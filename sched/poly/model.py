@@ -235,10 +235,14 @@ class Model:
             local._demand[func].append(demand[func])
             local._func(func, closed.get(func))
         order = {s.definition.serial: s for s in self.statements}
+        # Updates that no region bounds would run for all values of the parameters.
+        first, *others = (d.params() for d in demand.values())
+        asked = union_sets(others, first)
         found = [local._made[serial] for serial in order if serial in local._made]
         for statement in found:
             base = statement.placed = order[statement.definition.serial]
-            statement.domain = statement.domain.intersect(base.domain).coalesce()
+            domain = statement.domain.intersect_params(asked).intersect(base.domain)
+            statement.domain = domain.coalesce()
             statement.name = base.name
         return found
 

@@ -201,3 +201,17 @@ def test_an_extern_stage_is_refused() -> None:
     f = ps.extern("f", np.sort, [a], (n,), ps.float32)
     with pytest.raises(ps.LanguageError, match="extern"):
         check(ps.Schedule(f), a=numbers(5, dtype=np.float32))
+
+
+def test_a_placed_func_is_needed_in_part_whatever_its_shape() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    products = ps.Func("products", (n, n))
+    products[i, j] = a[i] * a[j]
+    r = ps.RVar("r", 0, i + 1)
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] += products[i, r] - products[i, i - r]
+    schedule = ps.Schedule(f)
+    schedule["products"].compute_at(schedule[f].update(0), "i")
+    assert "for j in [0, i + 1):" in str(schedule)
+    check(schedule, a=numbers(5))
