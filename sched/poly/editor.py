@@ -271,22 +271,31 @@ class Editor:
     def _check_kept(self) -> None:
         """Whether nothing else uses what a stage keeps to itself."""
         for path, stage in leaves(self.tree):
-            depth = 0
+            around: list[Loop] = []
             for _, node in path:
-                if isinstance(node, Keep) and node.stage == stage.name:
+                if isinstance(node, Keep) and node.is_of(stage):
+                    lanes = next((x for x in around if x.kind == "vector"), None)
+                    if lanes is not None:
+                        raise self._malformed(
+                            f"{stage.name} accumulates in storage of its own inside of the vector "
+                            f"loop {lanes.name}: its lanes run together",
+                            f"accumulate_at(...) at a loop outside of {lanes.name}",
+                        )
+                    same = [s.name for s in stages(node) if node.is_of(s)]
                     pure = [
                         s.name
                         for s in stages(node)
                         if s.statement.func is node.func and not s.statement.definition.is_update
                     ]
-                    other = keeping.accesses_elsewhere(node, node.func, [stage.name, *pure])
+                    other = keeping.accesses_elsewhere(node, node.func, [*same, *pure])
                     if other is not None:
                         raise self._malformed(
                             f"{other} uses what {stage.name} keeps to itself inside of a loop",
                             "place it outside of that loop",
                         )
-                    copies(node, depth, self.symbols)
-                depth += isinstance(node, Loop)
+                    copies(node, len(around), self.symbols)
+                if isinstance(node, Loop):
+                    around.append(node)
 
     def _check_count(self, at: At) -> None:
         """A loop whose iterations are laid out has a constant number of them, and few."""
@@ -431,9 +440,17 @@ class Editor:
     # placement --------------------------------------------------------------------------------
     def compute_inline(self) -> tuple[str, ...]:
         func = self._func()
-        why = why_not_inline(func, self.form.base)
+        added = func not in self.form.base.funcs
+        why = "a directive has made it" if added else why_not_inline(func, self.form.base)
         if why is not None:
             raise self._malformed(f"{func.name} cannot be inlined: {why}")
+        own = {func, *(d.serial for d in self.form.base.definitions_of(func))}
+        for rewrite in self.form.rewrites:
+            if not own.isdisjoint(rewrite.needs):
+                raise self._malformed(
+                    f"{func.name} cannot be inlined: {self.form.program.names[rewrite.func]} was "
+                    "made of it",
+                )
         for _, node in produced(self.tree):
             loops = {x.name for x in node.around}
             if any(name.startswith(f"{self.stage}.") for name in loops):
@@ -522,7 +539,7 @@ class Editor:
                 "an update does whose left side is made of Vars: C[i, j] += ...",
             )
         self._check_serial(at, self.stage)
-        if any(isinstance(node, Keep) and node.stage == self.stage for node in self._nodes()):
+        if self._is_kept(stage):
             raise self._malformed(f"{self.stage} accumulates in storage of its own already")
         own = [s for s in stages(self.tree) if s.statement.func is d.func]
         pure = [
@@ -541,13 +558,14 @@ class Editor:
         self._edit((d.func,))
         return ()
 
-    def _nodes(self) -> Iterator[Tree]:
-        pending: list[Tree] = [self.tree]
-        while pending:
-            node = pending.pop()
-            yield node
-            if not isinstance(node, Stage):
-                pending += node.body
+    def _is_kept(self, stage: Stage) -> bool:
+        """Whether `accumulate_at` has been said of the stage."""
+        return any(
+            isinstance(node, Keep) and node.is_of(stage)
+            for path, found in leaves(self.tree)
+            for _, node in path
+            if found is stage
+        )
 
     def _compute_at(self, funcs: Sequence[Func], at: At, consumer: str) -> None:
         names: dict[str, None] = {}
@@ -633,32 +651,50 @@ class Editor:
     # rewrites ---------------------------------------------------------------------------------
     def clone_in(self, consumer: str) -> tuple[str, ...]:
         of = self._stored()
-        if len(self._placeable(of)) > 1:
-            raise self._malformed(f"{of.name} shares its loops with others that need it")
+        self._placeable(of)
+        if self.model.program.is_recurrence(of):
+            raise self._malformed(f"{of.name} needs values of itself: it cannot be cloned")
         reader = self._statement(consumer)
-        if not any(a.tensor is of for a in reader.reads):
-            raise self._malformed(f"{consumer} does not read {of.name}")
+        if reader.func is of or not any(a.tensor is of for a in reader.reads):
+            raise self._malformed(
+                f"{consumer} does not read {of.name}" if reader.func is not of
+                else f"{consumer} is part of {of.name} itself",
+                "a clone is for a stage of another Func that reads it",
+            )  # fmt: skip
         name = f"{self.form.program.names[of]}.in.{consumer}"
-        return self._rewrite(Clone(fresh(name, of.dtypes), of, reader.definition.serial))
+        return self._rewrite(Clone(self._fresh_func(name, of), of, reader.definition.serial))
 
     def stage_in(
         self, tensor: str, at: str, layout: tuple[str, ...] | None = None, pad: bool = False
     ) -> tuple[str, ...]:
         loop, stage = self.at(at), self._own()
+        self._check_whole(stage, loop)
         source, index = self._operand(stage, tensor, layout is not None)
         dims: tuple[Var, ...] = tuple(Var(f"x{k}") for k in range(source.ndim))
         where, found = tuple[Node, ...](dims), None
         if layout is not None:
             dims, where, found = self._layout(stage, loop, index, layout)
         valid = self._valid(source, where) if pad else None
-        func = fresh(f"{tensor}.{at}", source.dtypes)
+        func = self._fresh_func(f"{tensor}.{at}", source)
         if pad:
             func.tiles = tuple(self._tiles_of(stage, dims))
         serial = stage.statement.definition.serial
         span = self.span or stage.statement.definition.span
-        made = self._rewrite(Staged(func, source, serial, dims, where, found, valid, span))
+        made = self._rewrite(Staged(func, source, serial, dims, where, index, found, valid, span))
         self._compute_at((func,), self.at(at), self.stage)
         return made
+
+    def _check_whole(self, stage: Stage, at: At) -> None:
+        """Refuses a copy for a part of a definition only: all its parts would read it."""
+        inside = list(stages(at.loop))
+        for other in stages(self.tree):
+            same = other.statement.definition.serial == stage.statement.definition.serial
+            if same and not any(other is s for s in inside):
+                raise self._malformed(
+                    f"{other.name} reads what {stage.name} reads, and is not inside of the loop "
+                    f"{at.loop.name}",
+                    "say stage(...) before the loop is divided, or at a loop around both",
+                )
 
     def _operand(
         self, stage: Stage, tensor: str, only_one: bool
@@ -694,7 +730,7 @@ class Editor:
     ) -> tuple[tuple[Var, ...], tuple[Node, ...], tuple[Node, ...]]:
         """The dimensions of a copy laid out by loops; where its elements are, over these; and
         where the stage finds them."""
-        inner = [self.at(name) for name in layout]
+        inner, _ = self._in_order(layout)
         early = next((a for a in inner if a.depth <= at.depth), None)
         if early is not None:
             raise self._malformed(
@@ -716,6 +752,14 @@ class Editor:
         dims = tuple(Var(a.loop.name) for a in loops)
         where = layouts.element_of(stage, [a.depth for a in loops], index)
         assert where is not None
+        foreign = set(stage.statement.around)
+        for a in loops:
+            if not foreign.isdisjoint(postorder(stage.coordinates[a.depth])):
+                raise self._malformed(
+                    f"the loop {a.loop.name} is one that {self.stage} is computed at, and tells "
+                    "which element is read",
+                    "a layout is made of the stage's own loops",
+                )
         source = layouts.expressions(where, self.symbols, dims)
         return dims, source, tuple(stage.coordinates[a.depth] for a in loops)
 
@@ -765,11 +809,16 @@ class Editor:
             raise self._malformed(
                 f"the loop {loop} runs over no RVar: its iterations write apart already"
             )
-        span = layouts.ends(stage, at.depth, self.symbols, self.context)
+        if any(self._is_kept(x) for x in stages(self.tree) if x.statement is s):
+            raise self._malformed(
+                f"{self.stage} accumulates in storage of its own",
+                "rfactor first, then accumulate_at",
+            )
+        span = layouts.ends(s, of, self.symbols, self.context)
         if span is None:
             raise self._malformed(f"nothing says where the loop {loop} begins and ends")
         name = f"{self.form.program.names[d.func]}.by.{loop}"
-        func = fresh(name, d.func.dtypes)
+        func = self._fresh_func(name, d.func)
         made = self._rewrite(Factored(func, d.serial, of, loop, *span))
         if s.name in self.state.reassociated:
             partial = (x for x in self.model.statements if x.func is func)
@@ -777,6 +826,14 @@ class Editor:
             named = self.state.reassociated | more
             self.state = replace(self.state, reassociated=frozenset(named))
         return made
+
+    def _fresh_func(self, name: str, like: Tensor) -> Func:
+        """A Func that no other one is called as."""
+        program = self.form.program
+        taken = {*program.names.values(), *(f.name for f in program.funcs)}
+        while name in taken:
+            name += "'"
+        return fresh(name, like.dtypes)
 
     def _statement(self, stage: str) -> Statement:
         found = next((s for s in stages(self.tree) if s.name == stage), None)

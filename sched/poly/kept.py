@@ -33,7 +33,13 @@ class Copies:
 def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
     """The copies around a body inside of `depth` loops."""
     inside = leaves(Seq(node.body))
-    path, stage = next((p, s) for p, s in inside if s.name == node.stage)
+    parts = [s for _, s in inside if node.is_of(s)]
+    path, stage = next((p, s) for p, s in inside if node.is_of(s))
+    if any(s.coordinates != stage.coordinates for s in parts):
+        names = ", ".join(s.name for s in parts)
+        raise ScheduleError(
+            f"{names} run at different iterations, so no one loop copies what they accumulate"
+        )
     below = loops_of(path)
     own = [
         k
@@ -46,7 +52,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
         raise ScheduleError(
             f"the loops of {stage.name} over Vars do not tell which element it accumulates"
         )
-    running = _project(stage, chosen)
+    running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
     begun = [
         _begun(s, stage, chosen, depth)
         for _, s in inside
