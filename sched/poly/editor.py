@@ -18,7 +18,8 @@ DIRECTIVES = frozenset(
         *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
         *("compute_at", "compute_root", "compute_inline", "store_at"),
         *("clone_in", "stage", "rfactor", "accumulate_at"),
-        *("assume", "align_bounds", "bound", "fold_storage", "reassociate"),
+        *("assume", "align_bounds", "bound", "fold_storage", "reassociate", "atomic"),
+        *("reorder_storage", "align_storage", "store_in", "stream", "prefetch"),
     }
 )
 """What an Editor carries out; all others are made of these."""
