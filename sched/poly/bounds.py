@@ -226,7 +226,9 @@ def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
     frame = isl.LocalSpace.from_space(along.get_space())
     x = PwAff(Aff.var_on_domain(frame, _SET, depth))
     distance = x.sub(start.add_dims(isl.dim_type.in_, 1)).intersect_domain(along)
-    least, most = distance.min_val(), distance.max_val()
+    # Of sets, not of expressions: isl finds no ends of those that round.
+    values = distance.as_map().range()
+    least, most = values.dim_min_val(0), values.dim_max_val(0)
     if not (least.is_int() and most.is_int()) or least.to_python() < 0:
         return None
     return int(most.to_python()) + 1
