@@ -128,7 +128,7 @@ class Judge:
             ScheduleError: says what is wrong.
         """
         context = self.callable(state)
-        wrong = padding.fault(state.form.model, state.tree, context)
+        wrong = padding.fault(state.form.model, state.tree, context, dict(state.folds))
         if wrong is None and any(m.place in ("stack", "register") for m in state.memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)
             wrong = registers.fault(nests, state.memory)
