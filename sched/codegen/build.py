@@ -17,6 +17,7 @@ from ..lang.nodes import (
     Op,
     Read,
     Var,
+    integer,
     postorder,
     replaced_all,
     substitute,
@@ -27,8 +28,11 @@ from ..lang.printer import expr_text
 from ..lang.tensors import Func, Tensor
 from ..poly.conditions import Conditions
 from ..poly.folding import Window
+from ..poly.looptree import Stage
+from ..poly.memory import Memory
 from ..poly.model import Model
 from ..poly.scan import DataBounds, Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from ..poly.state import Hints
 from ..poly.statements import Statement
 from .callbacks import PrintTrace, RunExtern, as_word
 from .ir import (
@@ -44,6 +48,7 @@ from .ir import (
     LoopKind,
     Module,
     Origin,
+    Prefetch,
     Seq,
     Stmt,
     Store,
@@ -67,6 +72,8 @@ def build(
     checks: bool,
     folds: Mapping[Func, Window],
     copied: Sequence[InOut] = (),
+    memory: Mapping[Func, Memory] | None = None,
+    hints: Hints | None = None,
 ) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
@@ -75,10 +82,13 @@ def build(
         checks: whether to count integer divisions by zero, in counter 0.
         folds: what is kept of Funcs that are not stored whole.
         copied: InOuts whose initial values are kept apart: copies come first.
+        memory: how Funcs lie in memory.
+        hints: what is streamed and prefetched.
     """
-    storage = place(model, nests, strided, folds, copied)
+    storage = place(model, nests, strided, folds, copied, memory or {})
     builder = Builder(storage, conditions, checks)
-    builder.kept = kept_storage(model, nests)
+    builder.kept = kept_storage(model, nests, memory or {})
+    builder.hints = hints or Hints()
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
@@ -114,6 +124,7 @@ class Builder:
         #: Where tensors are written; and where they are read, which differs in copies.
         self.storage = self.sources = storage
         self.kept: KeptStorage = {}
+        self.hints = Hints()
         self.safe = conditions.safe
         self.checks = checks
         self.callbacks: list[Callback] = []
@@ -131,7 +142,10 @@ class Builder:
                     lo, hi = self._within(lo, hi, data)
                     covered = covered | {data.rvar}
                 kind: LoopKind = "parallel" if loop.kind == "parallel" else "serial"
-                made = For(var, lo, hi, step, kind, self.stmt(body, covered), loop.name)
+                inside = self.stmt(body, covered)
+                ahead = tuple(self._prefetches(scan))
+                inside = Seq((*ahead, inside)) if ahead else inside
+                made = For(var, lo, hi, step, kind, inside, loop.name)
                 return backwards(made) if kind == "parallel" and SHUFFLED else made
             case ScanIf(condition=condition, body=body):
                 return If(condition, self.stmt(body, covered))
@@ -161,6 +175,26 @@ class Builder:
         given = zip(buffers[0].origin, scan.origin, strict=True)
         named = tuple((x, value) for x, value in given if isinstance(x, Var))
         return Alloc(buffers, named, Seq(tuple(parts)))
+
+    def _prefetches(self, scan: ScanLoop) -> Iterator[Prefetch]:
+        """What a loop fetches for its later iterations: where a stage inside of it begins then."""
+        for hint in self.hints.prefetches:
+            if hint.loop == scan.loop.name:
+                at = ix.add(scan.var, integer(hint.distance * scan.step))
+                for stage, point in _beginnings(scan.body, {scan.var: at}):
+                    if stage.name == hint.stage:
+                        yield from self._fetches(stage, hint.tensor, point)
+
+    def _fetches(self, stage: Stage, tensor: str, point: Mapping[Node, Node]) -> Iterator[Prefetch]:
+        indices = dict.fromkeys(
+            (a.tensor, a.index) for a in stage.statement.reads if a.node is not None
+        )
+        for source, index in indices:
+            buffer = self.sources[source, 0]
+            plain = not any(isinstance(n, Read) for n in postorder(*index))
+            moves = any(isinstance(x, Var) for x in buffer.origin)
+            if plain and not moves and buffer.name == tensor:
+                yield Prefetch(buffer, replaced_all(index, point))
 
     def alloc(self, func: Func, origin: Sequence[Node], body: Stmt) -> Stmt:
         """The storage of a Func around the body."""
@@ -215,9 +249,10 @@ class Builder:
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin = _origin(d, scan.point)
+        origin, streams = _origin(d, scan.point), scan.stage.name in self.hints.streams
         stores = tuple(
-            Store(self.storage[d.func, c], index, v, None, origin) for c, v in enumerate(values)
+            Store(self.storage[d.func, c], index, v, None, origin, streams)
+            for c, v in enumerate(values)
         )
         parts: list[Stmt] = [self._at(t, scan.point) for t in traces]
         parts += [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
@@ -260,6 +295,21 @@ class Builder:
 def _origin(d: Definition, point: Mapping[Node, Node]) -> Origin | None:
     """Which instance of the algorithm a store belongs to; None for what a schedule has added."""
     return None if d.is_added else Origin(d.origin, tuple(point[x] for x in d.dims))
+
+
+def _beginnings(scan: Scan, at: Mapping[Node, Node]) -> Iterator[tuple[Stage, Mapping[Node, Node]]]:
+    """The stages of a scan, and where each is in the first iterations of the loops inside."""
+    match scan:
+        case ScanLoop(var=var, lo=lo, body=body):
+            yield from _beginnings(body, {**at, var: replaced_all((lo,), at)[0]})
+        case ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
+            yield from _beginnings(body, at)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _beginnings(part, at)
+        case ScanStage(stage=stage, point=point):
+            values = replaced_all(tuple(point.values()), at)
+            yield stage, dict(zip(point, values, strict=True))
 
 
 def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
@@ -321,7 +371,7 @@ class _Converter:
         return self.guards[node]
 
     def _needed(self, node: Node) -> Guard:
-        if not isinstance(node, Read) or (self.statement, node) in self.safe:
+        if not isinstance(node, Read) or (self.statement.base, node) in self.safe:
             return None
         needed = self.needed.get(node)
         if needed is None or node not in postorder(needed):

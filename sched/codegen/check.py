@@ -175,6 +175,8 @@ def module_of(schedule: Schedule) -> Module:
         checks=False,
         folds=schedule.windows,
         copied=schedule.copied,
+        memory=schedule.memory,
+        hints=schedule.hints,
     )
 
 
@@ -199,6 +201,10 @@ class Judge:
         self.runs_again = any(
             d.name == "split" and ("tail", "shift") in d.options for d in schedule.directives
         )
+        #: Accumulations that are indivisible: they may meet.
+        self.atomic = {
+            s.definition.serial for s in schedule.model.statements if s.name in schedule.atomic
+        }
         #: The definitions whose instances may run in several iterations, as they are placed.
         self.placed = {
             stage.statement.definition.origin
@@ -255,7 +261,11 @@ class Judge:
                 own.append(w)
                 for element, versions in read.items():
                     all_read.setdefault(element, set()).update(versions)
-        self._race(path, [r for w in writes for r in w.reads], [w.to for w in writes])
+        apart = [w for w in writes if w.key is None or w.key[0] not in self.atomic]
+        reads = [r for w in apart for r in w.reads]
+        met = (w for w in writes if w not in apart)
+        reads += [r for w in met for r in w.reads if r.location != w.to.location]
+        self._race(path, reads, [w.to for w in apart])
         for key, (own, all_read) in by_key.items():
             self._instance(key, path, own, all_read)
 
@@ -300,7 +310,7 @@ class Judge:
         tensor = self.kept[touch.buffer]
         if isinstance(tensor, Func) and not isinstance(tensor, InOut):
             return None
-        if touch.buffer.kind == "scratch":
+        if touch.buffer.kind in ("scratch", "stack"):
             return None
         return untouched(self.program, tensor, touch.element)
 
@@ -349,7 +359,7 @@ class Judge:
     def _beyond(self, key: Key, to: Touch) -> None:
         """An instance that the program does not have: fine where the element is nobody's."""
         func = self.stored[key[0]].func
-        owned = self.program.is_fixed(func) and to.buffer.kind != "scratch"
+        owned = self.program.is_fixed(func) and to.buffer.kind == "output"
         if owned or (func, to.element) in self._elements:
             self.wrong("coverage", f"{self._name(key)} runs, and is no instance of the program")
         self.report.counts["beyond"] += 1

@@ -27,6 +27,7 @@ from .ir import (
     If,
     Load,
     Module,
+    Prefetch,
     Seq,
     Stmt,
     Store,
@@ -183,25 +184,29 @@ class Machine:
                 for number, value in enumerate(range(lo, hi, step)):
                     with self._at(kind, number):
                         self._run(body, {**env, var: value})
-            case Alloc(buffers=buffers, origin=origin, body=body):
-                found = self._looked(stmt, env)
-                named: dict[Node, int] = {
-                    var: int(x) for (var, _), x in zip(origin, found, strict=True)
-                }
-                for b in buffers:
-                    self.lives[b] = self.lives.get(b, 0) + 1
-                    self.boxes[b] = self._box(b, named)
-                self._run(body, {**env, **named})
+            case Alloc():
+                self._live(stmt, env)
             case If(body=body):
                 (holds,) = self._looked(stmt, env)
                 if holds:
                     self._run(body, env)
             case Stores():
                 self._stores(stmt, env)
-            case Count():
+            case Count() | Call():  # a call is a trace, which prints
                 self._looked(stmt, env)
-            case Call():
-                self._looked(stmt, env)  # a trace, which prints
+            case Prefetch():
+                pass  # a hint
+
+    def _live(self, stmt: Alloc, env: Env) -> None:
+        """The body with new storage."""
+        found = self._looked(stmt, env)
+        named: dict[Node, int] = {
+            var: int(x) for (var, _), x in zip(stmt.origin, found, strict=True)
+        }
+        for b in stmt.buffers:
+            self.lives[b] = self.lives.get(b, 0) + 1
+            self.boxes[b] = self._box(b, named)
+        self._run(stmt.body, {**env, **named})
 
     def _begin(self, stmt: Stmt, env: Env) -> _Statement:
         """The functions of a statement, all of whose loads have been tried."""

@@ -23,11 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from ..lang import index as ix
 from ..lang.dtypes import Array, DType, Type, concrete
-from ..lang.nodes import Node, Param, Size, Var
+from ..lang.nodes import Node, Param, Size, Var, integer
 from ..poly.folding import Window
+from ..poly.memory import AS_WRITTEN, Memory
 
-BufferKind = Literal["input", "output", "scratch", "const"]
+BufferKind = Literal["input", "output", "scratch", "stack", "const"]
 LoopKind = Literal["serial", "parallel"]
 
 
@@ -36,7 +38,8 @@ class Buffer:
     """Memory that a kernel reads or writes. An identity.
 
     `extents` are expressions over sizes; `origin` is the index of the first element an axis (not
-    0 where a region starts elsewhere). `data` holds the bytes of a "const".
+    0 where a region starts elsewhere). `data` holds the bytes of a "const". A "stack" buffer has
+    constant extents and lives inside of one function.
     """
 
     name: str
@@ -48,6 +51,20 @@ class Buffer:
     data: Any = None
     #: How many planes are kept along an axis: plane x lies at x modulo their number.
     fold: Window | None = None
+    memory: Memory = AS_WRITTEN
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The axes, outermost first in memory."""
+        return self.memory.order or tuple(range(self.ndim))
+
+    @property
+    def pitches(self) -> tuple[Node, ...]:
+        """How many elements there are in memory along each axis."""
+        found = list(self.extents)
+        for axis, n in self.memory.multiples:
+            found[axis] = ix.mul(ix.floordiv(ix.add(found[axis], integer(n - 1)), n), integer(n))
+        return tuple(found)
 
     @property
     def ndim(self) -> int:
@@ -94,6 +111,8 @@ class Store:
     value: Node
     guard: Node | None = None
     origin: Origin | None = None
+    #: Written past the caches.
+    stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +128,14 @@ class Count:
 
     counter: int
     condition: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """A hint that an element will be read, wherever it may be: nothing is loaded."""
+
+    buffer: Buffer
+    index: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +190,7 @@ class Seq:
     lanes: bool = False
 
 
-Stmt = Stores | Count | Call | For | Alloc | If | Seq
+Stmt = Stores | Count | Call | Prefetch | For | Alloc | If | Seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +269,8 @@ def expressions(stmt: Stmt) -> tuple[Node, ...]:
             for s in stores:
                 found += [*s.index, s.value, *(() if s.guard is None else (s.guard,))]
             return tuple(found)
+        case Prefetch(index=index):
+            return index
         case Call(words=words, condition=condition):
             return words if condition is None else (*words, condition)
         case _:

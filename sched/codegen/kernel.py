@@ -281,7 +281,7 @@ class _Variant:
         module = lowered.flat
         self.lowered = lowered
         self.function = _NATIVE(lowered.code.address(module.name))
-        self.buffers = [b for b in module.buffers if b.kind != "const"]
+        self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
         self.spans = arena.lifetimes(module)
         scratch = [span.buffer for span in self.spans]
         self.bytes = compile_nodes([_bytes(b) for b in scratch])
@@ -358,7 +358,7 @@ class _Variant:
 def _bytes(buffer: Buffer) -> Node:
     """The size of a buffer; an extent below zero is an empty region."""
     total: Node = integer(buffer.dtype.itemsize)
-    for extent in buffer.extents:
+    for extent in buffer.pitches:
         total = ix.mul(total, ix.maximum((extent, ix.ZERO)))
     return total
 

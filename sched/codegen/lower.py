@@ -58,6 +58,8 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
             checks=checks,
             folds=schedule.windows,
             copied=schedule.copied,
+            memory=schedule.memory,
+            hints=schedule.hints,
         ),
         module_text,
     )

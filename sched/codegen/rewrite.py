@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ..lang.nodes import Node, transform_all
-from .ir import Alloc, Call, Count, For, If, Module, Origin, Seq, Stmt, Store, Stores
+from .ir import Alloc, Call, Count, For, If, Module, Origin, Prefetch, Seq, Stmt, Store, Stores
 
 Rule = Callable[[Node], Node]
 
@@ -54,6 +54,8 @@ def _expressions(stmt: Stmt, rule: Rule) -> Stmt:
             made = transform_all((*words, *(() if condition is None else (condition,))), rule)
             kept = None if condition is None else made[-1]
             return replace(stmt, words=made[: len(words)], condition=kept)
+        case Prefetch(index=index):
+            return replace(stmt, index=transform_all(index, rule))
         case Stores(stores=stores):
             return Stores(_stores(stores, rule))
         case _:

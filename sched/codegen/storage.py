@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..lang import index as ix
+from ..lang.dtypes import DType
 from ..lang.inout import InOut
 from ..lang.nodes import Node, Param, Size, Var, integer, postorder
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
+from ..poly.memory import Memory
 from ..poly.model import Model, output_sizes
 from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .ir import Buffer, BufferKind
@@ -47,6 +50,7 @@ def place(
     strided: bool,
     folds: Mapping[Func, Window],
     copied: Sequence[InOut] = (),
+    memory: Mapping[Func, Memory] | None = None,
 ) -> Storage:
     """Buffers for the arguments, the outputs and every Func that is stored in between.
 
@@ -55,7 +59,9 @@ def place(
         strided: whether arguments may have any strides.
         folds: what is kept of Funcs that are not stored whole.
         copied: InOuts whose initial values are kept apart.
+        memory: how Funcs lie in memory.
     """
+    said = memory or {}
     program = model.program
     storage: Storage = {}
     for source in program.inputs:
@@ -87,7 +93,9 @@ def place(
                 extents = (*extents[: fold.axis], kept, *extents[fold.axis + 1 :])
             for c, dtype in enumerate(func.dtypes):
                 name = _component_name(model, func, c)
-                storage[func, c] = Buffer(name, dtype, extents, origin, "scratch", fold=fold)
+                how, is_local = said.get(func, Memory()), func in local
+                kind = _kind(how, dtype, extents, is_local)
+                storage[func, c] = Buffer(name, dtype, extents, origin, kind, fold=fold, memory=how)
     for table in program.consts:
         assert table.extents is not None
         storage[table, 0] = _const(program.names[table], table, table.extents)
@@ -110,7 +118,22 @@ def _inside(scan: Scan) -> Iterator[Scan]:
                 yield from _inside(part)
 
 
-def kept_storage(model: Model, nests: Sequence[Scan]) -> KeptStorage:
+SMALL, LARGEST = 16 << 10, 256 << 10
+"""Bytes: what lies on the stack without being asked to, and the most that may."""
+
+
+def _kind(how: Memory, dtype: DType, extents: Sequence[Node], is_local: bool) -> BufferKind:
+    """On the stack, if it is asked for, or small; else among all scratch memory."""
+    if not is_local or how.place == "heap":
+        return "scratch"
+    counts = [n for n in map(ix.constant, extents) if n is not None]
+    if len(counts) < len(extents):
+        return "scratch"
+    bytes = math.prod(counts) * dtype.itemsize
+    return "stack" if bytes <= (SMALL if how.place == "auto" else LARGEST) else "scratch"
+
+
+def kept_storage(model: Model, nests: Sequence[Scan], memory: Mapping[Func, Memory]) -> KeptStorage:
     """Buffers for what is accumulated in storage of its own, by the stage and the component."""
     found = [x for nest in nests for x in _inside(nest) if isinstance(x, ScanKeep)]
     made: KeptStorage = {}
@@ -120,7 +143,9 @@ def kept_storage(model: Model, nests: Sequence[Scan]) -> KeptStorage:
         origin, extents = _local(same, f"{name}.kept")
         for c, dtype in enumerate(func.dtypes):
             part = f"{name}.kept" if len(func.dtypes) == 1 else f"{name}.kept.{c}"
-            made[name, c] = Buffer(part, dtype, extents, origin, "scratch")
+            how = memory.get(func, Memory())
+            kind = _kind(how, dtype, extents, True)
+            made[name, c] = Buffer(part, dtype, extents, origin, kind, memory=how)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lang.nodes import Node, Var, postorder
 from ..lang.printer import expr_text
-from .ir import Alloc, Buffer, Call, Count, For, If, Load, Module, Seq, Stmt, Stores
+from .ir import Alloc, Buffer, Call, Count, For, If, Load, Module, Prefetch, Seq, Stmt, Stores
 
 _LONG = 400
 
@@ -43,6 +43,9 @@ def stmt_text(stmt: Stmt, indent: int = 0) -> str:
             return f"{pad}if {node_text(condition)}:\n{stmt_text(body, indent + 1)}"
         case Seq(parts=parts):
             return "\n".join(stmt_text(p, indent) for p in parts)
+        case Prefetch(buffer=buffer, index=ahead):
+            where = ", ".join(map(node_text, ahead))
+            return f"{pad}prefetch {buffer.name}[{where}]"
         case Count(counter=counter, condition=condition):
             return f"{pad}count {counter} where {node_text(condition)}"
         case Call(callback=callback, words=words, condition=condition):

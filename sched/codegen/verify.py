@@ -27,6 +27,9 @@ from .ir import (
     expressions,
 )
 
+OWN = ("scratch", "stack")
+"""Buffers of the kernel's own."""
+
 
 def verify(module: Module, flat: bool) -> None:
     """Raises `InternalError` where the module is malformed. `flat`: indices are offsets."""
@@ -57,7 +60,7 @@ class _Verifier:
                 self.defined.add(var.name)
                 self.stmt(body, scope | {var.name})
             case Alloc(buffers=buffers, origin=origin, body=body):
-                self.check(all(b.kind == "scratch" for b in buffers), "storage of an argument")
+                self.check(all(b.kind in OWN for b in buffers), "storage of an argument")
                 self.check(all(dtype_of(x) == int64 for _, x in origin), "an origin")
                 self.stmt(body, scope | {var.name for var, _ in origin})
             case If(condition=condition, body=body):
@@ -72,7 +75,7 @@ class _Verifier:
                 self.check(typed, "a condition that is not a bool")
             case Stores(stores=stores):
                 for s in stores:
-                    self.check(s.buffer.kind in ("output", "scratch"), f"store to {s.buffer.name}")
+                    self.check(s.buffer.kind in ("output", *OWN), f"store to {s.buffer.name}")
                     self.check(dtype_of(s.value) == s.buffer.dtype, f"type of {s.buffer.name}")
                     self._access(s.buffer, s.index, s.guard)
                     for root in () if s.origin is None else s.origin.point:

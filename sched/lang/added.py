@@ -64,7 +64,7 @@ def extended(program: Program, func: Func, readers: Collection[Func], span: Span
     inside = [f for f in readers if f.history.home is not None]
     if inside:
         raise LanguageError(
-            f"{inside[0].name} is computed inside of a sequential, and {func.name} would be outside",
+            f"{inside[0].name} is computed inside of a sequential, {func.name} would be outside",
             where=span,
         )
     last = max(k for k, group in enumerate(groups) if set(group) & set(readers))

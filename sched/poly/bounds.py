@@ -177,7 +177,7 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
     if begin is None:
         return None
     distance = frame.dim(f"#{depth}").sub(begin).intersect_domain(visited)
-    least, most = _extremes(distance)
+    least, most = distance.min_val(), distance.max_val()
     inside = least.is_int() and most.is_int() and least.to_python() >= 0
     return int(most.to_python()) + 1 if inside else None
 
@@ -226,18 +226,12 @@ def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
     frame = isl.LocalSpace.from_space(along.get_space())
     x = PwAff(Aff.var_on_domain(frame, _SET, depth))
     distance = x.sub(start.add_dims(isl.dim_type.in_, 1)).intersect_domain(along)
-    least, most = _extremes(distance)
+    # Of sets, not of expressions: isl finds no ends of those that round.
+    values = distance.as_map().range()
+    least, most = values.dim_min_val(0), values.dim_max_val(0)
     if not (least.is_int() and most.is_int()) or least.to_python() < 0:
         return None
     return int(most.to_python()) + 1
-
-
-def _extremes(value: PwAff) -> tuple[isl.Val, isl.Val]:
-    """The least and the largest value, which is an integer wherever there is one."""
-    if all(aff.get_denominator_val().is_one() for _, aff in value.get_pieces()):
-        return value.min_val(), value.max_val()
-    taken = Map.from_pw_aff(value).range()  # halves, as of loops with steps
-    return taken.dim_min_val(0), taken.dim_max_val(0)
 
 
 def _visited(stages: Sequence[Stage], depth: int) -> Set:

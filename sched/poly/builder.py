@@ -95,7 +95,7 @@ class Builder:
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
             edited = edit.edited if self._trust is None else frozenset()
             if self._batch is None:
-                self.judge.check_padding(change.after, directive)
+                self.judge.check_storage(change.after, directive)
             if self._batch is None and self._trust is None:
                 self.judge.check((change,), edited, self._would_help)
         if self._batch is not None:
@@ -129,7 +129,7 @@ class Builder:
         """Proves what a batch under way has put off so far."""
         batch = self._batch
         if batch is not None and batch.changes:
-            self.judge.check_padding(self.state, self.records[-1])
+            self.judge.check_storage(self.state, self.records[-1])
         if batch is not None and batch.edited:
             last = self.records[-1]
             with self._in_time(Asked(last, f"the batch up to {last.text()}")):

@@ -271,8 +271,8 @@ def boxed(where: Set) -> Set:
         lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, k)
         for line, end in ((lines.lexmin(), lo), (lines.lexmax(), hi)):
             value = line.as_pw_multi_aff().get_pw_aff(0)
-            away = value.sub(end.insert_domain(value.get_domain_space()))
-            least, most = away.min_val(), away.max_val()
+            away = value.sub(end.insert_domain(value.get_domain_space())).as_map().range()
+            least, most = away.dim_min_val(0), away.dim_max_val(0)
             if not (least.is_int() and most.is_int()):
                 return where
             if max(abs(least.to_python()), abs(most.to_python())) > _MARGIN:

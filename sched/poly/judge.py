@@ -8,12 +8,14 @@ from typing import TypeVar
 
 from ..lang.errors import InternalError, ScheduleError
 from ..lang.records import Directive
-from . import padding
+from . import padding, registers
 from .folding import Clobber, clobbers, enough
 from .isl import Set
+from .model import symbols_of
 from .pairs import Pair, smallest_pair
 from .proof import Violation, accumulates, is_exact
 from .refusals import Asked, Helps, clobbered, refusal
+from .scan import scan
 from .sharing import shared
 from .state import State
 from .statements import Statement
@@ -96,7 +98,12 @@ class Judge:
         # A statement of an earlier form is the one of the same definition.
         serials = {s.definition.serial for s in edited}
         asked = [s for s in state.form.model.statements if s.definition.serial in serials]
-        found = state.form.prover.violations(state.tree, asked, relaxed, context)
+        found = [
+            v
+            for v in state.form.prover.violations(state.tree, asked, relaxed, context)
+            if not (v.source is v.sink and v.source.name in state.atomic and relaxed(v.source.base)
+                    and v.dependence.tensor is v.source.func)
+        ]  # fmt: skip
         return Faults(tuple(lost), (*found, *shared(state.tree, context)))
 
     def new_faults(self, changes: Sequence[Change], edited: Collection[Statement]) -> Faults:
@@ -113,14 +120,18 @@ class Judge:
                 found = found.beyond(made)
         return found
 
-    def check_padding(self, state: State, directive: Directive) -> None:
-        """Refuses tiles that are filled up where somebody would notice. Nobody can be trusted
-        with memory that is not there.
+    def check_storage(self, state: State, directive: Directive) -> None:
+        """Refuses tiles that are filled up where somebody would notice, and what cannot be stored
+        where it is asked to be. Nobody can be trusted with memory that is not there.
 
         Raises:
-            ScheduleError: says who would.
+            ScheduleError: says what is wrong.
         """
-        wrong = padding.fault(state.form.model, state.tree, self.callable(state))
+        context = self.callable(state)
+        wrong = padding.fault(state.form.model, state.tree, context, dict(state.folds))
+        if wrong is None and any(m.place in ("stack", "register") for m in state.memory.values()):
+            nests = scan(state.tree, symbols_of(state.form.program), context)
+            wrong = registers.fault(nests, state.memory)
         if wrong is not None:
             what, hint = wrong
             raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())

@@ -116,12 +116,15 @@ def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str |
         return f"compute {d.tensor.name} at a loop that is around all that read it"
     if v.kind == "race":
         return "store_at a loop inside of it: each iteration has storage of its own then"
-    if not d.exact:
-        return "which elements they touch depends on data: trust() takes your word for it"
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
         if directive.name == "parallel":
-            return "every iteration adds to the same element: a loop over its Vars can be parallel"
+            return (
+                "atomic() lets iterations add to the same element at once; rfactor(...) gives each "
+                "a partial sum"
+            )
         return "a float sum keeps its order: reassociate() allows any"
+    if not d.exact:
+        return "which elements they touch depends on data: trust() takes your word for it"
     if directive.name == "parallel":
         return "wavefront(...) makes an inner loop parallel, where all distances go forward"
     if directive.name in ("reorder", "transform"):

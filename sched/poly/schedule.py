@@ -27,10 +27,12 @@ from .forms import Form, form_of
 from .inline import Rule, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, Set, budget
 from .looptree import Loop, Seq, Stage
+from .memory import Memory
 from .model import Model, symbols_of
 from .proven import BUDGET, unproved
 from .scan import Scan, loop_extent, scan, text
 from .stages import LoopHandle, StageHandle
+from .state import Hints
 
 T = TypeVar("T")
 Outputs = Func | Sequence[Func]
@@ -140,6 +142,21 @@ class Schedule:
     def copied(self) -> tuple[InOut, ...]:
         """InOuts whose initial values are still read after they have been overwritten."""
         return self._derived("copies", lambda: copied(self.model, self.tree))
+
+    @property
+    def memory(self) -> Mapping[Func, Memory]:
+        """How Funcs lie in memory, where a directive says so."""
+        return self._builder.state.memory
+
+    @property
+    def atomic(self) -> frozenset[str]:
+        """The stages whose accumulations are indivisible."""
+        return self._builder.state.atomic
+
+    @property
+    def hints(self) -> Hints:
+        """What is said of caches."""
+        return Hints(self._builder.state.streams, self._builder.state.prefetches)
 
     @property
     def nests(self) -> tuple[Scan, ...]:

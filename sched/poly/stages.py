@@ -534,6 +534,62 @@ class StageHandle:
         self._do("align_bounds", loop=_name(loop), factor=int(factor))
         return self
 
+    def reorder_storage(self, *axes: Any) -> StageHandle:
+        """Puts the axes of the Func in another order in memory, outermost first.
+
+        Args:
+            axes: numbers, or the Vars of its pure definition.
+        """
+        self._do("reorder_storage", axes=tuple(map(self._axis, axes)))
+        return self
+
+    def align_storage(self, axis: Any, multiple: int) -> StageHandle:
+        """Makes the extent of an axis in memory a multiple of a number, for whole vectors."""
+        self._do("align_storage", axis=self._axis(axis), multiple=int(multiple))
+        return self
+
+    def store_in(self, place: str) -> StageHandle:
+        """Where the Func is stored: "stack" or "register", for constant extents; "heap"; "auto".
+
+        Legal: "register" where every element is known when compiling: all loops inside of which
+        it is stored are unrolled or vectors, or do not move its elements.
+        """
+        self._do("store_in", place=place)
+        return self
+
+    def stream(self) -> StageHandle:
+        """Writes results past the caches, for what is not read soon. A hint."""
+        self._do("stream")
+        return self
+
+    def prefetch(self, tensor: Tensor | str, loop: Loop, distance: int = 1) -> StageHandle:
+        """Fetches what this stage reads of a tensor some iterations of a loop later. A hint."""
+        s = self._schedule
+        name = tensor if isinstance(tensor, str) else s.program.names.get(_source(tensor))
+        if name is None:
+            raise ScheduleError(f"{self.name} does not read {tensor!r}")
+        self._do("prefetch", tensor=name, loop=_name(loop), distance=int(distance))
+        return self
+
+    def atomic(self) -> StageHandle:
+        """Makes each accumulation indivisible, so that iterations which add to one element may run
+        at once.
+
+        Legal: for sums of integers, minima and maxima; for sums of floats after `reassociate()`.
+        """
+        self._do("atomic")
+        return self
+
+    def _axis(self, axis: Any) -> int:
+        """An axis by number, or by its Var."""
+        if isinstance(axis, int):
+            return axis
+        func = self._stage.statement.func
+        for k, var in enumerate(func.vars):
+            if var.node is as_node(axis):
+                return k
+        raise ScheduleError(f"{axis!r} is no axis of {func.name}", hint="a number, or its Var")
+
     def fold_storage(self, axis: int, planes: int) -> StageHandle:
         """Keeps so many planes of this Func along an axis: plane x lies where x % planes does.
 

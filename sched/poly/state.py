@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..lang.errors import Span
 from ..lang.nodes import Node
@@ -13,6 +13,7 @@ from .folding import Window
 from .forms import Form
 from .isl import Set
 from .looptree import Seq
+from .memory import Memory
 from .statements import Statement
 
 
@@ -25,6 +26,9 @@ class State:
         gone: for a stage and a loop it had, the directive that replaced the loop.
         reassociated: the stages for which the order of a sum does not matter.
         trusted: directives that were not proven, each with the reason given.
+        memory: how Funcs lie in memory, where a directive says so.
+        atomic: the stages whose accumulation may happen at once.
+        streams: the stages whose results are written past the caches.
     """
 
     form: Form
@@ -34,12 +38,34 @@ class State:
     trusted: tuple[tuple[Directive, str], ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     folds: tuple[tuple[Func, Window], ...] = ()
+    memory: Mapping[Func, Memory] = field(default_factory=dict)
+    atomic: frozenset[str] = frozenset()
+    streams: frozenset[str] = frozenset()
+    prefetches: tuple[Prefetch, ...] = ()
 
     def assumed(self, context: Set) -> Set:
         """The sizes of a context that meet the assumptions."""
         for a in self.assumptions:
             context = context.intersect(a.allowed)
         return context
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """In a loop of a stage, what it reads of a tensor some iterations later is fetched."""
+
+    stage: str
+    tensor: str
+    loop: str
+    distance: int
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a schedule says of caches; no part of the meaning."""
+
+    streams: frozenset[str] = frozenset()
+    prefetches: tuple[Prefetch, ...] = ()
 
 
 @dataclass(frozen=True)

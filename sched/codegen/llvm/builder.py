@@ -117,12 +117,17 @@ class Builder:
             return self.assign(f"icmp ne {memory} {byte}, {zero}", bool_, lanes)
         return self.assign(f"load {type_name(dtype, lanes)}, {where}", dtype, lanes)
 
-    def store(self, value: Value, address: str) -> None:
-        """A value to memory, aligned as its element type."""
+    def prefetch(self, address: str) -> None:
+        """A hint: what is there will be read."""
+        self.emit(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
+
+    def store(self, value: Value, address: str, stream: bool = False) -> None:
+        """A value to memory, aligned as its element type; past the caches, if `stream`."""
         where = f"ptr {address}, align {value.dtype.itemsize}"
         memory = memory_type_name(value.dtype, value.lanes)
         text = value.text
         if value.dtype.is_bool:
             text = self.name()
             self.emit(f"{text} = zext {value.typed} to {memory}")
-        self.emit(f"store {memory} {text}, {where}")
+        hint = ", !nontemporal !0" if stream else ""
+        self.emit(f"store {memory} {text}, {where}{hint}")

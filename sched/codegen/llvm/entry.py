@@ -63,7 +63,7 @@ class Call:
 
 def _unpack(b: Builder, module: ir.Module) -> Arguments:
     found = Arguments()
-    passed = [buffer for buffer in module.buffers if buffer.kind != "const"]
+    passed = [b for b in module.buffers if b.kind not in ("const", "stack")]
     for number, buffer in enumerate(passed):
         pointer = found.pointers[buffer] = b.name(buffer.name)
         b.emit(f"{pointer} = load ptr, ptr {_slot(b, number)}, align 8")

@@ -8,12 +8,13 @@ control word.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...lang.nodes import Node, postorder
+from ...lang.nodes import Const, Node, postorder
 from .. import ir
 from . import control
 from .builder import Builder
@@ -22,7 +23,7 @@ from .expressions import Evaluator
 from .names import quoted, symbol
 from .statements import CALLBACK, WORDS, Emitter
 from .target import Target
-from .values import Value
+from .values import Value, memory_type_name
 
 Constants = dict[ir.Buffer, str]
 COUNTERS = "%counters"
@@ -34,6 +35,8 @@ def emit_module(module: ir.Module, target: Target) -> str:
     nests = [_nest(module, number) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
+    inside = [s for f in module.functions for s in ir.walk(f.body)]
+    prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
     return "\n\n".join(
         [
             f'target triple = "{target.triple}"',
@@ -41,6 +44,8 @@ def emit_module(module: ir.Module, target: Target) -> str:
             *(_function_text(nest, constants, call_back) for nest in nests),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
+            *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
+            "!0 = !{i32 1}",
             f"attributes #0 = {{ nounwind {machine} }}",
             f"attributes #1 = {{ nounwind noinline {machine} }}\n",
         ]
@@ -87,7 +92,7 @@ def _nest(module: ir.Module, number: int) -> _Nest:
     buffers.update(n.buffer for n in nodes if isinstance(n, ir.Load))
     call = Call(
         quoted(symbol(module.name, number, function.name)),
-        tuple(b for b in module.buffers if b in buffers and b.kind != "const"),
+        tuple(b for b in module.buffers if b in buffers and b.kind not in ("const", "stack")),
         tuple(s for s in module.scalars if s in nodes),
         counters,
         bool(calls),
@@ -111,7 +116,8 @@ def _call_back_text(name: str, target: Target) -> str:
 
 def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     b, call = Builder(), nest.call
-    pointers = {**constants, **{buffer: b.name(buffer.name) for buffer in call.buffers}}
+    passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
+    pointers = {**constants, **passed, **_stack(b, nest.function)}
     scalars: dict[Node, Value] = {
         s: Value(b.name(s.name), ir.scalar_dtype(s)) for s in call.scalars
     }
@@ -126,6 +132,19 @@ def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     b.emit("ret void")
     head = f"internal void {call.name}({', '.join(parameters)}) #1"
     return b.definition(head, nest.function.title)
+
+
+def _stack(b: Builder, function: ir.Function) -> Constants:
+    """Room on the stack for the buffers that live inside of a function."""
+    found: Constants = {}
+    for stmt in ir.walk(function.body):
+        for buffer in stmt.buffers if isinstance(stmt, ir.Alloc) else ():
+            if buffer.kind == "stack" and buffer not in found:
+                count = math.prod(int(n.value) for n in buffer.pitches if isinstance(n, Const))
+                found[buffer] = b.name(buffer.name)
+                memory = memory_type_name(buffer.dtype)
+                b.emit(f"{found[buffer]} = alloca [{max(count, 1)} x {memory}], align 64")
+    return found
 
 
 def _pointer(buffer: ir.Buffer, is_shared: bool) -> str:

@@ -48,6 +48,9 @@ class Emitter:
                 self._stores(stores)
             case ir.Count():
                 self._count(stmt)
+            case ir.Prefetch(buffer=buffer, index=index):
+                self.evaluator.compute(*index)
+                self.builder.prefetch(self.evaluator.address(buffer, index))
             case ir.Call():
                 self._call(stmt)
 
@@ -99,7 +102,8 @@ class Emitter:
             b.branch(guard, inside, after)
             b.start(inside)
         for store, value in stores:
-            b.store(value, self.evaluator.address(store.buffer, store.index))
+            where = self.evaluator.address(store.buffer, store.index)
+            b.store(value, where, store.stream)
         if after is not None:
             b.jump(after)
             b.start(after)

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Node
-from ..ir import Buffer, Load, Module, Store
-from ..rewrite import map_expressions, map_stores
+from ..ir import Buffer, Load, Module, Prefetch, Stmt, Store
+from ..rewrite import map_expressions, map_module, map_stores
 from ..storage import stride
 
 
@@ -27,7 +27,12 @@ def flatten_indices(module: Module) -> Module:
     def store(s: Store) -> Store:
         return replace(s, index=(offset(s.buffer, s.index),))
 
-    return map_stores(map_expressions(module, load), store)
+    def statement(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Prefetch):
+            return replace(stmt, index=(offset(stmt.buffer, stmt.index),))
+        return stmt
+
+    return map_module(map_stores(map_expressions(module, load), store), statement)
 
 
 def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
@@ -41,6 +46,6 @@ def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
         for axis, x in enumerate(at):
             total = ix.add(total, ix.mul(x, stride(buffer, axis)))
         return total
-    for x, extent in zip(at, buffer.extents, strict=True):
-        total = ix.add(ix.mul(total, extent), x)
+    for axis in buffer.order:
+        total = ix.add(ix.mul(total, buffer.pitches[axis]), at[axis])
     return total

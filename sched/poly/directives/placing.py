@@ -9,9 +9,11 @@ from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
 from ..edits import At, stages, with_body
+from ..isl import Set, isl
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree
 
 Body = tuple[Tree, ...]
+_SET = isl.dim_type.set
 
 
 def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]) -> Seq:
@@ -185,11 +187,25 @@ def _moved(nest: Tree, old: tuple[Var, ...], new: tuple[Var, ...]) -> Tree:
                 f"the loops of {nest.name} are skewed by loops around them, and cannot move",
                 hint="say where it is computed first, then skew",
             )
-        return replace(nest, coordinates=(*new, *own))
+        where = _where(nest, len(old), len(new))
+        return replace(nest, coordinates=(*new, *own), where=where)
     moved = with_body(nest, tuple(_moved(child, old, new) for child in nest.body))
     if isinstance(moved, Produce):
         return replace(moved, around=(*new, *moved.around[len(old) :]))
     return moved
+
+
+def _where(stage: Stage, old: int, new: int) -> Set | None:
+    """Which instances of a statement run in a stage of it, where other loops come first."""
+    where = stage.where
+    if where is None:
+        return None
+    if where.involves_dims(_SET, 0, old):
+        raise ScheduleError(
+            f"which instances run in {stage.name} depends on loops around it, and it cannot move",
+            hint="say where it is computed first, then take it apart",
+        )
+    return where.project_out(_SET, 0, old).insert_dims(_SET, 0, new)
 
 
 def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:

@@ -1,0 +1,228 @@
+"""What all editors share: finding stages and loops by name, refusing, and taking note of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ...lang.errors import ScheduleError, Span
+from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
+from ...lang.records import Directive
+from ...lang.tensors import Func, Tensor
+from ..affine import condition
+from ..edits import At, loops_around, nest_of, stages
+from ..forms import Form, transplanted
+from ..isl import Set
+from ..looptree import Keep, Seq, Stage, Tree, leaves, loops_of
+from ..model import Model
+from ..rewrites import fresh
+from ..state import Assumption, State
+from ..statements import Statement
+
+Symbols = Mapping[str, Node]
+
+
+class BaseEditor:
+    """One directive about to be carried out.
+
+    Attributes:
+        tree, form: as they become.
+        edited: the statements to be proven again.
+    """
+
+    def __init__(self, state: State, symbols: Symbols, context: Set, directive: Directive) -> None:
+        self.form = state.form
+        self.state = state
+        self.tree = state.tree
+        self.symbols = symbols
+        self.context = context
+        self.directive = directive
+        self.stage = directive.stage
+        self.span: Span | None = directive.span
+        self.edited: set[Statement] = set()
+
+    @property
+    def model(self) -> Model:
+        return self.form.model
+
+    def _loop_names(self) -> dict[str, list[str]]:
+        return {
+            stage.name: [loop.name for loop in loops_of(path)] for path, stage in leaves(self.tree)
+        }
+
+    # finding ----------------------------------------------------------------------------------
+    def at(self, name: str, stage: str | None = None) -> At:
+        """The loop of that name around a stage."""
+        stage = stage or self.stage
+        try:
+            around = loops_around(self.tree, stage)
+        except KeyError:
+            raise self._no_stage(stage) from None
+        for found in reversed(around):  # its own before those of its consumers
+            if found.loop.name == name:
+                return found
+        consumed = self.state.gone.get((stage, name))
+        have = ", ".join(a.loop.name for a in around) or "none"
+        if consumed is not None:
+            raise ScheduleError(
+                f"{stage} has no loop {name} any more: {consumed.text()} replaced it"
+                + (f" ({consumed.span})" if consumed.span else ""),
+                where=self.span,
+                hint=f"its loops are {have}",
+                directive=self.directive.text(),
+            )
+        raise ScheduleError(
+            f"{stage} has no loop {name}",
+            where=self.span,
+            hint=f"its loops are {have}",
+            directive=self.directive.text(),
+        )
+
+    def _no_stage(self, name: str) -> ScheduleError:
+        have = ", ".join(stage.name for _, stage in leaves(self.tree))
+        inlined = [f for f in self.form.base.funcs if f not in self.model.regions]
+        if name in [self.form.program.names[f] for f in inlined]:
+            return self._malformed(
+                f"{name} is inlined into its consumers: it has no loops",
+                f's["{name}"].compute_root() or compute_at(...) gives it some',
+            )
+        return ScheduleError(
+            f"there is no stage {name}",
+            where=self.span,
+            hint=f"stages are {have}",
+            directive=self.directive.text(),
+        )
+
+    def _in_order(self, names: Iterable[str]) -> tuple[list[At], list[At]]:
+        """Loops in the order given, and as they are in the tree."""
+        wanted = [self.at(n) for n in names]
+        if len({a.place for a in wanted}) < len(wanted):
+            raise self._malformed("a loop is named twice")
+        return wanted, sorted(wanted, key=lambda a: a.depth)
+
+    def _malformed(self, what: str, hint: str | None = None) -> ScheduleError:
+        return ScheduleError(what, where=self.span, hint=hint, directive=self.directive.text())
+
+    def _touch(self, *below: At) -> None:
+        for a in below:
+            self.edited.update(s.statement for s in stages(a.loop))
+
+    def _touch_lanes(self, at: At) -> None:
+        """A directive that keeps the order of each lane may change how lanes meet."""
+        for stage in stages(at.loop):
+            if any(a.loop.kind == "vector" for a in loops_around(self.tree, stage.name)):
+                self.edited.add(stage.statement)
+
+    def _fresh(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
+        """Refuses names that another loop around one of the stages has."""
+        for stage in stages(at.loop):
+            have = {x.name for x in nest_of(self.tree, stage, at)} - set(replaced)
+            taken = next((n for n in names if n in have), None)
+            if taken is not None or len(set(names)) < len(names):
+                raise self._malformed(
+                    f"{stage.name} has a loop {taken or names[0]} already",
+                    "give other names: names=...",
+                )
+
+    def _own(self) -> Stage:
+        for _, stage in leaves(self.tree):
+            if stage.name == self.stage:
+                return stage
+        raise self._no_stage(self.stage)
+
+    def _condition(self, stage: Stage, node: Node) -> Set:
+        """Where a condition over the stage's own Vars and RVars holds."""
+        statement = stage.statement
+        known = {x.name: x for x in statement.loops}
+        given: dict[Node, Node] = {}
+        for n in postorder(node):
+            if isinstance(n, (Var, RVar)):
+                if n.name not in known:
+                    raise self._malformed(
+                        f"{self.stage} has no Var or RVar {n.name}",
+                        "a condition is over " + ", ".join(known),
+                    )
+                given[n] = known[n.name]
+        self._check_symbols(node)
+        found = condition(statement.frame, substitute(node, given))
+        if not found.exact:
+            raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
+        return found.set
+
+    def _check_symbols(self, node: Node) -> None:
+        """Refuses a condition on sizes and Params that the program does not have."""
+        for n in postorder(node):
+            if isinstance(n, (Size, Param)) and n.name not in self.symbols:
+                raise self._malformed(
+                    f"the program has no size or Param {n.name}",
+                    "its sizes and Params are " + (", ".join(self.symbols) or "none"),
+                )
+
+    def _edit(self, funcs: Collection[Func]) -> None:
+        self.edited.update(s for s in self.model.statements if s.func in funcs)
+
+    def _check_serial(self, at: At, consumer: str) -> None:
+        for a in (*loops_around(self.tree, consumer)[: at.depth], at):
+            if a.loop.kind == "vector":
+                raise self._malformed(
+                    f"{a.loop.name} is a vector loop: its lanes run together",
+                    f"a loop outside of {a.loop.name}",
+                )
+
+    def _become(self, form: Form) -> None:
+        self.tree = transplanted(self.tree, form)
+        self.form = form
+        self.edited.update(form.model.statements)
+
+    def _nodes(self) -> Iterator[Tree]:
+        pending: list[Tree] = [self.tree]
+        while pending:
+            node = pending.pop()
+            yield node
+            if not isinstance(node, Stage):
+                pending += node.body
+
+    def _is_kept(self, stage: Stage) -> bool:
+        """Whether `accumulate_at` has been said of the stage."""
+        return any(
+            isinstance(node, Keep) and node.is_of(stage)
+            for path, found in leaves(self.tree)
+            for _, node in path
+            if found is stage
+        )
+
+    def _fresh_func(self, name: str, like: Tensor) -> Func:
+        """A Func that no other one is called as."""
+        program = self.form.program
+        taken = {*program.names.values(), *(f.name for f in program.funcs)}
+        while name in taken:
+            name += "'"
+        return fresh(name, like.dtypes)
+
+    def _statement(self, stage: str) -> Statement:
+        found = next((s for s in stages(self.tree) if s.name == stage), None)
+        if found is None:
+            raise self._no_stage(stage)
+        return found.statement
+
+    def _assume(self, at: At, allowed: Set, text: str) -> None:
+        """From now on only sizes that are allowed count; each call checks them.
+
+        Refuses what holds only where the loop does not run at all.
+        """
+        known = allowed.intersect(self.context).coalesce()
+        allowed = known.gist(self.context)
+        if all(s.instances.intersect_params(known).is_empty() for s in stages(at.loop)):
+            raise self._malformed(
+                f"no sizes at which the loop {at.loop.name} runs meet the assumption that {text}",
+                "look at where it begins and ends in the listing",
+            )
+        made = Assumption(allowed, text, None, self.span)
+        self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
+
+
+def leaves_of(tree: Seq, statements: Collection[Statement]) -> Iterator[Stage]:
+    """The stages of some statements."""
+    for _, stage in leaves(tree):
+        if stage.statement.base in statements:
+            yield stage

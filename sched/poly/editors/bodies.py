@@ -1,0 +1,72 @@
+"""Directives on what stands inside of loops."""
+
+from __future__ import annotations
+
+from ...lang.nodes import Node
+from ..directives import bodies, placing
+from ..edits import place_of, stages
+from ..looptree import Produce, leaves, loops_of, producer
+from ..placement import produced
+from .base import BaseEditor
+
+
+class BodyEditor(BaseEditor):
+    """fission, compute_with, partition, peel."""
+
+    def fission(self, loop: str, after: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        self.at(loop, after)
+        self._touch(at)
+        self.tree = bodies.fission(self.tree, at, after)
+        return ()
+
+    def compute_with(self, other: str, loop: str, shift: int = 0) -> tuple[str, ...]:
+        at = self.at(loop, other)
+        if any(s.name == self.stage for s in stages(at.loop)):
+            raise self._malformed(f"{self.stage} is inside of the loop {loop} of {other} already")
+        place_of(self.tree, self.stage)
+        mine, others = (self._produced_by(name) for name in (self.stage, other))
+        if (mine is None) != (others is None) or (
+            mine and others and not self._beside(mine, others)
+        ):
+            raise self._malformed(
+                f"{self.stage} and {other} are not computed at the same loop",
+                "compute_at the same loop first, or both at root",
+            )
+        self._touch(at)
+        self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
+        self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
+        if mine is not None and others is not None and mine is not others:
+            self.tree = placing.merged(self.tree, mine.funcs, others.funcs)
+        return ()
+
+    def _produced_by(self, stage: str) -> Produce | None:
+        """Where on the way to a stage its Func is computed for a consumer, if it is."""
+        for path, found in leaves(self.tree):
+            if found.name == stage:
+                return producer(path, found.statement.func)
+        return None
+
+    def _beside(self, a: Produce, b: Produce) -> bool:
+        """Whether two are computed in one iteration of one loop."""
+        loops = [loops_of(p) for p, node in produced(self.tree) if node is a or node is b]
+        return a is b or [id(x) for x in loops[0]] == [id(x) for x in loops[1]]
+
+    def partition(self, condition: Node) -> tuple[str, ...]:
+        stage = self._own()
+        where = self._condition(stage, condition)
+        names = (f"{stage.part}[0]", f"{stage.part}[1]")
+        self.edited.add(stage.statement)
+        self.tree = bodies.partition(self.tree, self.stage, where, names)
+        return tuple(stage.statement.name + n for n in names)
+
+    def peel(self, loop: str, first: int = 0, last: int = 0) -> tuple[str, ...]:
+        at = self.at(loop)
+        if at.loop.kind == "vector":
+            raise self._malformed(
+                f"the lanes of the vector loop {loop} run together",
+                "peel first, then vectorize what is between",
+            )
+        self._touch_lanes(at)
+        self.tree = bodies.peel(self.tree, at, first, last)
+        return ()

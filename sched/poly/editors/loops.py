@@ -1,0 +1,183 @@
+"""Directives on loops and their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...lang.nodes import Node, substitute
+from ..directives import keeping, loops as nests, mapping, tails
+from ..edits import At, loops_around, stages
+from ..kept import copies
+from ..looptree import Keep, Loop, leaves, loops_of
+from .base import BaseEditor, leaves_of
+
+KINDS = ("parallel", "vector", "unrolled")
+"""What loops are said to be."""
+
+
+class LoopEditor(BaseEditor):
+    """split, fuse, reorder and their like; skew, shift, transform."""
+
+    def split(
+        self, loop: str, factor: int, tail: str = "auto", names: tuple[str, str] | None = None
+    ) -> tuple[str, ...]:
+        at = self.at(loop)
+        self._check_free(at, "split first, then say what it is", ("vector", "unrolled"))
+        chosen = names or (f"{loop}o", f"{loop}i")
+        self._fresh(at, chosen, [loop])
+        if tail == "round_up":
+            self._assume(at, nests.multiples(at, factor), f"{loop} is a multiple of {factor}")
+        if tail == "pad":
+            self.tree = tails.pad(self.tree, at, factor)
+            at = self.at(loop)
+        self.tree = nests.split(self.tree, at, factor, chosen, self.span)
+        outer = self.at(chosen[0])
+        if tail in ("guard", "mask"):
+            self.tree = tails.full(self.tree, outer, factor)
+        elif tail in ("peel", "shift"):
+            self._touch(outer)
+            cut = tails.peel if tail == "peel" else tails.shift
+            self.tree = cut(self.tree, outer, factor, self.context)
+        return chosen
+
+    def rename(self, loop: str, name: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        self._fresh(at, [name], [loop])
+        self.tree = nests.rename(self.tree, at, name)
+        return ()
+
+    def reorder(self, loops: tuple[str, ...]) -> tuple[str, ...]:
+        wanted, order = self._in_order(loops)
+        self._touch(order[0])
+        self.tree = nests.reorder(self.tree, order, wanted)
+        return ()
+
+    def fuse(self, outer: str, inner: str, name: str | None = None) -> tuple[str, ...]:
+        a, b = self.at(outer), self.at(inner)
+        chosen = name or f"{outer}{inner}"
+        self._fresh(a, [chosen], [outer, inner])
+        for x in (a, b):
+            self._check_free(x, "fuse first, then say what the loop is", ("vector", "unrolled"))
+        if a.loop.kind == "parallel":
+            self._touch(a)  # iterations of the inner loop would run at once, too
+        self.tree = nests.fuse(self.tree, a, b, chosen, self.symbols, self.context)
+        return (chosen,)
+
+    def parallel(self, loop: str) -> tuple[str, ...]:
+        return self._kind(loop, "parallel")
+
+    def vectorize(self, loop: str) -> tuple[str, ...]:
+        at = self.at(loop)
+        for stage in stages(at.loop):
+            if stage.statement.definition.opaque is not None:
+                raise self._malformed(
+                    f"the extern stage {stage.name} is inside of the loop {loop}",
+                    "a function over arrays has no lanes: vectorise another loop",
+                )
+        return self._kind(loop, "vector")
+
+    def unroll(self, loop: str) -> tuple[str, ...]:
+        return self._kind(loop, "unrolled")
+
+    def _kind(self, loop: str, kind: Any) -> tuple[str, ...]:
+        at = self.at(loop)
+        if kind != "unrolled":
+            self._touch(at)
+        self.tree = nests.set_kind(self.tree, at, kind, self.span)
+        self._check_count(self.at(loop))
+        return ()
+
+    def _check_free(self, at: At, hint: str, taken: Sequence[str] = KINDS) -> None:
+        """Refuses a loop of one of some kinds, of which nothing could be kept."""
+        if at.loop.kind in taken:
+            raise self._malformed(f"the loop {at.loop.name} is {at.loop.kind} already", hint)
+
+    def skew(self, outer: str, inner: str, factor: int, name: str | None = None) -> tuple[str, ...]:
+        a, b = self.at(outer), self.at(inner)
+        if a.depth >= b.depth:
+            raise self._malformed(f"{inner} is not inside of {outer}", "reorder first")
+        chosen = name or inner
+        self._fresh(b, [chosen], [inner])
+        self._touch_lanes(b)
+        self.tree = mapping.skew(self.tree, a, b, factor, chosen, self.span)
+        return (chosen,)
+
+    def shift(self, loop: str, by: int) -> tuple[str, ...]:
+        at = self.at(loop)
+        self._touch(at)
+        self.tree = mapping.shift(self.tree, at, self.stage, by)
+        return (loop,)
+
+    def transform(
+        self, loops: tuple[str, ...], values: tuple[Node, ...], names: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        wanted, order = self._in_order(loops)
+        for a in order:
+            self._check_free(a, "change coordinates first, then say what the loop is")
+        old = mapping.placeholders(len(order))
+        new: dict[Node, Node] = {old[k]: old[order.index(a)] for k, a in enumerate(wanted)}
+        moved = [substitute(v, new) for v in values]
+        self._fresh(order[0], names, loops)
+        self._touch(order[0])
+        self.tree = mapping.transform(self.tree, order, names, moved, self.span)
+        return names
+
+    def _check_kinds(self) -> None:
+        """Whether the loops around what was edited can be of the kinds that they are."""
+        for stage in leaves_of(self.tree, {s.base for s in self.edited}):
+            around = loops_around(self.tree, stage.name)
+            for at in around:
+                self._check_count(at)
+            lanes = [a for a in around if a.loop.kind == "vector"]
+            below = [a for a in around if lanes and a.depth > lanes[0].depth]
+            wrong = next((a for a in below if a.loop.kind in ("vector", "parallel")), None)
+            if wrong is not None:
+                raise self._malformed(
+                    f"the {wrong.loop.kind} loop {wrong.loop.name} would be inside of the vector "
+                    f"loop {lanes[0].loop.name}",
+                    "reorder, so that the vector loop is inside",
+                )
+
+    def _check_kept(self) -> None:
+        """Whether nothing else uses what a stage keeps to itself."""
+        for path, stage in leaves(self.tree):
+            depth = 0
+            for _, node in path:
+                lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]
+                if isinstance(node, Keep) and lanes and depth > loops_of(path).index(lanes[0]):
+                    raise self._malformed(
+                        f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
+                        "vectorize a loop inside of where it is kept",
+                    )
+                if isinstance(node, Keep) and node.is_of(stage):
+                    same = [s.name for s in stages(node) if node.is_of(s)]
+                    pure = [
+                        s.name
+                        for s in stages(node)
+                        if s.statement.func is node.func and not s.statement.definition.is_update
+                    ]
+                    other = keeping.accesses_elsewhere(node, node.func, [*same, *pure])
+                    if other is not None:
+                        raise self._malformed(
+                            f"{other} uses what {stage.name} keeps to itself inside of a loop",
+                            "place it outside of that loop",
+                        )
+                    copies(node, depth, self.symbols)
+                depth += isinstance(node, Loop)
+
+    def _check_count(self, at: At) -> None:
+        """A loop whose iterations are laid out has a constant number of them, and few."""
+        name, most = at.loop.name, nests.MOST_COPIES.get(at.loop.kind)
+        if most is None:
+            return
+        count = nests.count_of(at, self.context)
+        if count is None or count > most:
+            how = "no constant extent" if count is None else f"{count} iterations"
+            verb = "vectorize" if at.loop.kind == "vector" else "unroll"
+            own = self.directive.name == verb
+            raise self._malformed(
+                f"the loop {name} {'has' if own else 'would have'} {how}, and at most {most} "
+                + ("are lanes of a vector" if verb == "vectorize" else "are unrolled"),
+                f'{verb}("{name}", 8) splits first' if own else f"{verb} it afterwards",
+            )

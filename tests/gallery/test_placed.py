@@ -1,0 +1,394 @@
+"""Pipelines under schedules such as one would write by hand: stages computed at loops of others.
+
+Each is compared with the interpreter, with the bare call at sizes that are too large for it, and
+instance by instance by `check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from gallery.case import Case
+from gallery.execute import as_tuple, assert_same, interpreted, native, outputs
+from gallery.pyramids import deep_pyramid
+from gallery.registry import find
+from polysched.codegen.check import check
+
+Build = Callable[[ps.Schedule], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A schedule of a program of the gallery.
+
+    Attributes:
+        large: sizes at which the interpreter would take long.
+    """
+
+    case: Case
+    build: Build
+    large: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return self.build.__name__
+
+
+PLACED: list[Placed] = []
+
+
+@cache
+def schedule(p: Placed) -> ps.Schedule:
+    s = ps.Schedule.default(outputs(p.case))
+    p.build(s)
+    return s
+
+
+def placed(case: Case | str, *large: int) -> Callable[[Build], Build]:
+    def add(build: Build) -> Build:
+        found = find(case) if isinstance(case, str) else case
+        PLACED.append(Placed(found, build, large))
+        return build
+
+    return add
+
+
+LANES = 8
+
+
+# images -----------------------------------------------------------------------------------------
+@placed("blur", 67, 45)
+def blur_in_tiles(s: ps.Schedule) -> None:
+    f = s["blurred"]
+    yo, xo, _, x = f.tile("y", "x", 4, 16)
+    f.vectorize(x, LANES).parallel(yo)
+    s["across"].compute_at(f, xo).vectorize("x", LANES)
+
+
+@placed("blur", 67, 45)
+def blur_in_strips(s: ps.Schedule) -> None:
+    """A window of three rows slides along each strip."""
+    f = s["blurred"]
+    yo, y = f.split("y", 8)
+    f.vectorize("x", LANES).parallel(yo)
+    s["across"].compute_at(f, y).store_at(f, yo).vectorize("x", LANES)
+    assert "keeps 3 of across" in str(s)
+
+
+@placed("unsharp_mask", 41, 37)
+def unsharp_in_strips(s: ps.Schedule) -> None:
+    f = s["sharp"]
+    yo, y = f.split("y", 8)
+    f.parallel(yo).vectorize(f.fuse("x", "c"), LANES)
+    a = s["across"].compute_at(f, y).store_at(f, yo)
+    a.vectorize(a.fuse("x", "c"), LANES)
+    s["image_repeat_edge"].compute_at("across", "y").store_at(f, yo)
+    assert "keeps 5 of across" in str(s)
+    assert "keeps 1 of image_repeat_edge" in str(s)
+
+
+HARRIS = ("xx", "xy", "yy", "gx", "gy")
+
+
+@placed("harris", 41, 37)
+def harris_in_tiles(s: ps.Schedule) -> None:
+    f = s["response"]
+    yo, xo, _, x = f.tile("y", "x", 8, 16)
+    f.parallel(yo).vectorize(x)
+    for name in HARRIS:
+        s[name].compute_at(f, xo).vectorize("x", LANES)
+    s["image_repeat_edge"].compute_at(f, xo)
+    assert "store image_repeat_edge[12, 20]" in str(s)
+
+
+@placed("harris", 41, 37)
+def harris_by_rows(s: ps.Schedule) -> None:
+    f = s["response"]
+    yo, y = f.split("y", 16)
+    f.parallel(yo).vectorize("x", LANES)
+    for name in (*HARRIS, "image_repeat_edge"):
+        s[name].compute_at(f, y).store_at(f, yo)
+    for name in HARRIS:
+        s[name].vectorize("x", LANES)
+    assert "keeps 3 of gx" in str(s)
+
+
+QUARTERS = [
+    "b_gb",
+    "b_r",
+    "b_gr",
+    "b_b",
+    "r_gb",
+    "r_b",
+    "r_gr",
+    "g_b",
+    "g_r",
+    "g_gb",
+    "g_gr",
+    "r_r",
+]
+
+
+@placed("demosaic", 41, 37)
+def demosaic_in_tiles(s: ps.Schedule) -> None:
+    """The three colours of a tile in one nest, from planes that are stored whole."""
+    f = s["image"]
+    yo, xo, y, x = f.tile("y", "x", 8, 32)
+    f.reorder("c", y, x).unroll("c").parallel(yo).vectorize(x, LANES)
+    for name in ("red", "green", "blue"):
+        s[name].compute_at(f, xo).vectorize("x", LANES)
+    s["green"].compute_with("red", "xi")
+    s["blue"].compute_with("green", "xi")
+
+
+@placed("demosaic", 41, 37)
+def demosaic_in_strips(s: ps.Schedule) -> None:
+    """All planes of a strip: four rows of each, and what the stencils need beyond."""
+    f = s["image"]
+    yo, y = f.split("y", 8)
+    f.parallel(yo)
+    for name in ("red", "green", "blue"):
+        s[name].compute_at(f, y).vectorize("x", LANES)
+    for name in QUARTERS:
+        s[name].compute_at(f, yo).vectorize("x", LANES)
+    assert "store r_gr[4, (w + 1) // 2]" in str(s)
+
+
+@placed("max_filter", 41, 37)
+def max_filter_by_rows(s: ps.Schedule) -> None:
+    f = s["largest"]
+    yo, y = f.split("y", 16)
+    f.parallel(yo).vectorize("x", LANES)
+    for reach in (6, 5, 4, 3, 0):
+        s[f"column{reach}"].compute_at(f, y).vectorize("x", LANES)
+    for k in (3, 2, 1):
+        s[f"tall{k}"].compute_at(f, y).store_at(f, yo).vectorize("x", LANES)
+    s["image_repeat_edge"].compute_at(f, yo)
+
+
+@placed("nl_means", 33, 37)
+def nl_means_in_tiles(s: ps.Schedule) -> None:
+    """The distances for one offset at a time, at the loop over offsets of the sum."""
+    f = s["smooth"]
+    yo, xo, _, x = f.tile("y", "x", 8, 16)
+    f.parallel(yo).vectorize(x, LANES)
+    s["total"].compute_at(f, xo).vectorize("x", LANES)
+    total = s["total"].update(0).reorder("sy", "sx", "y", "x").vectorize("x", LANES)
+    for name in ("rows", "difference"):
+        s[name].compute_at(total, "sx").vectorize("x", LANES)
+    s["image_repeat_edge"].compute_at(f, xo)
+    assert "store difference[1, 1, 10, 18]" in str(s)
+
+
+@placed("bilateral_grid", 41, 37)
+def bilateral_by_rows_of_cells(s: ps.Schedule) -> None:
+    """The histogram of a row of cells, from the pixels that can fall into it."""
+    s["smooth"].parallel("y").vectorize("x", LANES)
+    s["grid_constant"].compute_at("along_z", "y")
+    s["grid"].compute_at("along_z", "y")
+    s["along_z"].parallel("y")
+    s["along_x"].compute_at("blurred", "y")
+    s["blurred"].parallel("y")
+    assert "for ry in [max(y * 8 - 4, 0), min(y * 8 + 4, h)):" in str(s)
+
+
+# pyramids ---------------------------------------------------------------------------------------
+@placed("interpolate", 41, 37)
+def interpolate_in_strips(s: ps.Schedule) -> None:
+    """Down level by level, a row at a time; up again in strips, across three levels."""
+    f = s["result"].reorder("y", "c", "x")
+    yo, _ = f.split("y", 8)
+    f.parallel(yo).vectorize("x", LANES)
+    s["filled0"].compute_at(f, yo).vectorize("x", LANES)
+    for k in (0, 1):
+        s[f"up{k}_rows"].compute_at(f, yo).vectorize("x", LANES)
+        s[f"filled{k + 1}_repeat_edge"].compute_at(f, yo)
+        if k == 0:
+            s["filled1"].compute_at(f, yo).vectorize("x", LANES)
+    for k in (1, 2, 3):
+        s[f"down{k}"].parallel("y").vectorize("x", LANES)
+        s[f"down{k}_rows"].compute_at(f"down{k}", "y").vectorize("x", LANES)
+        s[f"down{k - 1}_repeat_edge"].compute_at(f"down{k}", "y")
+
+
+@placed("local_laplacian", 41, 37)
+def local_laplacian_in_strips(s: ps.Schedule) -> None:
+    for j in (1, 2, 3):
+        for name in ("g", "plain") if j < 3 else ("g",):
+            s[f"{name}{j}"].parallel("y").vectorize("x", LANES)
+            s[f"{name}{j}_rows"].compute_at(f"{name}{j}", "y").vectorize("x", LANES)
+    f = s["out0"]
+    yo, y = f.split("y", 8)
+    f.parallel(yo).vectorize("x", LANES)
+    s["out_up0_rows"].compute_at(f, y)
+    s["detail0"].compute_at(f, yo).vectorize("x", LANES)
+    s["out1_repeat_edge"].compute_at(f, yo)
+    s["out1"].compute_at(f, yo).vectorize("x", LANES)
+    s["out_up1_rows"].compute_at("out1", "y")
+    s["detail1"].compute_at(f, yo).vectorize("x", LANES)
+    for k in (0, 1):
+        s[f"up{k}_rows"].compute_at(f"detail{k}", "k").vectorize("x", LANES)
+
+
+LEVELS = 6
+PYRAMID = replace(find("deep_pyramid"), name="pyramid", build=lambda: deep_pyramid(LEVELS))
+
+
+@placed(PYRAMID, 67, 45)
+def pyramid_up_in_strips(s: ps.Schedule) -> None:
+    """Down level by level, a row at a time; up again in strips, across all levels."""
+    for k in range(1, LEVELS):
+        s[f"g{k}"].vectorize("x", LANES)
+        s[f"g{k}_rows"].compute_at(f"g{k}", "y").vectorize("x", LANES)
+    f = s["mean0"]
+    yo, _ = f.split("y", 32)
+    f.parallel(yo).vectorize("x", LANES)
+    for k in range(LEVELS - 2):
+        s[f"up{k}_rows"].compute_at(f, yo).vectorize("x", LANES)
+        s[f"mean{k + 1}_repeat_edge"].compute_at(f, yo)
+        s[f"mean{k + 1}"].compute_at(f, yo).vectorize("x", LANES)
+
+
+@placed(PYRAMID, 67, 45)
+def pyramid_in_strips(s: ps.Schedule) -> None:
+    """Down and up across all scales for each strip."""
+    f = s["mean0"]
+    yo, _ = f.split("y", 32)
+    f.parallel(yo).vectorize("x", LANES)
+    for k in range(LEVELS - 1):
+        name = "mean" if k < LEVELS - 2 else "g"
+        s[f"up{k}_rows"].compute_at(f, yo).vectorize("x", LANES)
+        s[f"{name}{k + 1}_repeat_edge"].compute_at(f, yo)
+        s[f"{name}{k + 1}"].compute_at(f, yo).vectorize("x", LANES)
+    for k in reversed(range(1, LEVELS - 1)):
+        s[f"g{k + 1}_rows"].compute_at(f, yo)
+        s[f"g{k}_repeat_edge"].compute_at(f, yo)
+        s[f"g{k}"].compute_at(f, yo)
+
+
+# networks ---------------------------------------------------------------------------------------
+@placed("conv_relu", 2, 3, 9, 17, 33)
+def convolution_in_tiles(s: ps.Schedule) -> None:
+    """The sums of 2 filters by 2 rows by 8 columns, then what is done with them."""
+    f = s["relu"]
+    ko, yo, k, y = f.tile("k", "y", 2, 2)
+    xo, x = f.split("x", LANES)
+    f.reorder(ko, yo, xo, k, y, x).vectorize(x).unroll(k).unroll(y).parallel("b")
+    s["O"].compute_at(f, xo).vectorize("x", LANES)
+    u = s["O"].update(0).reorder("rc", "ry", "rx", "k", "y", "x")
+    u.vectorize("x", LANES).unroll("k", 2).unroll("y", 2)
+    assert "store O[1, 2, 2, 8]" in str(s)
+
+
+@placed("dense", 41, 53, 31)
+def dense_in_tiles(s: ps.Schedule) -> None:
+    """A product of matrices, and gelu of each tile of it."""
+    f = s["Y"]
+    io, jo, _, j = f.tile("i", "j", 4, 16)
+    f.parallel(io).vectorize(j)
+    s["linear"].compute_at(f, jo).vectorize("j", LANES)
+    u = s["linear"].update(0).reorder("k", "i", "j")
+    u.vectorize("j", LANES).unroll("i", 4)
+    assert "store linear[4, 16]" in str(s)
+
+
+@placed("softmax", 41, 37)
+def softmax_by_rows(s: ps.Schedule) -> None:
+    f = s["probability"].parallel("i").vectorize("j", LANES)
+    s["total"].compute_at(f, "i")
+    s["weight"].compute_at(f, "i").vectorize("j", LANES)
+    s["top"].compute_at(f, "i")
+    assert "store weight[1, m]" in str(s)
+
+
+@placed("softmax_rows", 41, 37)
+def inline_softmax_by_rows(s: ps.Schedule) -> None:
+    s["y"].parallel("i").vectorize("j", LANES)
+    for name in ("y.sum1", "y.max0"):
+        s[name].compute_at("y", "i")
+
+
+@placed("layer_norm_rows", 41, 37)
+def layer_norm_by_rows(s: ps.Schedule) -> None:
+    s["Y"].parallel("i").vectorize("j", LANES)
+    for name in ("Y.sum1", "Y.sum0"):
+        s[name].compute_at("Y", "i")
+
+
+@placed("attention", 33, 41, 17, 12)
+def attention_by_blocks_of_rows(s: ps.Schedule) -> None:
+    """At a loop of the sum over keys, which is an update."""
+    u = s["O"].update(0)
+    io, i = u.split("i", 4)
+    u.reorder(io, "r", i, "c").parallel(io).vectorize("c", LANES)
+    for name in ("attention", "total", "weight", "top", "score", "query"):
+        s[name].compute_at(u, io)
+    for name in ("attention", "weight"):
+        s[name].vectorize("j", LANES)
+    s["score"].update(0).reorder("k", "i", "j").vectorize("j", LANES)
+    assert "store score[4, m]" in str(s)
+
+
+@placed("causal_attention", 41, 17, 12)
+def causal_attention_by_blocks_of_rows(s: ps.Schedule) -> None:
+    """Of the scores, only those that are seen."""
+    f = s["O"]
+    io, _ = f.split("i", 4)
+    f.parallel(io).vectorize("c", LANES)
+    for name in ("total", "mixed", "weight", "top", "score"):
+        s[name].compute_at(f, io)
+    s["mixed"].update(0).reorder("i", "r", "c").vectorize("c", LANES)
+    s["weight"].vectorize("j", LANES)
+    s["score"].update(0).reorder("k", "i", "j").vectorize("j", LANES)
+    assert "for j in [0, i + 1):" in str(s)
+
+
+@placed("multi_head_attention", 2, 33, 41, 17)
+def heads_by_blocks_of_rows(s: ps.Schedule) -> None:
+    f = s["O"]
+    io, _ = f.split("i", 4)
+    f.parallel(io).vectorize("c", LANES)
+    for name in ("O.sum1", "O.sum0", "weight", "weight.max0", "score", "score.sum0"):
+        s[name].compute_at(f, io)
+    s["O.sum0"].update(0).reorder("r", "c").vectorize("c", LANES)
+    s["weight"].vectorize("j", LANES)
+
+
+@placed("flash_attention", 33, 7, 17, 12)
+def flash_attention_by_blocks_of_keys(s: ps.Schedule) -> None:
+    s["mixed.sum0"].compute_at("mixed", "b")
+    s["total.sum0"].compute_at("total", "b")
+    s["mixed"].vectorize("c", LANES)
+
+
+@placed("lstm_sequence", 11, 33, 17)
+def lstm_gates_by_steps(s: ps.Schedule) -> None:
+    """What the inputs contribute to the gates of a step, at the loop over steps."""
+    for name in ("h.sum0", "c.sum0", "c.sum2", "c.sum4"):
+        s[name].compute_at("h", "t")
+    assert "store c.sum4[1, U]" in str(s)
+
+
+# tests ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("p", PLACED, ids=repr)
+def test_values(p: Placed) -> None:
+    kernel = schedule(p).compile()
+    small = [p.case.small_sizes(size) for size in (0, 1, 2, 5, 9)]
+    small += [p.case.small_sizes(3) | {name: 0} for name in p.case.size_names]
+    for sizes in small:
+        arguments = p.case.arguments(sizes, np.random.default_rng(0))
+        assert_same(as_tuple(kernel(**arguments)), interpreted(p.case, arguments))
+    sizes = dict(zip(p.case.size_names, p.large, strict=True))
+    arguments = p.case.arguments(sizes, np.random.default_rng(0))
+    assert_same(as_tuple(kernel(**arguments)), native(p.case, arguments))
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("p", PLACED, ids=repr)
+def test_instances(p: Placed, size: int) -> None:
+    check(schedule(p), **p.case.arguments(size, np.random.default_rng(size)))
