@@ -8,7 +8,7 @@ a pure definition inside, which begins elements anew,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang.definitions import Definition
@@ -16,7 +16,7 @@ from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from .affine import affine_value
 from .directives.keeping import matched
-from .isl import Frame, PwAff, Set, isl, relation, union_sets
+from .isl import Frame, Map, PwAff, Set, isl, relation, union_sets
 from .layouts import element_of, expressions
 from .looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
 from .statements import Statement
@@ -93,12 +93,34 @@ def _project(stage: Stage, chosen: list[int]) -> Set:
 
 
 def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:
-    """The iterations of an update that would touch what a pure definition has begun."""
+    """The iterations of an update that would touch what a pure definition has begun.
+
+    Raises:
+        ScheduleError: it does not do so in the iteration of the loops around in which that runs.
+    """
     given = matched(update.statement.definition, pure.statement.definition)
-    moved = replaced_all(tuple(update.coordinates[k] for k in chosen if k >= depth), given)
+    found = _where(pure, replaced_all(tuple(update.coordinates[k] for k in chosen), given))
+    here = found.apply_range(_outermost(found, depth))
+    if not here.is_equal(_where(pure, pure.coordinates[:depth])):
+        raise ScheduleError(
+            f"{pure.name} begins elements in other iterations than those in which {update.name} "
+            "accumulates them",
+            hint="both are shifted then, or none",
+        )
+    return found.range()
+
+
+def _where(stage: Stage, coordinates: Sequence[Node]) -> Map:
+    """{ instance of a stage -> coordinates }"""
     values: list[PwAff] = []
-    for node in (*pure.coordinates[:depth], *moved):
-        value = affine_value(pure.statement.frame, node)
+    for node in coordinates:
+        value = affine_value(stage.statement.frame, node)
         assert value is not None, "a loop's coordinate is affine"
         values.append(value)
-    return pure.instances.apply(relation(values, pure.statement.frame))
+    return relation(values, stage.statement.frame).intersect_domain(stage.instances)
+
+
+def _outermost(found: Map, count: int) -> Map:
+    """{ iteration -> its outermost coordinates }"""
+    whole = Map.identity(found.range().get_space().map_from_set())
+    return whole.project_out(isl.dim_type.out, count, int(whole.dim(isl.dim_type.out)) - count)
