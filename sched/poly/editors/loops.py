@@ -141,6 +141,8 @@ class LoopEditor(BaseEditor):
 
     def _check_kept(self) -> None:
         """Whether nothing else uses what a stage keeps to itself."""
+        if not any(isinstance(node, Keep) for node in self._nodes()):
+            return
         for path, stage in leaves(self.tree):
             depth = 0
             for _, node in path:
