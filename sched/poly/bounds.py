@@ -9,7 +9,7 @@ loop that it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
@@ -114,6 +114,61 @@ def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | N
     x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
     begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in ends)
     return Bounds(lo, hi, 1, x.ge_set(begin).intersect(x.lt_set(end)))
+
+
+def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+    """Bounds that describe the iterations exactly, if these have no gaps: each of them is that of
+    the hull, or the largest or smallest of a few values, which may round, as in
+    `min(8, n // 2 * 2 - x)`. None where that is not enough.
+
+    Args:
+        known: what holds already of the same dimensions.
+        translate: names for sizes and the loops around.
+    """
+    depth = int(iterations.dim(_SET)) - 1
+    parts = _parts(iterations, known, depth)
+    if len(parts) > 1:
+        return None
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    lower, upper = parts[0]
+    above = [_Side(_described(lower, iterations), [_lower(c, depth, translate) for c in lower])]
+    below = [_Side(_described(upper, iterations), [_upper(c, depth, translate) for c in upper])]
+    above += _rounded(iterations, by_outer.lexmin(), translate, last=False)
+    below += _rounded(iterations, by_outer.lexmax(), translate, last=True)
+    for begin in above:
+        for end in below:
+            lo, hi = ix.maximum(begin.values), ix.minimum(end.values)
+            bounds = Bounds(lo, hi, 1, begin.described.intersect(end.described))
+            if not has_gaps(iterations, bounds, known):
+                return bounds
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Values all of which bound a loop from one side, and the iterations within them."""
+
+    described: Set
+    values: list[Node]
+
+
+def _rounded(iterations: Set, end: Map, translate: Translator, last: bool) -> Iterator[_Side]:
+    """The pieces of the first or last iteration that bound all iterations, if there are any."""
+    depth = int(iterations.dim(_SET)) - 1
+    value = end.as_pw_multi_aff().get_pw_aff(0)
+    if value.n_piece() > _MOST_PIECES:
+        return
+    x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(iterations.get_space()), _SET, depth))
+    described, values = Set.universe(iterations.get_space()), []
+    for _, aff in value.get_pieces():
+        limit = PwAff(aff).add_dims(isl.dim_type.in_, 1)
+        within: Set = x.le_set(limit) if last else x.ge_set(limit)
+        if iterations.is_subset(within):
+            described = described.intersect(within)
+            values.append(translate.aff(aff.add_constant_val(isl.Val(int(last)))))
+    if values:
+        yield _Side(described, values)
 
 
 def _outer(iterations: Set) -> Set:

@@ -22,6 +22,7 @@ from .bounds import (
     local_extent,
     loop_bounds,
     remaining,
+    rounded_ends,
     span_of,
     split_guard,
     whole_bounds,
@@ -218,7 +219,8 @@ class _Scanner:
                 return whole  # the body is under a guard
         found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
         if found.step == 1 and has_gaps(visited, found, known):
-            exact = exact_ends(visited, known, Translator(self.parameters, scope.loops))
+            names = Translator(self.parameters, scope.loops)
+            exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
             return exact or found
         return found
 
