@@ -238,14 +238,15 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
 
 
 def local_extent(
-    touched: Set, depth: int, axis: int, known: Set, translate: Translator
+    touched: Set, depth: int, axis: int, known: Set, context: Set, translate: Translator
 ) -> tuple[Node, Node]:
     """Where an axis of what is touched begins, over the loops around, and an extent over sizes
-    that is enough in every iteration; a constant one where there is one.
+    that is enough in every iteration; a constant one where there is one that is not huge.
 
     Args:
         touched: { (loops, element) }
         known: the loops that there are.
+        context: the sizes that there are, even where no loop runs.
     """
     count = int(touched.dim(_SET))
     along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
@@ -258,9 +259,10 @@ def local_extent(
     for _, aff in lowest.get_pieces():
         start = PwAff(aff)
         span = _span_from(along, start, depth)
-        if span is not None and (best is None or span < best[1]):
+        if span is not None and span <= _HUGE and (best is None or span < best[1]):
             best = start, span
     exact = span_of(along, depth)
+    exact = exact if exact is not None and exact <= _HUGE else None
     if best is not None and (exact is None or best[1] <= exact + _SLACK):
         return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
     origin = translate.pw_aff(lowest, ix.ZERO)
@@ -268,8 +270,28 @@ def local_extent(
         return origin, integer(exact)
     last = by_loops.lexmin().reverse().apply_range(by_loops.lexmax()).deltas().dim_max(0)
     last = last.add_constant_val(isl.Val(1))
-    return origin, Translator(translate.params).pw_aff(last.gist(last.domain()), ix.ZERO)
+    return origin, _smallest(last, context, Translator(translate.params))
 
+
+def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
+    """A value over sizes, as the smallest of its pieces if it is that; 0 where it has none."""
+    everywhere = value.domain()
+    pieces = [aff for _, aff in value.get_pieces()]
+    pieces = [aff for aff in pieces if everywhere.is_subset(PwAff(aff).ge_set(value))]
+    least = PwAff(pieces[0]) if pieces else value
+    for aff in pieces[1:]:
+        least = least.min(PwAff(aff))
+    if not pieces or not everywhere.is_subset(least.eq_set(value)):
+        return translate.pw_aff(value.gist(everywhere), ix.ZERO)
+    found = ix.minimum(dict.fromkeys(map(translate.aff, pieces)))
+    zero = PwAff(Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space())))
+    negative = least.lt_set(zero).intersect(context)
+    return found if negative.is_empty() else ix.maximum([found, ix.ZERO])
+
+
+_HUGE = 1 << 24
+"""More elements than this are never asked for by a constant: one that comes from the range of an
+index type, as 2**31, says nothing about how many there are."""
 
 _SLACK = 8
 """A few more elements are stored for an origin that is one affine expression."""
