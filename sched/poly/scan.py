@@ -170,9 +170,7 @@ class _Scanner:
         whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
         names = Translator(self.parameters, scope.loops)
         known = scope.described.intersect_params(self.context)
-        axes = [
-            local_extent(whole, depth, k, known, self.context, names) for k in range(func.ndim)
-        ]
+        axes = [local_extent(whole, depth, k, known, self.context, names) for k in range(func.ndim)]
         made = ScanAlloc(func, tuple(lo for lo, _ in axes), tuple(n for _, n in axes), body.scan)
         return _Found(made, body.pending)
 

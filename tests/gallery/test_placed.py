@@ -374,6 +374,17 @@ def lstm_gates_by_steps(s: ps.Schedule) -> None:
     assert "store c.sum4[1, U]" in str(s)
 
 
+@placed("jacobi_1d", 67, 9)
+def steps_by_tiles(s: ps.Schedule) -> None:
+    """All steps for each tile of the result, from a cone that overlaps those of its neighbours."""
+    f = s["last"]
+    io, _ = f.split("i", 8)
+    f.parallel(io)
+    s["f.piece(0)"].compute_at(f, io)
+    assert "for i in [max(io * 8 + t - T, 0), min(T + io * 8 + 8 - t, n)):" in str(s)
+    assert "keeps 2 of f" in str(s)
+
+
 # tests ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("p", PLACED, ids=repr)
 def test_values(p: Placed) -> None:
