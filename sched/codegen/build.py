@@ -67,7 +67,10 @@ def build(
         copied: InOuts whose initial values are kept apart: copies come first.
     """
     storage = place(model, nests, strided, folds, copied)
-    builder = Builder(storage, conditions, checks)
+    # What is in bounds of all that is computed of a Func may be outside of what is kept here.
+    local = frozenset(f for nest in nests for f in _allocated(nest))
+    safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
+    builder = Builder(storage, safe, checks)
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
@@ -86,6 +89,19 @@ def _copy(source: Buffer, target: Buffer) -> Stmt:
     return body
 
 
+def _allocated(scan: Scan) -> Iterator[Func]:
+    """The Funcs whose storage lives for a part of a nest."""
+    match scan:
+        case ScanAlloc(func=func, body=body):
+            yield func
+            yield from _allocated(body)
+        case ScanLoop(body=body) | ScanIf(body=body):
+            yield from _allocated(body)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _allocated(part)
+
+
 def _titles(nest: Scan) -> list[str]:
     match nest:
         case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body):
@@ -97,9 +113,11 @@ def _titles(nest: Scan) -> list[str]:
 
 
 class Builder:
-    def __init__(self, storage: Storage, conditions: Conditions, checks: bool) -> None:
+    def __init__(
+        self, storage: Storage, safe: frozenset[tuple[Statement, Read]], checks: bool
+    ) -> None:
         self.storage = storage
-        self.safe = conditions.safe
+        self.safe = safe
         self.checks = checks
         self.callbacks: list[Callback] = []
         self.copies = 0
