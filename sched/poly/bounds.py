@@ -17,7 +17,7 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .affine import affine_value
 from .expressions import Translator
-from .isl import Aff, BasicSet, Constraint, Frame, Map, PwAff, Set, isl, union_sets
+from .isl import Aff, BasicSet, Constraint, Frame, Map, PwAff, Set, isl, range_of, union_sets
 from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
@@ -231,10 +231,8 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
     begin = affine_value(frame, start)
     if begin is None:
         return None
-    distance = frame.dim(f"#{depth}").sub(begin).intersect_domain(visited)
-    least, most = distance.min_val(), distance.max_val()
-    inside = least.is_int() and most.is_int() and least.to_python() >= 0
-    return int(most.to_python()) + 1 if inside else None
+    least, most = range_of(frame.dim(f"#{depth}").sub(begin).intersect_domain(visited))
+    return None if least is None or most is None or least < 0 else most + 1
 
 
 def local_extent(
@@ -302,11 +300,9 @@ def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
     nothing is below."""
     frame = isl.LocalSpace.from_space(along.get_space())
     x = PwAff(Aff.var_on_domain(frame, _SET, depth))
-    distance = x.sub(start.add_dims(isl.dim_type.in_, 1)).intersect_domain(along)
-    least, most = distance.min_val(), distance.max_val()
-    if not (least.is_int() and most.is_int()) or least.to_python() < 0:
-        return None
-    return int(most.to_python()) + 1
+    begin = start.floor().add_dims(isl.dim_type.in_, 1)
+    least, most = range_of(x.sub(begin).intersect_domain(along))
+    return None if least is None or most is None or least < 0 else most + 1
 
 
 def _visited(stages: Sequence[Stage], depth: int) -> Set:

@@ -248,6 +248,15 @@ def _reaches(piece: Set, hull: Set, context: Set) -> bool:
 _MARGIN = 16
 
 
+def range_of(value: PwAff) -> tuple[int | None, int | None]:
+    """The smallest and the largest value, rounded down, if those are constants."""
+    # Of sets, not of expressions: isl finds no bounds of those that round.
+    values = Map.from_pw_aff(value.floor()).range()
+    ends = values.dim_min_val(0), values.dim_max_val(0)
+    least, most = (int(x.to_python()) if x.is_int() else None for x in ends)
+    return least, most
+
+
 def boxed(where: Set) -> Set:
     """The box around a set, if that has only a few more points: along each line that the set
     meets, and no more lines along any axis."""
@@ -271,11 +280,8 @@ def boxed(where: Set) -> Set:
         lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, k)
         for line, end in ((lines.lexmin(), lo), (lines.lexmax(), hi)):
             value = line.as_pw_multi_aff().get_pw_aff(0)
-            away = value.sub(end.insert_domain(value.get_domain_space()))
-            least, most = away.min_val(), away.max_val()
-            if not (least.is_int() and most.is_int()):
-                return where
-            if max(abs(least.to_python()), abs(most.to_python())) > _MARGIN:
+            least, most = range_of(value.sub(end.insert_domain(value.get_domain_space())))
+            if least is None or most is None or max(abs(least), abs(most)) > _MARGIN:
                 return where
         box = box.intersect(inside)
     return box

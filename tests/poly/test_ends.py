@@ -65,3 +65,22 @@ def test_a_triangle_is_stored_in_rows_as_long_as_the_last() -> None:
     s["f"].compute_at(u, "io")
     assert "store f[4, n]:" in str(s)
     check(s, np.arange(6, dtype=np.float32))
+
+
+def test_storage_begins_where_a_half_does() -> None:
+    """The first element needed is (y - 1) / 2 in every second iteration, and y / 2 - 1 else."""
+    h, w = ps.sizes("h w")
+    y, x, c = ps.vars("y x c")
+    a = ps.Input("a", ps.int32, (h + 4, w + 4))
+    f = ps.Func("f")
+    f[y, x] = a[y + 2, x + 2] * 2
+    g = ps.Func("g", (h, w, 2))
+    up, left, here = f[y // 2 - 1, x // 2], f[y // 2, x // 2 - 1], f[y // 2, x // 2]
+    g[y, x, c] = ps.select(y % 2 == 0, up, ps.select(x % 2 == 0, left, here)) + here
+    s = ps.Schedule(g)
+    s["f"].compute_at("g", "c")
+    kernel = s.compile()
+    for rows, columns in ((0, 1), (1, 1), (2, 3), (5, 4)):
+        data = np.arange((rows + 4) * (columns + 4), dtype=np.int32).reshape(rows + 4, -1)
+        np.testing.assert_array_equal(kernel(data), interpret(g, data))
+        check(s, data)
