@@ -56,7 +56,7 @@ from .ir import (
     dtype_of,
 )
 from .lanes import Lanes, backwards, guarded, lanes_of, substituted
-from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
+from .storage import KeptStorage, Storage, allocations, kept_storage, place, scalars, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
 SHUFFLED = False
@@ -86,7 +86,10 @@ def build(
         hints: what is streamed and prefetched.
     """
     storage = place(model, nests, strided, folds, copied, memory or {})
-    builder = Builder(storage, conditions, checks)
+    # What is in bounds of all that is computed of a Func may be outside of what is kept here.
+    local = frozenset(x.func for nest in nests for x in allocations(nest))
+    safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
+    builder = Builder(storage, safe, checks)
     builder.kept = kept_storage(model, nests, memory or {})
     builder.hints = hints or Hints()
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
@@ -120,12 +123,14 @@ def _titles(nest: Scan) -> list[str]:
 
 
 class Builder:
-    def __init__(self, storage: Storage, conditions: Conditions, checks: bool) -> None:
+    def __init__(
+        self, storage: Storage, safe: frozenset[tuple[Statement, Read]], checks: bool
+    ) -> None:
         #: Where tensors are written; and where they are read, which differs in copies.
         self.storage = self.sources = storage
         self.kept: KeptStorage = {}
         self.hints = Hints()
-        self.safe = conditions.safe
+        self.safe = safe
         self.checks = checks
         self.callbacks: list[Callback] = []
         self.copies = 0
