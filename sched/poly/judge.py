@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..lang.errors import InternalError, ScheduleError
 from ..lang.records import Directive
 from . import padding, registers
-from .folding import Clobber, clobbers, enough
+from .folding import Clobber, clobbers, enough, windows
 from .isl import Set
 from .model import symbols_of
 from .pairs import Pair, smallest_pair
@@ -129,9 +129,12 @@ class Judge:
         """
         context = self.callable(state)
         wrong = padding.fault(state.form.model, state.tree, context)
-        if wrong is None and any(m.place in ("stack", "register") for m in state.memory.values()):
+        model = state.form.model
+        memory = {f: m for f, m in state.memory.items() if f in model.regions}
+        if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)
-            wrong = registers.fault(nests, state.memory)
+            folds = {**windows(model, state.tree), **dict(state.folds)}
+            wrong = registers.fault(nests, memory, folds)
         if wrong is not None:
             what, hint = wrong
             raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())
