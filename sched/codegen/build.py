@@ -382,7 +382,7 @@ class _Converter:
         return self.guards[node]
 
     def _needed(self, node: Node) -> Guard:
-        if not isinstance(node, Read) or (self.statement, node) in self.safe:
+        if not isinstance(node, Read) or (self.statement.base, node) in self.safe:
             return None
         needed = self.needed.get(node)
         if needed is None or node not in postorder(needed):

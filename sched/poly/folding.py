@@ -68,7 +68,10 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
         for func in node.funcs:
             if stored_depth(path, func) < len(loops_of(path)):
                 found[func] = None
-    return [f for f in found if f not in program.outputs and f in model.regions]
+    # What fills up tiles would overwrite elements that share its place.
+    padded = {s.statement.func for s in stages(tree) if s.pads}
+    stored = [f for f in found if f not in program.outputs and f in model.regions]
+    return [f for f in stored if f not in padded]
 
 
 def _window(model: Model, func: Func, tree: Seq) -> Window | None:

@@ -128,8 +128,8 @@ class Judge:
             ScheduleError: says what is wrong.
         """
         context = self.callable(state)
-        wrong = padding.fault(state.form.model, state.tree, context)
         model = state.form.model
+        wrong = padding.fault(model, state.tree, context, dict(state.folds))
         memory = {f: m for f, m in state.memory.items() if f in model.regions}
         if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)

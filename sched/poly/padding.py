@@ -6,7 +6,7 @@ What they read, whatever its value, must be there: inside of an argument, or com
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..lang.tensors import Func, Tensor
 from .isl import Map, Set, relation
@@ -19,11 +19,21 @@ Fault = tuple[str, str]
 """What is wrong, and what would help."""
 
 
-def fault(model: Model, tree: Seq, context: Set) -> Fault | None:
-    """What somebody would notice of the tiles that are filled up; None if nothing."""
+def fault(model: Model, tree: Seq, context: Set, folded: Collection[Func]) -> Fault | None:
+    """What somebody would notice of the tiles that are filled up; None if nothing.
+
+    Args:
+        folded: the Funcs whose elements share storage.
+    """
     found = [Placed(path, stage) for path, stage in leaves(tree)]
     for p in found:
         if p.stage.pads:
+            func = p.stage.statement.func
+            if func in folded:
+                return (
+                    f"tail='pad' would overwrite elements of {func.name}, of which few are kept",
+                    "fold_storage of padded storage is not possible",
+                )
             extra = p.stage.padded.subtract(p.stage.instances).intersect_params(context)
             wrong = _written(model, p, extra) or _read(model, p, extra, found, context)
             if wrong is not None:

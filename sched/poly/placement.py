@@ -13,10 +13,11 @@ window slides. That takes loops which run in order, and elements that are comput
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..lang.nodes import Node, Var
+from ..lang.errors import ScheduleError
+from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .affine import Relation, affine_value
 from .edits import map_stages, stored_in, with_body
@@ -165,6 +166,7 @@ class _Placer:
         after: Sequence[Stage],
     ) -> Produce:  # fmt: skip
         count = len(loops)
+        node = _renewed(node, loops)
         own = [s for _, s in leaves(node) if s.statement.func in node.funcs]
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
@@ -239,6 +241,51 @@ class _Placer:
             within = of_set(a.domain).intersect(made.domain).coalesce()
             made.accesses.append(replace(a, statement=made, relation=lifted, domain=within))
         return made
+
+
+def _renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:
+    """With the loops around as they are now, if directives have changed them since."""
+    count, old = len(loops), node.around
+    inside = [s for _, s in leaves(node)]
+    times = next(s for s in inside if s.statement.func in node.funcs).coordinates[:count]
+    if times == old:
+        return node
+    own = {x for s in inside for x in postorder(*s.coordinates[count:])}
+    if own & set(old) or any(s.where is not None or s.pads for s in inside):
+        if not _times(Frame((), tuple(x.name for x in old)), times).is_injective():
+            raise ScheduleError(
+                f"the loops around {inside[0].name} cannot change any more: its own ones are made "
+                "of them",
+                hint="change the loops of the consumer first",
+            )
+        return node
+    prefix = old[0].name.rpartition(".")[0]
+    names: dict[str, None] = {}
+    for loop in loops:
+        name = f"{prefix}.{loop.name}"
+        while name in names:
+            name += "'"
+        names[name] = None
+    around = tuple(map(Var, names))
+
+    def change(stage: Stage) -> Stage:
+        return replace(stage, coordinates=(*around, *stage.coordinates[count:]))
+
+    body = tuple(_with_around(child, around, len(old), change) for child in node.body)
+    return replace(node, around=around, body=body, demand=None)
+
+
+def _with_around(
+    tree: Tree, around: tuple[Var, ...], old: int, change: Callable[[Stage], Stage]
+) -> Tree:
+    """A tree with other loops around, those of what is computed inside of it too."""
+    if isinstance(tree, Stage):
+        return change(tree)
+    body = tuple(_with_around(child, around, old, change) for child in tree.body)
+    made = with_body(tree, body)
+    if isinstance(made, Produce):
+        return replace(made, around=(*around, *made.around[old:]), demand=None)
+    return made
 
 
 def _times(frame: Frame, coordinates: Sequence[Node]) -> Map:

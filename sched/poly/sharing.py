@@ -1,7 +1,8 @@
 """Storage that iterations of a loop share, although they run at once.
 
 A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
-written by several threads: of its writes and reads, with t the loops around the parallel loop,
+written by several threads; lanes share all storage. Of its writes and reads, with t the loops
+around that loop,
 
     { x -> y : t(x) = t(y), in different iterations, at one element, and one of them writes }
 
@@ -25,9 +26,10 @@ def shared(tree: Seq, context: Set) -> Iterator[Violation]:
     """Pairs of instances that touch one element at once."""
     for path, node in produced(tree):
         for func in node.funcs:
-            loops = loops_of(path)
-            for k in range(stored_depth(path, func), node.apart):
-                if loops[k].kind == "parallel":
+            loops, stored = loops_of(path), stored_depth(path, func)
+            for k in range(node.apart):
+                kind = loops[k].kind
+                if kind == "vector" or (kind == "parallel" and k >= stored):
                     yield from _races(tree, func, k, context)
 
 

@@ -10,7 +10,7 @@ from ...lang.nodes import Node, substitute
 from ..directives import keeping, loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
-from ..looptree import Keep, Loop, leaves
+from ..looptree import Keep, Loop, leaves, loops_of
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
@@ -151,6 +151,12 @@ class LoopEditor(BaseEditor):
         for path, stage in leaves(self.tree):
             depth = 0
             for _, node in path:
+                lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]
+                if isinstance(node, Keep) and lanes and depth > loops_of(path).index(lanes[0]):
+                    raise self._malformed(
+                        f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
+                        "vectorize a loop inside of where it is kept",
+                    )
                 if isinstance(node, Keep) and node.stage == stage.name:
                     pure = [
                         s.name
