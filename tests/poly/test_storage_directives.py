@@ -530,6 +530,46 @@ def test_a_sum_of_integers_in_any_order() -> None:
     same(s, over=ODD)
 
 
+def row_sums() -> ps.Schedule:
+    x, C, k = ps.Input("x", ps.int64, (n, m)), ps.Func("C", (n,)), ps.RVar("k", 0, m)
+    C[i] = 0
+    C[i] += x[i, k]
+    return ps.Schedule(C)
+
+
+def test_sums_that_are_kept_around_a_parallel_loop() -> None:
+    s = row_sums()
+    s["C"].update(0).atomic().accumulate_at(i).parallel("k")
+    check(s, np.arange(12).reshape(3, 4))
+    same(s, over=ODD)
+
+
+@pytest.mark.parametrize("first", ["parallel", "kept"])
+def test_refuses_sums_that_are_kept_inside_of_a_parallel_loop(first: str) -> None:
+    """They are copied in and back, and another iteration adds meanwhile."""
+    s = row_sums()
+    u = s["C"].update(0).atomic()
+    u.split("k", 4)
+    u.reorder("ko", i, "ki")
+    if first == "parallel":
+        u.parallel("ko")
+        with refused(s, "two iterations would run at once", hint="around the parallel loop"):
+            u.accumulate_at(i)
+    else:
+        u.accumulate_at(i)
+        with refused(
+            s, "C.update(0)[i=0, k=0] reads C[0], C.update(0)[i=0, k=4] writes it, at n=1, m=5",
+            kind="race",
+        ):  # fmt: skip
+            u.parallel("ko")
+
+
+def test_rows_in_parallel_and_their_terms_too() -> None:
+    s = row_sums()
+    s["C"].update(0).atomic().parallel(i).accumulate_at(i).parallel("k")
+    check(s, np.arange(12).reshape(3, 4))
+
+
 def test_a_maximum() -> None:
     x, f, k = ps.Input("x", ps.float32, (n,)), ps.Func("f", ()), ps.RVar("k", 0, n)
     f[()] = 0.0
