@@ -91,7 +91,7 @@ def build(
     safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
     builder = Builder(storage, safe, checks)
     builder.kept = kept_storage(model, nests, memory or {})
-    builder.hints = hints or Hints()
+    builder.hints, builder.names = hints or Hints(), model.program.names
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
@@ -130,6 +130,9 @@ class Builder:
         self.storage = self.sources = storage
         self.kept: KeptStorage = {}
         self.hints = Hints()
+        self.names: Mapping[Tensor, str] = {}
+        #: What lives inside of the loops around.
+        self.alive: frozenset[Buffer] = frozenset()
         self.safe = safe
         self.checks = checks
         self.callbacks: list[Callback] = []
@@ -157,7 +160,11 @@ class Builder:
             case ScanSeq(parts=parts):
                 return Seq(tuple(self.stmt(p, covered) for p in parts))
             case ScanAlloc(func=func, origin=origin, body=body):
-                return self.alloc(func, origin, self.stmt(body, covered))
+                outside = self.alive
+                self.alive |= {self.storage[func, c] for c in range(len(func.dtypes))}
+                inside = self.stmt(body, covered)
+                self.alive = outside
+                return self.alloc(func, origin, inside)
             case ScanKeep():
                 return self._keep(scan, covered)
             case ScanStage():
@@ -187,18 +194,21 @@ class Builder:
             if hint.loop == scan.loop.name:
                 at = ix.add(scan.var, integer(hint.distance * scan.step))
                 for stage, point in _beginnings(scan.body, {scan.var: at}):
-                    if stage.name == hint.stage:
+                    if hint.stage in (stage.name, stage.statement.name):
                         yield from self._fetches(stage, hint.tensor, point)
 
     def _fetches(self, stage: Stage, tensor: str, point: Mapping[Node, Node]) -> Iterator[Prefetch]:
+        """What a stage reads of a tensor at a point, where data do not say which element that is
+        and it is there already."""
         indices = dict.fromkeys(
-            (a.tensor, a.index) for a in stage.statement.reads if a.node is not None
+            (self.sources[a.tensor, a.node.component], a.index)
+            for a in stage.statement.reads
+            if isinstance(a.node, Read) and self.names[a.tensor] == tensor
         )
-        for source, index in indices:
-            buffer = self.sources[source, 0]
+        for buffer, index in indices:
             plain = not any(isinstance(n, Read) for n in postorder(*index))
             moves = any(isinstance(x, Var) for x in buffer.origin)
-            if plain and not moves and buffer.name == tensor:
+            if plain and (buffer in self.alive or not moves):
                 yield Prefetch(buffer, replaced_all(index, point))
 
     def alloc(self, func: Func, origin: Sequence[Node], body: Stmt) -> Stmt:
@@ -254,7 +264,8 @@ class Builder:
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin, streams = _origin(d, scan.point), scan.stage.name in self.hints.streams
+        origin = _origin(d, scan.point)
+        streams = not self.hints.streams.isdisjoint((scan.stage.name, statement.name))
         stores = tuple(
             Store(self.storage[d.func, c], index, v, None, origin, streams)
             for c, v in enumerate(values)

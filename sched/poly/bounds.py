@@ -104,11 +104,12 @@ def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | N
     if not between.is_subset(by_outer):
         return None
     ends = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
-    ends = [e.gist(by_outer.domain().intersect(_outer(known))) for e in ends]
+    outer = _outer(known)
+    ends = [e.gist(by_outer.domain().intersect(outer)) for e in ends]
     if any(e.n_piece() > _MOST_PIECES for e in ends):
         return None
     ends[1] = ends[1].add_constant_val(isl.Val(1))
-    lo, hi = (translate.pw_aff(e, ix.ZERO) for e in ends)
+    lo, hi = (translate.pw_aff(e, ix.ZERO, outer) for e in ends)
     # Where the loop is not needed its ends are what is left of their pieces, else 0.
     space = iterations.get_space()
     x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
