@@ -17,7 +17,7 @@ be computed on more than is needed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -48,6 +48,7 @@ from ..lang.dtypes import Array
 from ..lang.errors import InternalError, LanguageError
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Read, postorder
+from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
@@ -93,17 +94,26 @@ class Report:
         ran: every instance with its place in the order, for those who compare orders.
         again: those that ran more than once.
         flow: the recorded meaning.
-        stored: the definitions whose instances run, by their serials.
-        free: those of them that may run in any order.
+        stored: the definitions whose instances run, by the serials of what the user wrote.
+        direct: by the same, the definitions that each reads from memory; the values of all others
+            are put in their place.
+        free: those that may run in any order.
+        partial: those that accumulate in storage apart, to be merged.
     """
 
     flow: Flow
     stored: Mapping[int, Definition]
+    direct: Mapping[int, frozenset[int]]
     free: frozenset[int]
+    partial: frozenset[int] = frozenset()
     breaches: list[Breach] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     ran: dict[Key, Path] = field(default_factory=dict)
     again: set[Key] = field(default_factory=set)
+
+    def reads(self, recorded: Recorded) -> Iterator[tuple[Place, Version]]:
+        """What an instance reads from memory."""
+        return self.flow.reads(recorded, self.direct.get(recorded.key[0], frozenset()))
 
 
 def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
@@ -139,7 +149,8 @@ def examine(
     start = {name: a.copy() for name, a in start.items()}
     # A schedule need only be right at the sizes that its kernel takes.
     symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
-    judge = Judge(schedule, binding, flow(program, binding, free_serials(schedule)))
+    meaning = flow(schedule.form.base, binding, free_serials(schedule))
+    judge = Judge(schedule, binding, meaning)
     machine = Machine(judge.module, symbols, start, judge)
     machine.run()
     judge.finish(machine)
@@ -182,10 +193,10 @@ class Judge:
         self.binding = binding
         self.meaning = meaning
         self.module = module_of(schedule)
-        self.stored = {s.definition.serial: s.definition for s in schedule.model.statements}
+        definitions = [s.definition for s in schedule.model.statements]
+        self.stored = {d.origin: d for d in definitions if not d.is_added}
         exact = {d.serial for d in self.program.definitions if is_exact(d)}
         self.free = free_serials(schedule) | exact
-        self.report = Report(meaning, self.stored, self.free)
         self.copied = schedule.copied
         self.runs_again = any(
             d.name == "split" and ("tail", "shift") in d.options for d in schedule.directives
@@ -196,20 +207,28 @@ class Judge:
         }
         #: The definitions whose instances may run in several iterations, as they are placed.
         self.placed = {
-            stage.statement.definition.serial
+            stage.statement.definition.origin
             for stage in stages(schedule.tree)
             if stage.statement.placed is not None
         }
-        self.kept = _tensors_by_buffer(self.module, schedule)
+        stored_in = _tensors_by_buffer(self.module, schedule)
+        self.kept = {b: _original(self.program, t) for b, t in stored_in.items()}
+        #: Which Func an instance has run for: it, and each of its clones.
+        self.owners = {b: t for b, t in stored_in.items() if isinstance(t, Func)}
+        self.ran_for: set[tuple[Key, Func]] = set()
+        #: Those whose tiles are filled up, also with instances that nobody needs.
+        self.padded = {s.statement.definition.origin for s in stages(schedule.tree) if s.pads}
         added = {f for f in self.program.funcs if f.history.typed()[0].is_added}
         #: Funcs that a schedule has added: what they copy, or partial results of whom.
         self.partial = {f for f in added if any(d.is_update for d in f.history.typed())}
         self.copies = added - self.partial
+        partial = frozenset(d.origin for d in definitions if d.func in self.partial)
+        direct = _read_directly(definitions)
+        self.report = Report(meaning, self.stored, direct, self.free, partial)
         #: Results of which only the value counts: partial ones of tuples have no versions.
         self.by_value = any(len(f.dtypes) > 1 for f in self.partial)
         #: Which element a copy holds.
         self.sources: dict[Location, Element] = {}
-        self.elements = {r.place for r in meaning.instances.values()}
         self.versions: dict[Location, Version] = {}
         self.races = Races()
 
@@ -303,17 +322,22 @@ class Judge:
 
     # instances --------------------------------------------------------------------------------
     def _instance(self, key: Key, path: Path, writes: list[Write], seen: Seen) -> None:
+        here = (key, self.owners[writes[0].to.buffer])
         if key in self.report.ran:
             self.report.again.add(key)
-            if not self._may_run_again(key):
+            if here in self.ran_for and not self._may_run_again(key):
                 self.wrong("coverage", f"{self._name(key)} runs twice")
                 return
+        self.ran_for.add(here)
         self.report.ran[key] = path
         recorded = self.meaning.instances.get(key)
         if recorded is None:
             self._beyond(key, writes[0].to)
             return
         assert recorded.place is not None
+        if key[0] in self.padded and key not in self._needed:
+            self._beyond(key, writes[0].to)
+            return
         self.report.counts["instances"] += 1
         if self.kept[writes[0].to.buffer] in self.partial:
             own = self._element(writes[0].to)
@@ -336,7 +360,7 @@ class Judge:
         """An instance that the program does not have: fine where the element is nobody's."""
         func = self.stored[key[0]].func
         owned = self.program.is_fixed(func) and to.buffer.kind == "output"
-        if owned or (func, to.element) in self.elements:
+        if owned or (func, to.element) in self._elements:
             self.wrong("coverage", f"{self._name(key)} runs, and is no instance of the program")
         self.report.counts["beyond"] += 1
 
@@ -347,7 +371,7 @@ class Judge:
             has_own: whether it reads what it accumulates where the program does.
         """
         wanted: Seen = {}
-        for (tensor, point), version in self.meaning.reads(recorded, self.stored):
+        for (tensor, point), version in self.report.reads(recorded):
             wanted.setdefault((self._keeper(tensor), point), set()).add(version)
         own = None
         if key[0] in self.free and recorded.place is not None:
@@ -367,7 +391,7 @@ class Judge:
     # the end ----------------------------------------------------------------------------------
     def finish(self, machine: Machine) -> None:
         """What must hold when all has run."""
-        for key in self._needed():
+        for key in self._needed:
             if key not in self.report.ran:
                 self.wrong("coverage", f"{self._name(key)} does not run")
         outputs = {b: t for b, t in self.kept.items() if b.kind == "output"}
@@ -381,6 +405,12 @@ class Judge:
                     self.wrong("live-out", text)
         self._values(machine, outputs)
 
+    @cached_property
+    def _elements(self) -> set[Place | None]:
+        """The elements that are needed."""
+        return {self.meaning.instances[key].place for key in self._needed}
+
+    @cached_property
     def _needed(self) -> set[Key]:
         """The instances without which outputs, or others that must run, lack something. A Func
         may be computed in part where its consumers have become less, by inlining, or where it is
@@ -396,7 +426,7 @@ class Judge:
         while waiting:
             for r in writers.get(waiting.pop(), ()):
                 found.add(r.key)
-                read = {place for place, _ in self.meaning.reads(r, self.stored)} - seen
+                read = {place for place, _ in self.report.reads(r)} - seen
                 seen |= read
                 waiting += read
         return found
@@ -452,16 +482,44 @@ def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tenso
         name = program.names[tensor]
         parts = len(tensor.dtypes)
         named.update((f"{name}.{c}" if parts > 1 else name, tensor) for c in range(parts))
-    wrote = {d.serial: f for f in program.funcs for d in f.history.typed()}
     found: dict[Buffer, Tensor] = {}
     wrote_by = {s.name: s.func for s in schedule.model.statements}
     for b in module.buffers:
         stage, kept, _ = b.name.partition(".kept")
-        tensor = wrote_by[stage] if kept else named[b.name]
-        if isinstance(tensor, Func) and tensor.history.typed():
-            tensor = wrote[tensor.history.typed()[0].origin]  # a clone's elements are the Func's
+        tensor = wrote_by[max(filter(stage.startswith, wrote_by))] if kept else named[b.name]
         found[b] = tensor
     return found
+
+
+def _original(program: Program, tensor: Tensor) -> Tensor:
+    """What a clone is a clone of: its elements are the Func's."""
+    if not isinstance(tensor, Func) or not tensor.history.typed():
+        return tensor
+    first = tensor.history.typed()[0].origin
+    return next(f for f in program.funcs for d in f.history.typed() if d.serial == first)
+
+
+def _read_directly(definitions: Sequence[Definition]) -> dict[int, frozenset[int]]:
+    """By what the user wrote, the definitions of which values are read from memory; copies and
+    merged results are as good as what they were made from."""
+    of: dict[Tensor, list[Definition]] = {}
+    for d in definitions:
+        of.setdefault(d.func, []).append(d)
+
+    def read(d: Definition, seen: set[Tensor]) -> set[int]:
+        found = set()
+        roots = (*d.lhs, *d.where, *d.values, *(x for r in d.rvars for x in (r.lo, r.hi)))
+        for tensor in {n.tensor for n in postorder(*roots) if isinstance(n, Read)} - seen:
+            seen.add(tensor)
+            for x in of.get(tensor, ()):
+                found |= read(x, seen) if x.is_added else {x.origin}
+        return found
+
+    direct: dict[int, set[int]] = {}
+    for d in definitions:
+        if not d.is_added:
+            direct.setdefault(d.origin, set()).update(read(d, set()))
+    return {serial: frozenset(found) for serial, found in direct.items()}
 
 
 def _same_bits(found: Array, wanted: Array) -> bool:

@@ -14,7 +14,7 @@ from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
 from ..poly.memory import LARGEST, SMALL, Memory
 from ..poly.model import Model, output_sizes
-from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq
+from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]
@@ -85,7 +85,7 @@ def place(
     }
     for func in model.regions:
         if func not in program.outputs:
-            origin, extents = local[func] if func in local else _box(model, func)
+            origin, extents = local[func] if func in local else _box(model, func, nests)
             fold = folds.get(func)
             if fold is not None:
                 kept = integer(fold.planes)
@@ -181,9 +181,17 @@ def _const(name: str, table: Const, extents: tuple[Node, ...]) -> Buffer:
     return Buffer(name, table.dtypes[0], extents, origin, "const", data=table.data)
 
 
-def _box(model: Model, func: Func) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The origin and the extents of the bounding box of a Func's region."""
-    region = model.regions[func].intersect_params(model.context)
+def _box(
+    model: Model, func: Func, nests: Sequence[Scan]
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The origin and the extents of the bounding box of a Func's region, and of what whole tiles
+    write beyond it."""
+    region = model.regions[func]
+    for scan in (x for nest in nests for x in _inside(nest)):
+        if isinstance(scan, ScanStage) and scan.stage.pads and scan.stage.statement.func is func:
+            write = scan.stage.statement.write.relation.map
+            region = region.union(scan.stage.padded.apply(write))
+    region = region.intersect_params(model.context)
     if region.n_basic_set() > PIECES_LIMIT:
         # Exact ends of many pieces take seconds; a little more memory does no harm.
         hull = Set.from_basic_set(region.remove_divs().simple_hull())

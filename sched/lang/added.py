@@ -61,6 +61,12 @@ def extended(program: Program, func: Func, readers: Collection[Func], span: Span
         name += "'"
     made.names = {**program.names, func: name}
     groups = list(program.demand_order)
+    inside = [f for f in readers if f.history.home is not None]
+    if inside:
+        raise LanguageError(
+            f"{inside[0].name} is computed inside of a sequential, {func.name} would be outside",
+            where=span,
+        )
     last = max(k for k, group in enumerate(groups) if set(group) & set(readers))
     made.__dict__["demand_order"] = (*groups[: last + 1], (func,), *groups[last + 1 :])
     for needed in {r for d in func.history.typed() for r in funcs_read(d)} - {func}:

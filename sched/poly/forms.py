@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 from ..lang.definitions import Definition
 from ..lang.nodes import Read
 from ..lang.program import Program
-from ..lang.tensors import Func
+from ..lang.tensors import Func, Tensor
 from ..steps import Log
 from . import recurrence
 from .conditions import Conditions, together
@@ -28,7 +29,23 @@ from .proof import Prover
 from .proven import BUDGET, proven, unproved
 from .statements import Statement
 
-Rewrite = Callable[[Program, Definitions], tuple[Program, Definitions]]
+
+class Rewrite(Protocol):
+    """Other definitions that mean the same.
+
+    Attributes:
+        func: what it has added.
+        needs: the tensors that it reads and the serials of definitions that it changes: they must
+            stay stored.
+    """
+
+    @property
+    def func(self) -> Func: ...
+    @property
+    def needs(self) -> tuple[Tensor | int, ...]: ...
+    def __call__(
+        self, program: Program, definitions: Definitions, /
+    ) -> tuple[Program, Definitions]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +114,9 @@ def form_of(
 
 def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
     """The form in which a Func is inlined, or is not."""
-    choices = {**form.choices, form.base.names[func]: is_inlined}
+    # All others stay as they are, whatever the rule would say of them now.
+    stored = {f: f not in form.model.regions for f in form.base.funcs}
+    choices = {form.base.names[f]: chosen for f, chosen in {**stored, func: is_inlined}.items()}
     return form_of(form.base, form.rule, Log(), choices, form.rewrites, form.asked)
 
 

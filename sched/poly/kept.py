@@ -8,7 +8,7 @@ a pure definition inside, which begins elements anew,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang.definitions import Definition
@@ -16,7 +16,7 @@ from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from .affine import affine_value
 from .directives.keeping import matched
-from .isl import Frame, PwAff, Set, isl, relation, union_sets
+from .isl import Frame, Map, PwAff, Set, isl, relation, union_sets
 from .layouts import element_of, expressions
 from .looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
 from .statements import Statement
@@ -33,7 +33,13 @@ class Copies:
 def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
     """The copies around a body inside of `depth` loops."""
     inside = leaves(Seq(node.body))
-    path, stage = next((p, s) for p, s in inside if s.name == node.stage)
+    parts = [s for _, s in inside if node.is_of(s)]
+    path, stage = next((p, s) for p, s in inside if node.is_of(s))
+    if any(s.coordinates != stage.coordinates for s in parts):
+        names = ", ".join(s.name for s in parts)
+        raise ScheduleError(
+            f"{names} run at different iterations, so no one loop copies what they accumulate"
+        )
     below = loops_of(path)
     own = [
         k
@@ -46,7 +52,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
         raise ScheduleError(
             f"the loops of {stage.name} over Vars do not tell which element it accumulates"
         )
-    running = _project(stage, chosen)
+    running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
     begun = [
         _begun(s, stage, chosen, depth)
         for _, s in inside
@@ -87,12 +93,34 @@ def _project(stage: Stage, chosen: list[int]) -> Set:
 
 
 def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:
-    """The iterations of an update that would touch what a pure definition has begun."""
+    """The iterations of an update that would touch what a pure definition has begun.
+
+    Raises:
+        ScheduleError: it does not do so in the iteration of the loops around in which that runs.
+    """
     given = matched(update.statement.definition, pure.statement.definition)
-    moved = replaced_all(tuple(update.coordinates[k] for k in chosen if k >= depth), given)
+    found = _where(pure, replaced_all(tuple(update.coordinates[k] for k in chosen), given))
+    here = found.apply_range(_outermost(found, depth))
+    if not here.is_equal(_where(pure, pure.coordinates[:depth])):
+        raise ScheduleError(
+            f"{pure.name} begins elements in other iterations than those in which {update.name} "
+            "accumulates them",
+            hint="both are shifted then, or none",
+        )
+    return found.range()
+
+
+def _where(stage: Stage, coordinates: Sequence[Node]) -> Map:
+    """{ instance of a stage -> coordinates }"""
     values: list[PwAff] = []
-    for node in (*pure.coordinates[:depth], *moved):
-        value = affine_value(pure.statement.frame, node)
+    for node in coordinates:
+        value = affine_value(stage.statement.frame, node)
         assert value is not None, "a loop's coordinate is affine"
         values.append(value)
-    return pure.instances.apply(relation(values, pure.statement.frame))
+    return relation(values, stage.statement.frame).intersect_domain(stage.instances)
+
+
+def _outermost(found: Map, count: int) -> Map:
+    """{ iteration -> its outermost coordinates }"""
+    whole = Map.identity(found.range().get_space().map_from_set())
+    return whole.project_out(isl.dim_type.out, count, int(whole.dim(isl.dim_type.out)) - count)

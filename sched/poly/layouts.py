@@ -9,7 +9,8 @@ from ..lang.nodes import Node, Var, integer
 from .affine import affine_value
 from .expressions import Translator
 from .isl import Frame, Map, PwAff, Set, isl, relation
-from .looptree import Stage, iterations
+from .looptree import Stage
+from .statements import Statement
 
 
 def element_of(stage: Stage, depths: Sequence[int], index: Sequence[Node]) -> Map | None:
@@ -40,13 +41,15 @@ def expressions(found: Map, symbols: Mapping[str, Node], dims: Sequence[Var]) ->
 
 
 def ends(
-    stage: Stage, depth: int, symbols: Mapping[str, Node], context: Set
+    statement: Statement, coordinate: Node, symbols: Mapping[str, Node], context: Set
 ) -> tuple[Node, Node] | None:
-    """The first value of a coordinate and the one behind the last, over sizes."""
-    whole = iterations(stage).intersect_params(context)
-    count = int(whole.dim(isl.dim_type.set))
-    alone = whole.project_out(isl.dim_type.set, depth + 1, count - depth - 1)
-    alone = alone.project_out(isl.dim_type.set, 0, depth).coalesce()
+    """The first value of a coordinate of a statement, wherever its instances run, and the one
+    behind the last; over sizes."""
+    values = _values(statement.frame, [coordinate])
+    if values is None:
+        return None
+    whole = statement.domain.intersect_params(context)
+    alone = whole.apply(relation(values, statement.frame)).coalesce()
     if alone.is_empty():
         return ix.ZERO, ix.ZERO
     inhabited = alone.params()

@@ -110,11 +110,19 @@ class Produce:
 @dataclass(frozen=True, slots=True)
 class Keep:
     """What a stage accumulates is kept in storage of its own while the body runs: copied in
-    first, as far as it has values already, and written back once."""
+    first, as far as it has values already, and written back once.
+
+    `stage` is what it was called, `serial` that of its definition.
+    """
 
     func: Func
     stage: str
+    serial: int
     body: tuple[Tree, ...]
+
+    def is_of(self, stage: Stage) -> bool:
+        """Whether a stage inside accumulates there."""
+        return stage.statement.definition.serial == self.serial
 
 
 @dataclass(frozen=True, slots=True)

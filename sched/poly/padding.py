@@ -48,7 +48,7 @@ def _written(model: Model, p: Placed, extra: Set) -> Fault | None:
             f"tail='pad' would run instances of {stage.name} twice, which other stages run",
             "pad before it is divided",
         )
-    kept = any(isinstance(node, Keep) and node.stage == stage.name for _, node in p.path)
+    kept = any(isinstance(node, Keep) and node.is_of(stage) for _, node in p.path)
     if func in model.program.outputs and not kept:
         return (
             f"tail='pad' would write beyond the elements of {func.name}, which the caller owns",

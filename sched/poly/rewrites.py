@@ -18,7 +18,7 @@ from functools import cached_property
 from ..lang.added import added_func, close, exchanged, extended, typed
 from ..lang.definitions import Definition
 from ..lang.dtypes import DType
-from ..lang.errors import Span
+from ..lang.errors import LanguageError, Span
 from ..lang.expr import Expr
 from ..lang.functions import select
 from ..lang.nodes import Const, Node, Op, RDomain, Read, RVar, Var, next_serial, transform_all
@@ -36,6 +36,11 @@ class Clone:
     consumer: int
     #: Those of its definitions, the same in every form.
     serials: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def needs(self) -> tuple[Tensor | int, ...]:
+        """What must stay stored: tensors, and the serials of definitions."""
+        return (self.of, self.consumer)
 
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
         def own(node: Node) -> Node:
@@ -62,7 +67,8 @@ class Staged:
     Attributes:
         dims: of the copy.
         source: where an element of the copy is in the tensor, over `dims`.
-        index: where the definition finds it, over its own dimensions; None: where it was.
+        read: where the definition reads the tensor, if there is only one such place.
+        index: where it finds that in the copy, over its own dimensions; None: where it was.
         valid: a condition over `dims` for elements that the tensor has, where others are asked
             for as well: these are 0.
     """
@@ -72,9 +78,15 @@ class Staged:
     consumer: int
     dims: tuple[Var, ...]
     source: tuple[Node, ...]
+    read: tuple[Node, ...]
     index: tuple[Node, ...] | None
     valid: Node | None
     span: Span
+
+    @property
+    def needs(self) -> tuple[Tensor | int, ...]:
+        """What must stay stored: tensors, and the serials of definitions."""
+        return (self.tensor, self.consumer)
 
     @cached_property
     def definition(self) -> Definition:
@@ -90,14 +102,20 @@ class Staged:
 
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
         close(self.func, [self.definition])
+        reader = _by_serial(definitions, self.consumer)
 
         def moved(node: Node) -> Node:
             if isinstance(node, Read) and node.tensor is self.tensor:
+                if self.index is not None and node.index != self.read:
+                    raise LanguageError(
+                        f"{reader.name} would read {self.tensor.name} at more than the place that "
+                        f"the layout of {self.func.name} describes",
+                        where=self.span,
+                    )
                 at = node.index if self.index is None else self.index
                 return Read(self.func, at, node.component, node.type)
             return node
 
-        reader = _by_serial(definitions, self.consumer)
         program = extended(program, self.func, {reader.func}, self.span)
         changed = _replaced(definitions, _mapped(reader, moved))
         return program, {**changed, self.func: (self.definition,)}
@@ -120,6 +138,11 @@ class Factored:
     hi: Node
     #: The definitions that it adds, the same in every form.
     made: list[Definition] = field(default_factory=list)
+
+    @property
+    def needs(self) -> tuple[Tensor | int, ...]:
+        """What must stay stored: tensors, and the serials of definitions."""
+        return (self.update,)
 
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
         d = _by_serial(definitions, self.update)

@@ -9,6 +9,7 @@ from ..lang.errors import LanguageError, ScheduleError
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from ..poly.stages import StageHandle
+from . import rewriting
 from .choices import Choices
 
 _SMALL = (1, 2, 2, 3, 4, 4, 5, 8)
@@ -20,6 +21,9 @@ _LOOKING = frozenset({"update", "piece", "reduction", "pipe", "loops"})
 
 def random_directive(choices: Choices, schedule: Schedule) -> str:
     """One directive that reads as if it could be meant; it may well be refused."""
+    rewritten = rewriting.random_rewriting(choices, schedule) if choices.chance(20) else None
+    if rewritten is not None:
+        return rewritten
     names = [stage.name for stage in stages(schedule.tree)]
     stage = schedule[choices.pick(names)]
     loops = [x.name for x in stage.loops]
@@ -197,7 +201,7 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
 
 def untried() -> list[str]:
     """Directives of stages that are never made here."""
-    known = {name for _, name in WEIGHTS} | _LOOKING
+    known = {name for _, name in (*WEIGHTS, *rewriting.WEIGHTS)} | _LOOKING
     public = [n for n, v in vars(StageHandle).items() if n[0] != "_" and callable(v)]
     return sorted(set(public) - known)
 

@@ -263,8 +263,8 @@ class _Trial:
         if report is None:
             self._finding("witness at sizes that no call takes", text, str(error))
             return
-        if error.kind == "clobber":
-            # Order is not at fault but the storage: what is read was overwritten.
+        if error.kind in ("clobber", "uninitialised"):
+            # Order is not at fault but the storage: what is read was overwritten, or never written.
             if report.counts["flow"] + report.counts["live-out"]:
                 counts["confirmed"] += 1
             else:

@@ -11,7 +11,7 @@ from ...lang.errors import ScheduleError
 from ...lang.nodes import Node, RVar, Var, postorder, replaced_all
 from ...lang.tensors import Func
 from ..edits import At, map_stages, stages, with_body
-from ..looptree import Alloc, Keep, Produce, Seq, Stage, Tree
+from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
 from .placing import Body, rewritten
 
 
@@ -60,7 +60,7 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
 
     def change(node: Tree, body: Body) -> Body:
         if node is at.loop:
-            body = (Keep(func, stage.name, body),)
+            body = (Keep(func, stage.name, stage.statement.definition.serial, body),)
         return (with_body(node, body),)
 
     return rewritten(tree, change)
@@ -89,19 +89,31 @@ def _is_stray(n: Node, own: set[Var | RVar]) -> bool:
 
 
 def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
-    """The loops of some stages, each with how many loops are around where they are computed."""
+    """The loops of some stages, each with how many loops are around where they are computed.
+
+    Raises:
+        ScheduleError: they share loops with others.
+    """
     found: list[tuple[Tree, int]] = []
 
-    def visit(node: Tree, around: int) -> None:
+    def visit(node: Tree, around: int, loop: Loop | None) -> None:
         own = [s.name in names for s in stages(node)]
         if all(own) and not isinstance(node, (Alloc, Produce, Keep)):
+            if loop is not None:
+                others = dict.fromkeys(s.name for s in stages(loop) if s.name not in names)
+                raise ScheduleError(
+                    f"{', '.join(names)} shares the loop {loop.name} with {', '.join(others)}",
+                    hint="where an element begins is said once, of loops that nothing shares",
+                )
             found.append((node, around))
         elif any(own) and not isinstance(node, Stage):
+            inside = len(node.around) if isinstance(node, Produce) else around
+            shared = None if isinstance(node, Produce) else node if isinstance(node, Loop) else loop
             for child in node.body:
-                visit(child, len(node.around) if isinstance(node, Produce) else around)
+                visit(child, inside, shared)
 
     for child in tree.body:
-        visit(child, 0)
+        visit(child, 0, None)
     return found
 
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.records import Directive
-from ...lang.tensors import Func
+from ...lang.tensors import Func, Tensor
 from ..affine import condition
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
-from ..looptree import Seq, Stage, Tree, leaves, loops_of
+from ..looptree import Keep, Seq, Stage, Tree, leaves, loops_of
 from ..model import Model
+from ..rewrites import fresh
 from ..state import Assumption, State
 from ..statements import Statement
 
@@ -180,6 +181,23 @@ class BaseEditor:
             yield node
             if not isinstance(node, Stage):
                 pending += node.body
+
+    def _is_kept(self, stage: Stage) -> bool:
+        """Whether `accumulate_at` has been said of the stage."""
+        return any(
+            isinstance(node, Keep) and node.is_of(stage)
+            for path, found in leaves(self.tree)
+            for _, node in path
+            if found is stage
+        )
+
+    def _fresh_func(self, name: str, like: Tensor) -> Func:
+        """A Func that no other one is called as."""
+        program = self.form.program
+        taken = {*program.names.values(), *(f.name for f in program.funcs)}
+        while name in taken:
+            name += "'"
+        return fresh(name, like.dtypes)
 
     def _statement(self, stage: str) -> Statement:
         found = next((s for s in stages(self.tree) if s.name == stage), None)

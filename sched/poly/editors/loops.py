@@ -159,13 +159,14 @@ class LoopEditor(BaseEditor):
                         f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
                         "vectorize a loop inside of where it is kept",
                     )
-                if isinstance(node, Keep) and node.stage == stage.name:
+                if isinstance(node, Keep) and node.is_of(stage):
+                    same = [s.name for s in stages(node) if node.is_of(s)]
                     pure = [
                         s.name
                         for s in stages(node)
                         if s.statement.func is node.func and not s.statement.definition.is_update
                     ]
-                    other = keeping.accesses_elsewhere(node, node.func, [stage.name, *pure])
+                    other = keeping.accesses_elsewhere(node, node.func, [*same, *pure])
                     if other is not None:
                         raise self._malformed(
                             f"{other} uses what {stage.name} keeps to itself inside of a loop",

@@ -12,7 +12,7 @@ from ..directives import keeping, placing
 from ..edits import At, loops_around, stages
 from ..forms import with_choice
 from ..inline import why_not_inline
-from ..looptree import Keep, Seq
+from ..looptree import Seq
 from ..placement import at_root, produced
 from ..proof import accumulates
 from .base import BaseEditor
@@ -23,9 +23,17 @@ class PlacementEditor(BaseEditor):
 
     def compute_inline(self) -> tuple[str, ...]:
         func = self._func()
-        why = why_not_inline(func, self.form.base)
+        added = func not in self.form.base.funcs
+        why = "a directive has made it" if added else why_not_inline(func, self.form.base)
         if why is not None:
             raise self._malformed(f"{func.name} cannot be inlined: {why}")
+        own = {func, *(d.serial for d in self.form.base.definitions_of(func))}
+        for rewrite in self.form.rewrites:
+            if not own.isdisjoint(rewrite.needs):
+                raise self._malformed(
+                    f"{func.name} cannot be inlined: {self.form.program.names[rewrite.func]} was "
+                    "made of it",
+                )
         for _, node in produced(self.tree):
             loops = {x.name for x in node.around}
             if any(name.startswith(f"{self.stage}.") for name in loops):
@@ -109,7 +117,7 @@ class PlacementEditor(BaseEditor):
                 "an update does whose left side is made of Vars: C[i, j] += ...",
             )
         self._check_serial(at, self.stage)
-        if any(isinstance(node, Keep) and node.stage == self.stage for node in self._nodes()):
+        if self._is_kept(stage):
             raise self._malformed(f"{self.stage} accumulates in storage of its own already")
         own = [s for s in stages(self.tree) if s.statement.func is d.func]
         pure = [

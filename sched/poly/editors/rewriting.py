@@ -10,11 +10,11 @@ from ...lang.errors import LanguageError
 from ...lang.nodes import Const, Node, Op, RVar, Var, postorder
 from ...lang.tensors import Func, Tensor
 from .. import layouts
-from ..edits import At, loops_around
+from ..edits import At, loops_around, stages
 from ..forms import with_rewrite
 from ..looptree import Stage
 from ..proof import accumulates, is_exact
-from ..rewrites import Clone, Factored, Staged, fresh
+from ..rewrites import Clone, Factored, Staged
 from .placement import PlacementEditor
 
 
@@ -23,32 +23,50 @@ class RewritingEditor(PlacementEditor):
 
     def clone_in(self, consumer: str) -> tuple[str, ...]:
         of = self._stored()
-        if len(self._placeable(of)) > 1:
-            raise self._malformed(f"{of.name} shares its loops with others that need it")
+        self._placeable(of)
+        if self.model.program.is_recurrence(of):
+            raise self._malformed(f"{of.name} needs values of itself: it cannot be cloned")
         reader = self._statement(consumer)
-        if not any(a.tensor is of for a in reader.reads):
-            raise self._malformed(f"{consumer} does not read {of.name}")
+        if reader.func is of or not any(a.tensor is of for a in reader.reads):
+            raise self._malformed(
+                f"{consumer} does not read {of.name}" if reader.func is not of
+                else f"{consumer} is part of {of.name} itself",
+                "a clone is for a stage of another Func that reads it",
+            )  # fmt: skip
         name = f"{self.form.program.names[of]}.in.{consumer}"
-        return self._rewrite(Clone(fresh(name, of.dtypes), of, reader.definition.serial))
+        return self._rewrite(Clone(self._fresh_func(name, of), of, reader.definition.serial))
 
     def stage_in(
         self, tensor: str, at: str, layout: tuple[str, ...] | None = None, pad: bool = False
     ) -> tuple[str, ...]:
         loop, stage = self.at(at), self._own()
+        self._check_whole(stage, loop)
         source, index = self._operand(stage, tensor, layout is not None)
         dims: tuple[Var, ...] = tuple(Var(f"x{k}") for k in range(source.ndim))
         where, found = tuple[Node, ...](dims), None
         if layout is not None:
             dims, where, found = self._layout(stage, loop, index, layout)
         valid = self._valid(source, where) if pad else None
-        func = fresh(f"{tensor}.{at}", source.dtypes)
+        func = self._fresh_func(f"{tensor}.{at}", source)
         if pad:
             func.tiles = tuple(self._tiles_of(stage, dims))
         serial = stage.statement.definition.serial
         span = self.span or stage.statement.definition.span
-        made = self._rewrite(Staged(func, source, serial, dims, where, found, valid, span))
+        made = self._rewrite(Staged(func, source, serial, dims, where, index, found, valid, span))
         self._compute_at((func,), self.at(at), self.stage)
         return made
+
+    def _check_whole(self, stage: Stage, at: At) -> None:
+        """Refuses a copy for a part of a definition only: all its parts would read it."""
+        inside = list(stages(at.loop))
+        for other in stages(self.tree):
+            same = other.statement.definition.serial == stage.statement.definition.serial
+            if same and not any(other is s for s in inside):
+                raise self._malformed(
+                    f"{other.name} reads what {stage.name} reads, and is not inside of the loop "
+                    f"{at.loop.name}",
+                    "say stage(...) before the loop is divided, or at a loop around both",
+                )
 
     def _operand(
         self, stage: Stage, tensor: str, only_one: bool
@@ -84,7 +102,7 @@ class RewritingEditor(PlacementEditor):
     ) -> tuple[tuple[Var, ...], tuple[Node, ...], tuple[Node, ...]]:
         """The dimensions of a copy laid out by loops; where its elements are, over these; and
         where the stage finds them."""
-        inner = [self.at(name) for name in layout]
+        inner, _ = self._in_order(layout)
         early = next((a for a in inner if a.depth <= at.depth), None)
         if early is not None:
             raise self._malformed(
@@ -106,6 +124,14 @@ class RewritingEditor(PlacementEditor):
         dims = tuple(Var(a.loop.name) for a in loops)
         where = layouts.element_of(stage, [a.depth for a in loops], index)
         assert where is not None
+        foreign = set(stage.statement.around)
+        for a in loops:
+            if not foreign.isdisjoint(postorder(stage.coordinates[a.depth])):
+                raise self._malformed(
+                    f"the loop {a.loop.name} is one that {self.stage} is computed at, and tells "
+                    "which element is read",
+                    "a layout is made of the stage's own loops",
+                )
         source = layouts.expressions(where, self.symbols, dims)
         return dims, source, tuple(stage.coordinates[a.depth] for a in loops)
 
@@ -155,11 +181,16 @@ class RewritingEditor(PlacementEditor):
             raise self._malformed(
                 f"the loop {loop} runs over no RVar: its iterations write apart already"
             )
-        span = layouts.ends(stage, at.depth, self.symbols, self.context)
+        if any(self._is_kept(x) for x in stages(self.tree) if x.statement is s):
+            raise self._malformed(
+                f"{self.stage} accumulates in storage of its own",
+                "rfactor first, then accumulate_at",
+            )
+        span = layouts.ends(s, of, self.symbols, self.context)
         if span is None:
             raise self._malformed(f"nothing says where the loop {loop} begins and ends")
         name = f"{self.form.program.names[d.func]}.by.{loop}"
-        func = fresh(name, d.func.dtypes)
+        func = self._fresh_func(name, d.func)
         made = self._rewrite(Factored(func, d.serial, of, loop, *span))
         if s.name in self.state.reassociated:
             partial = (x for x in self.model.statements if x.func is func)

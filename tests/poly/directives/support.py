@@ -14,7 +14,9 @@ from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
 import polysched.codegen.build
+from polysched.codegen.check import Report, check
 from polysched.codegen.evaluate import compile_nodes
+from polysched.testing.arguments import random_arguments
 
 SIZES = (0, 1, 2, 7, 8, 13)
 
@@ -66,6 +68,19 @@ def _compare(program: Any, kernel: Any, sizes: dict[str, Any], rng: np.random.Ge
     wanted = ps.interpret(program.outputs, **copies[0], **given)
     found = kernel(**copies[1], **given)
     assert_same(as_tuple(found), as_tuple(wanted))
+
+
+def judged(schedule: ps.Schedule, **sizes: int) -> Report:
+    """The executed loops do what the program means; how often is counted in the report."""
+    known = {k: v for k, v in sizes.items() if k in schedule.parameters}
+    return check(schedule, **random_arguments(schedule.program, known))
+
+
+def stored(schedule: ps.Schedule, **sizes: int) -> dict[str, tuple[int, ...]]:
+    """The extents of all that is stored and is no argument, with what is folded."""
+    module = schedule.compile()._lowered.module
+    found = (b for b in module.buffers if b.kind not in ("input", "output", "const"))
+    return {b.name: tuple(compile_nodes([e])(sizes)[0] for e in b.extents) for b in found}
 
 
 @contextmanager

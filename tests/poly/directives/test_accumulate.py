@@ -1,0 +1,294 @@
+"""What is accumulated in storage of its own; elements that begin inside of their update."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import polysched as ps
+from polysched.codegen.check import Judge
+from polysched.codegen.execute import Path, Write
+from polysched.poly.stages import StageHandle
+
+from ..test_serial import survives
+from .cases import gauss_seidel
+from .kernels import histogram, i, j, m, n, norms, product
+from .support import judged, listed, refused, same, stored
+
+ODD = (0, 1, 3, 7, 9)
+
+
+def tiled(dtype: ps.DType = ps.float32) -> tuple[ps.Schedule, StageHandle]:
+    """A matrix product by tiles of 4 by 8, the sum innermost but for the tile."""
+    s = ps.Schedule(product(dtype))
+    u = s["C"].update(0)
+    io, jo, ii, ji = u.tile(i, j, 4, 8)
+    u.reorder(io, jo, "k", ii, ji)
+    return s, u
+
+
+# accumulate_at ------------------------------------------------------------------------------------
+def test_a_tile_is_kept() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    listed(s, """
+        for i in [0, n):
+          for j in [0, m):
+            C[i, j] = 0.0
+        for io in [0, (n - 1) // 4 + 1):
+          for jo in [0, (m - 1) // 8 + 1):
+            keep C[4, 8]:
+              for k in [0, l):
+                for ii in [0, min(n - io * 4, 4)):
+                  for ji in [0, min(m - jo * 8, 8)):
+                    C[i, j] = fma(A[i, k], B[k, j], C[i, j])  # i = io * 4 + ii, j = jo * 8 + ji
+    """)  # fmt: skip
+    assert stored(s, n=100, m=100, l=9) == {"C.update(0).kept": (4, 8)}
+    judged(s, n=5, m=9, l=3)
+    same(s, over=ODD)
+
+
+def traffic(s: ps.Schedule, patch: pytest.MonkeyPatch, **sizes: int) -> tuple[Counter, Counter]:
+    """How often each buffer is read and written."""
+    reads: Counter[str] = Counter()
+    writes: Counter[str] = Counter()
+    joint = Judge.joint
+
+    def counted(self: Judge, path: Path, made: list[Write]) -> None:
+        writes.update(w.to.buffer.name for w in made)
+        reads.update(r.buffer.name for w in made for r in w.reads)
+        joint(self, path, made)
+
+    patch.setattr(Judge, "joint", counted)
+    judged(s, **sizes)
+    return reads, writes
+
+
+def test_it_is_copied_in_and_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    s, u = tiled(ps.int32)
+    u.accumulate_at("jo")
+    reads, writes = traffic(s, monkeypatch, n=5, m=9, l=7)
+    assert (reads["C"], writes["C"]) == (45, 45 + 45)
+    assert writes["C.update(0).kept"] == 45 + 45 * 7
+
+
+def test_what_begins_inside_is_only_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    s, u = tiled(ps.int32)
+    u.accumulate_at("jo")
+    s["C"].compute_at(u, "jo")
+    reads, writes = traffic(s, monkeypatch, n=5, m=9, l=7)
+    assert (reads["C"], writes["C"]) == (0, 45)
+
+
+def test_threads_vectors_and_unrolled_loops_around_and_inside() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    u.parallel("io").vectorize("ji").unroll("ii")
+    assert stored(s, n=50, m=50, l=3) == {"C.update(0).kept": (4, 8)}
+    judged(s, n=5, m=9, l=3)
+    same(s, over=ODD)
+
+
+def test_inside_of_the_sum_it_goes_in_and_out_each_time() -> None:
+    s, u = tiled()
+    u.split("k", 4)
+    u.reorder("ko", "io", "jo", "ki", "ii", "ji")
+    u.accumulate_at("jo")
+    judged(s, n=5, m=9, l=6)
+    same(s, over=ODD)
+
+
+def test_a_loop_taken_apart_keeps_in_each_part() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    u.peel("io", last=1)
+    assert set(stored(s, n=9, m=9, l=2)) == {"C.update(0).kept"}
+    judged(s, n=5, m=9, l=3)
+    same(s, over=ODD)
+
+
+def test_both_halves_of_a_stage_share_what_is_kept() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    u.partition(i < j)
+    judged(s, n=5, m=9, l=3)
+    same(s, over=ODD)
+
+
+def test_a_part_of_a_stage_alone() -> None:
+    s = ps.Schedule(product())
+    s["C.update(0)"].peel(i, last=2)
+    s["C.update(0).last"].accumulate_at(i)
+    judged(s, n=5, m=4, l=3)
+    same(s, over=ODD)
+
+
+def test_one_row_of_a_sum_of_columns() -> None:
+    s = ps.Schedule(norms())
+    u = s["b"].update(0)
+    u.accumulate_at(i)
+    assert stored(s, n=9, m=9)["b.update(0).kept"] == (1,)
+    judged(s, n=4, m=3)
+    same(s)
+
+
+# a pure definition inside of its update -----------------------------------------------------------
+def test_elements_begin_where_they_are_updated_first() -> None:
+    s, u = tiled()
+    s["C"].compute_at(u, "jo")
+    listed(s, """
+        for io in [0, (n - 1) // 4 + 1):
+          for jo in [0, (m - 1) // 8 + 1):
+            for i in [io * 4, min(n, io * 4 + 4)):
+              for j in [jo * 8, min(m, jo * 8 + 8)):
+                C[i, j] = 0.0
+            for k in [0, l):
+              for ii in [0, min(n - io * 4, 4)):
+                for ji in [0, min(m - jo * 8, 8)):
+                  C[i, j] = fma(A[i, k], B[k, j], C[i, j])  # i = io * 4 + ii, j = jo * 8 + ji
+    """)  # fmt: skip
+    judged(s, n=5, m=9, l=0)
+    judged(s, n=5, m=9, l=3)
+    same(s, over=ODD)
+
+
+def test_what_has_begun_inside_is_not_copied_in() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    s["C"].compute_at(u, "jo")
+    text = str(s)
+    assert text.index("keep C[4, 8]") < text.index("C[i, j] = 0.0")
+    report = judged(s, n=5, m=9, l=3)
+    assert report.counts["instances"] == 5 * 9 * 4
+    same(s, over=ODD)
+
+
+def test_in_the_first_block_of_a_sum() -> None:
+    """Only where ko is 0 elements begin; the other blocks take what is there."""
+    s, u = tiled()
+    u.split("k", 4)
+    u.reorder("ko", "io", "jo", "ki", "ii", "ji")
+    s["C"].compute_at(u, "jo")
+    u.accumulate_at("jo")
+    judged(s, n=5, m=9, l=6)
+    judged(s, n=5, m=9, l=0)
+    same(s, over=ODD)
+
+
+def test_a_pure_definition_is_scheduled_there() -> None:
+    s, u = tiled()
+    s["C"].compute_at(u, "jo")
+    s["C"].vectorize(j, 4)
+    u.parallel("io")
+    judged(s, n=5, m=9, l=3)
+    same(s, over=ODD)
+
+
+def test_written_down_and_read_back() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    s["C"].compute_at(u, "jo")
+    v = s.specialize(m >= 64)
+    v["C.update(0)"].vectorize("ji")
+    survives(s)
+    assert s.copy() == s
+
+
+# refused ------------------------------------------------------------------------------------------
+def test_refuses_what_does_not_accumulate_at_its_vars() -> None:
+    s = ps.Schedule(product())
+    with refused(s, "C does not accumulate at the element of its Vars", status="malformed"):
+        s["C"].accumulate_at(i)
+    s = ps.Schedule(histogram())
+    with refused(s, "H.update(0) does not accumulate", hint="C[i, j] += ..."):
+        s["H.update(0)"].accumulate_at("q")
+    s = ps.Schedule(gauss_seidel())
+    with refused(s, "a.update(0) does not accumulate"):
+        s["a.update(0)"].accumulate_at("r")
+
+
+def test_refuses_where_another_stage_uses_the_elements() -> None:
+    x, a, b = ps.Input("x", ps.int64, (n, m)), ps.Func("a", (n,), ps.int64), ps.Func("b", (n,))
+    r = ps.RVar("r", 0, m)
+    a[i] = 0
+    a[i] += x[i, r]
+    b[i] = a[i] * 2
+    s = ps.Schedule((a, b))
+    s["b"].compute_with("a.update(0)", i)
+    with refused(s, "b uses a inside of the loop i too", hint="a loop further inside, or fission"):
+        s["a.update(0)"].accumulate_at(i)
+    s["a.update(0)"].accumulate_at("r")
+    judged(s, n=3, m=4)
+
+
+def test_refuses_who_comes_later_too() -> None:
+    x, a, r = ps.Input("x", ps.int64, (n, m)), ps.Func("a", (n,), ps.int64), ps.RVar("r", 0, m)
+    a[i] = 0
+    a[i] += x[i, r]
+    a[i] += 2 * x[i, r]
+    s = ps.Schedule(a)
+    s["a.update(0)"].accumulate_at(i)
+    with refused(s, "a.update(1) uses what a.update(0) keeps to itself inside of a loop"):
+        s["a.update(1)"].compute_with("a.update(0)", "r")
+
+
+def test_refuses_it_twice_and_in_lanes() -> None:
+    s, u = tiled()
+    u.accumulate_at("jo")
+    with refused(s, "C.update(0) accumulates in storage of its own already"):
+        u.accumulate_at("k")
+    with refused(s, "the lanes of ioi would share what C.update(0) keeps", status="malformed"):
+        u.vectorize("io", 4)
+
+
+def test_refuses_to_shift_only_who_accumulates() -> None:
+    """It would accumulate in another iteration than that in which the element began."""
+    s, u = tiled()
+    s["C"].compute_at(u, "io")
+    u.accumulate_at("io")
+    with refused(s, "C begins elements in other iterations than those in which C.update(0)"):
+        u.shift("io", 1)
+
+
+def test_refuses_partial_results_of_what_is_kept() -> None:
+    s, u = tiled(ps.int32)
+    u.accumulate_at("jo")
+    with refused(s, "accumulates in storage of its own", hint="rfactor first"):
+        u.rfactor("k")
+
+
+def test_refuses_to_begin_inside_of_what_is_no_update() -> None:
+    s = ps.Schedule(product())
+    with refused(s, "is no pure definition of C", status="malformed"):
+        s["C.update(0)"].compute_at(s["C.update(0)"], i)
+    with refused(s, "or C is no update"):
+        s["C"].compute_at(s["C"], i)
+
+
+def test_refuses_to_begin_twice() -> None:
+    s, u = tiled()
+    s["C"].compute_at(u, "io")
+    with refused(s, "C shares the loop io with C.update(0)", status="malformed"):
+        s["C"].compute_at(u, "jo")
+
+
+def test_refuses_to_begin_where_a_sum_has_begun() -> None:
+    """At k each block would begin the element anew: only the first one does, and that is known
+    of an RVar with fixed bounds; a histogram's elements are anywhere."""
+    s = ps.Schedule(histogram())
+    with refused(s, "H.update(0) writes H at more than its Vars", hint="C[i, j] += ..."):
+        s["H"].compute_at("H.update(0)", "r")
+
+
+def test_refuses_to_begin_in_a_later_update() -> None:
+    x, a, r = ps.Input("x", ps.int64, (n, m)), ps.Func("a", (n,), ps.int64), ps.RVar("r", 0, m)
+    a[i] = 0
+    a[i] += x[i, r]
+    a[i] += 2 * x[i, r]
+    s = ps.Schedule(a)
+    with refused(
+        s, "a[i=0] writes a[0], a.update(0)[i=0, r=0] reads it, at n=1, m=1",
+        status="violation", kind="flow", tensor="a",
+    ):  # fmt: skip
+        s["a"].compute_at("a.update(1)", i)

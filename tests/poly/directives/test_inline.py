@@ -1,0 +1,197 @@
+"""compute_inline, what brings a Func back, and clone_in."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+
+from ..test_serial import survives
+from .cases import T, gauss_seidel, jacobi, product
+from .kernels import blur, i, j, m, n, norms
+from .support import judged, listed, refused, same, stored
+
+
+def pair() -> tuple[ps.Schedule, ps.Func]:
+    """g, which a reads at two rows and b at two columns."""
+    x = ps.Input("x", ps.float32, (n + 2, m + 2))
+    g, a, b = ps.Func("g"), ps.Func("a", (n, m)), ps.Func("b", (n, m))
+    g[i, j] = x[i, j] * 3
+    a[i, j] = g[i, j] + g[i + 1, j]
+    b[i, j] = g[i, j] - g[i, j + 1]
+    return ps.Schedule((a, b)), g
+
+
+# compute_inline -----------------------------------------------------------------------------------
+def test_inlines_into_each_read() -> None:
+    s = ps.Schedule(blur())
+    s["g"].compute_inline()
+    listed(s, """
+        for i in [0, n):
+          for j in [0, m):
+            f[i, j] = x[i, j] * 2.0 + 1.0 + (x[i + 1, j] * 2.0 + 1.0) + (x[i, j + 2] * 2.0 + 1.0)
+    """)  # fmt: skip
+    assert s["g"].is_inlined
+    assert judged(s, n=4, m=3).counts["instances"] == 12
+    same(s)
+
+
+def test_takes_out_again_what_is_inlined() -> None:
+    """Once inlined by the rule, and once by a directive; both at a loop of their reader."""
+    s = ps.Schedule(blur())
+    assert s["twice"].is_inlined
+    s["twice"].compute_root()
+    s["g"].compute_inline()
+    s["g"].compute_at("f", i)
+    s["twice"].compute_at("f", i)
+    assert stored(s, n=9, m=5) == {"twice": (2, 7), "g": (2, 7)}
+    counts = judged(s, n=4, m=3).counts
+    assert counts["instances"] + counts["beyond"] == 12 + 2 * 4 * 2 * 5  # two rows of each
+    same(s)
+
+
+def test_keeps_the_loops_of_all_others() -> None:
+    s = ps.Schedule(blur())
+    s["f"].tile(i, j, 4, 8)
+    s["f"].parallel("io")
+    s["g"].compute_inline()
+    assert [x.name for x in s["f"].loops] == ["io", "jo", "ii", "ji"]
+    assert s["f"]["io"].kind == "parallel"
+    same(s)
+
+
+def test_what_is_inlined_stays_so_whatever_the_rule_says() -> None:
+    """Taking g in, f reads `twice` three times: no longer what the rule inlines."""
+    s = ps.Schedule(blur())
+    s["g"].compute_inline()
+    assert s["twice"].is_inlined
+    s["g"].compute_root()
+    assert s["twice"].is_inlined
+    same(s)
+
+
+def test_written_down_and_read_back() -> None:
+    f = blur()
+    s = ps.Schedule(f)
+    s["g"].compute_inline()
+    s["twice"].compute_root()
+    variant = s.specialize(n >= 8)
+    variant["g"].compute_at("f", i)
+    survives(s)
+    assert s.copy() == s
+    same(s)
+
+
+def test_refuses_outputs_updates_and_recurrences() -> None:
+    s = ps.Schedule(norms())
+    with refused(s, "low cannot be inlined: it is an output", status="malformed"):
+        s["low"].compute_inline()
+    with refused(s, "a cannot be inlined: it has updates"):
+        s["a"].compute_inline()
+    out = ps.Func("out_", (n,))
+    f = jacobi()
+    out[i] = f[T - 1, i]
+    ps.require(T >= 1, "a step", out)
+    s = ps.Schedule(out)
+    with refused(s, "f cannot be inlined: it needs values of itself"):
+        s["f"].compute_inline()
+
+
+def test_refuses_what_another_func_was_made_of() -> None:
+    s, g = pair()
+    s["b"].stage(g, at=i)
+    with refused(s, "g cannot be inlined: g.i was made of it", status="malformed"):
+        s[g].compute_inline()
+    with refused(s, "g.i cannot be inlined: a directive has made it"):
+        s["g.i"].compute_inline()
+
+
+def test_refuses_what_others_are_computed_at() -> None:
+    s = ps.Schedule(blur())
+    s["twice"].compute_at("g", i)
+    with refused(s, "twice is computed at a loop of g", hint="compute it elsewhere first"):
+        s["g"].compute_inline()
+
+
+# clone_in -----------------------------------------------------------------------------------------
+def test_one_func_two_placements() -> None:
+    s, g = pair()
+    clone = s[g].clone_in(s["b"])
+    assert clone.name == "g.in.b"
+    s[clone].compute_at("b", i)
+    s[g].compute_at("a", i)
+    s[clone].vectorize(j, 4)
+    assert stored(s, n=9, m=5) == {"g": (2, 5), "g.in.b": (1, 6)}
+    counts = judged(s, n=4, m=3).counts
+    assert counts["instances"] == 2 * 4 * 3 + 4 * 2 * 3 + 4 * 1 * 4
+    same(s)
+
+
+def test_a_clone_takes_the_region_of_its_reader() -> None:
+    s, g = pair()
+    s[g].clone_in("b")
+    assert stored(s, n=9, m=5) == {"g": (10, 5), "g.in.b": (9, 6)}
+    same(s)
+
+
+def test_clones_for_all_readers() -> None:
+    """Nothing is left for the Func itself."""
+    s, g = pair()
+    s[g].clone_in("a")
+    s[g].clone_in("b")
+    assert judged(s, n=4, m=3).counts["instances"] == 2 * 12 + 5 * 3 + 4 * 4
+    same(s)
+
+
+def test_clones_have_updates_too() -> None:
+    s = ps.Schedule(norms())
+    clone = s["b"].clone_in("low")
+    s[clone].update(0).split("q", 4)
+    s["b"].compute_at("top", i)
+    judged(s, n=4, m=5)
+    same(s)
+
+
+def test_clones_are_written_down_and_read_back() -> None:
+    s, g = pair()
+    s[g].clone_in("b")
+    s["g.in.b"].compute_at("b", i)
+    v = s.specialize(m >= 4)
+    v["g.in.b"].vectorize(j, 4)
+    survives(s)
+    assert s.copy() == s
+    same(s)
+
+
+def test_names_of_what_is_added_are_their_own() -> None:
+    """A second copy of the same tensor at a loop of the same name."""
+    s, g = pair()
+    s["a"].stage(g, at=i)
+    second = s["b"].stage(g, at=i)
+    assert second.name == "g.i'"
+    assert s[second].loops[0].name == "i"
+    same(s)
+
+
+@pytest.mark.parametrize("consumer", ["a", "g"])
+def test_refuses_a_clone_for_what_does_not_read(consumer: str) -> None:
+    s, g = pair()
+    s[g].clone_in("a")
+    what = "a does not read g" if consumer == "a" else "g is part of g itself"
+    with refused(s, what, hint="a stage of another Func that reads it", status="malformed"):
+        s[g].clone_in(consumer)
+
+
+def test_refuses_clones_of_outputs_and_recurrences() -> None:
+    s = ps.Schedule(product())
+    with refused(s, "C cannot be computed or stored elsewhere: it is an output"):
+        s["C"].clone_in("C.update(0)")
+    f, out = jacobi(), ps.Func("out_", (n,))
+    out[i] = f[T - 1, i]
+    ps.require(T >= 1, "a step", out)
+    s = ps.Schedule(out)
+    with refused(s, "f needs values of itself: it cannot be cloned"):
+        s["f"].clone_in("out_")
+    s = ps.Schedule(gauss_seidel())
+    with refused(s, "a cannot be computed or stored elsewhere"):
+        s["a.update(0)"].clone_in("a.update(0)")
