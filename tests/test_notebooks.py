@@ -39,6 +39,21 @@ EXPECTED = {
         "llvm": "@llvm.fma.f32",
         "assembly": "axpy.0.nest0:",
     },
+    "02-schedules": {
+        "root": "across: 192 elements, computed 192 times, kept in 768 bytes",
+        "inline": "image/png",
+        "rows": "across: 192 elements, computed 480 times, kept in 192 bytes",
+        "sliding": "across: 192 elements, computed 192 times, kept in 192 bytes",
+        "two-rows": "across[y=2, x=0] in iteration blur.y=0 overwrites what blur[y=0, x=0] still",
+        "trusted": "trusted: [[38.666668]]",
+        "tiles": "across: 192 elements, computed 256 times, kept in 192 bytes",
+        "race": "across[y=0, x=0] writes across[0, 0], blur[y=0, x=0] reads it, at h=3, w=3",
+        "parallel-rows": "across: 192 elements, computed 480 times",
+        "strips": "across: 192 elements, computed 224 times, kept in 192 bytes",
+        "vectors": "(vector)",
+        "same": "'vectors': True",
+        "times": "vectors ",
+    },
 }
 
 

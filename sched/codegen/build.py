@@ -56,7 +56,7 @@ from .ir import (
     dtype_of,
 )
 from .lanes import Lanes, backwards, guarded, lanes_of, substituted
-from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
+from .storage import KeptStorage, Storage, allocations, kept_storage, place, scalars, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
 SHUFFLED = False
@@ -86,9 +86,12 @@ def build(
         hints: what is streamed and prefetched.
     """
     storage = place(model, nests, strided, folds, copied, memory or {})
-    builder = Builder(storage, conditions, checks)
+    # What is in bounds of all that is computed of a Func may be outside of what is kept here.
+    local = frozenset(x.func for nest in nests for x in allocations(nest))
+    safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
+    builder = Builder(storage, safe, checks)
     builder.kept = kept_storage(model, nests, memory or {})
-    builder.hints = hints or Hints()
+    builder.hints, builder.names = hints or Hints(), model.program.names
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
@@ -120,12 +123,17 @@ def _titles(nest: Scan) -> list[str]:
 
 
 class Builder:
-    def __init__(self, storage: Storage, conditions: Conditions, checks: bool) -> None:
+    def __init__(
+        self, storage: Storage, safe: frozenset[tuple[Statement, Read]], checks: bool
+    ) -> None:
         #: Where tensors are written; and where they are read, which differs in copies.
         self.storage = self.sources = storage
         self.kept: KeptStorage = {}
         self.hints = Hints()
-        self.safe = conditions.safe
+        self.names: Mapping[Tensor, str] = {}
+        #: What lives inside of the loops around.
+        self.alive: frozenset[Buffer] = frozenset()
+        self.safe = safe
         self.checks = checks
         self.callbacks: list[Callback] = []
         self.copies = 0
@@ -152,7 +160,11 @@ class Builder:
             case ScanSeq(parts=parts):
                 return Seq(tuple(self.stmt(p, covered) for p in parts))
             case ScanAlloc(func=func, origin=origin, body=body):
-                return self.alloc(func, origin, self.stmt(body, covered))
+                outside = self.alive
+                self.alive |= {self.storage[func, c] for c in range(len(func.dtypes))}
+                inside = self.stmt(body, covered)
+                self.alive = outside
+                return self.alloc(func, origin, inside)
             case ScanKeep():
                 return self._keep(scan, covered)
             case ScanStage():
@@ -182,18 +194,21 @@ class Builder:
             if hint.loop == scan.loop.name:
                 at = ix.add(scan.var, integer(hint.distance * scan.step))
                 for stage, point in _beginnings(scan.body, {scan.var: at}):
-                    if stage.name == hint.stage:
+                    if hint.stage in (stage.name, stage.statement.name):
                         yield from self._fetches(stage, hint.tensor, point)
 
     def _fetches(self, stage: Stage, tensor: str, point: Mapping[Node, Node]) -> Iterator[Prefetch]:
+        """What a stage reads of a tensor at a point, where data do not say which element that is
+        and it is there already."""
         indices = dict.fromkeys(
-            (a.tensor, a.index) for a in stage.statement.reads if a.node is not None
+            (self.sources[a.tensor, a.node.component], a.index)
+            for a in stage.statement.reads
+            if isinstance(a.node, Read) and self.names[a.tensor] == tensor
         )
-        for source, index in indices:
-            buffer = self.sources[source, 0]
+        for buffer, index in indices:
             plain = not any(isinstance(n, Read) for n in postorder(*index))
             moves = any(isinstance(x, Var) for x in buffer.origin)
-            if plain and not moves and buffer.name == tensor:
+            if plain and (buffer in self.alive or not moves):
                 yield Prefetch(buffer, replaced_all(index, point))
 
     def alloc(self, func: Func, origin: Sequence[Node], body: Stmt) -> Stmt:
@@ -249,7 +264,8 @@ class Builder:
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin, streams = _origin(d, scan.point), scan.stage.name in self.hints.streams
+        origin = _origin(d, scan.point)
+        streams = not self.hints.streams.isdisjoint((scan.stage.name, statement.name))
         stores = tuple(
             Store(self.storage[d.func, c], index, v, None, origin, streams)
             for c, v in enumerate(values)

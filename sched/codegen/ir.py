@@ -23,9 +23,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from ..lang import index as ix
 from ..lang.dtypes import Array, DType, Type, concrete
-from ..lang.nodes import Node, Param, Size, Var, integer
+from ..lang.nodes import Node, Param, Size, Var
 from ..poly.folding import Window
 from ..poly.memory import AS_WRITTEN, Memory
 
@@ -61,10 +60,7 @@ class Buffer:
     @property
     def pitches(self) -> tuple[Node, ...]:
         """How many elements there are in memory along each axis."""
-        found = list(self.extents)
-        for axis, n in self.memory.multiples:
-            found[axis] = ix.mul(ix.floordiv(ix.add(found[axis], integer(n - 1)), n), integer(n))
-        return tuple(found)
+        return self.memory.pitches(self.extents)
 
     @property
     def ndim(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..lang import index as ix
@@ -13,7 +12,7 @@ from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
-from ..poly.memory import Memory
+from ..poly.memory import LARGEST, SMALL, Memory
 from ..poly.model import Model, output_sizes
 from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .ir import Buffer, BufferKind
@@ -118,19 +117,13 @@ def _inside(scan: Scan) -> Iterator[Scan]:
                 yield from _inside(part)
 
 
-SMALL, LARGEST = 16 << 10, 256 << 10
-"""Bytes: what lies on the stack without being asked to, and the most that may."""
-
-
 def _kind(how: Memory, dtype: DType, extents: Sequence[Node], is_local: bool) -> BufferKind:
     """On the stack, if it is asked for, or small; else among all scratch memory."""
     if not is_local or how.place == "heap":
         return "scratch"
-    counts = [n for n in map(ix.constant, extents) if n is not None]
-    if len(counts) < len(extents):
-        return "scratch"
-    bytes = math.prod(counts) * dtype.itemsize
-    return "stack" if bytes <= (SMALL if how.place == "auto" else LARGEST) else "scratch"
+    bytes = how.bytes(dtype, extents)
+    most = SMALL if how.place == "auto" else LARGEST
+    return "scratch" if bytes is None or bytes > most else "stack"
 
 
 def kept_storage(model: Model, nests: Sequence[Scan], memory: Mapping[Func, Memory]) -> KeptStorage:

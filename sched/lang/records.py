@@ -67,6 +67,7 @@ _POSITIONAL = frozenset(
         "inner",
         "other",
         "consumer",
+        "axes",
         "values",
         "condition",
     }
@@ -88,15 +89,17 @@ def _map_text(loops: Any, values: Any) -> str:
 
 
 def _arguments(options: tuple[tuple[str, Plain], ...]) -> list[str]:
-    shown = []
+    shown: list[str] = []
+    named = False  # behind an argument by its name all are
     for key, value in options:
         if value is None:
             continue
         if isinstance(value, _Lambda) or (key == "loops" and len(options) > 1):
             shown.append(str(value) if isinstance(value, _Lambda) else _shown(value))
-        elif key in _POSITIONAL:
+        elif key in _POSITIONAL and not named:
             shown += [_shown(v) for v in (value if isinstance(value, tuple) else (value,))]
         else:
+            named = True
             shown.append(f"{key}={_shown(value)}")
     return shown
 

@@ -9,7 +9,7 @@ loop that it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
@@ -17,7 +17,7 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .affine import affine_value
 from .expressions import Translator
-from .isl import Aff, BasicSet, Constraint, Frame, Map, PwAff, Set, isl, union_sets
+from .isl import Aff, BasicSet, Constraint, Frame, Map, PwAff, Set, isl, range_of, union_sets
 from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
@@ -104,16 +104,72 @@ def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | N
     if not between.is_subset(by_outer):
         return None
     ends = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
-    ends = [e.gist(by_outer.domain().intersect(_outer(known))) for e in ends]
+    outer = _outer(known)
+    ends = [e.gist(by_outer.domain().intersect(outer)) for e in ends]
     if any(e.n_piece() > _MOST_PIECES for e in ends):
         return None
     ends[1] = ends[1].add_constant_val(isl.Val(1))
-    lo, hi = (translate.pw_aff(e, ix.ZERO) for e in ends)
+    lo, hi = (translate.pw_aff(e, ix.ZERO, outer) for e in ends)
     # Where the loop is not needed its ends are what is left of their pieces, else 0.
     space = iterations.get_space()
     x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
     begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in ends)
     return Bounds(lo, hi, 1, x.ge_set(begin).intersect(x.lt_set(end)))
+
+
+def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+    """Bounds that describe the iterations exactly, if these have no gaps: each of them is that of
+    the hull, or the largest or smallest of a few values, which may round, as in
+    `min(8, n // 2 * 2 - x)`. None where that is not enough.
+
+    Args:
+        known: what holds already of the same dimensions.
+        translate: names for sizes and the loops around.
+    """
+    depth = int(iterations.dim(_SET)) - 1
+    parts = _parts(iterations, known, depth)
+    if len(parts) > 1:
+        return None
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    lower, upper = parts[0]
+    above = [_Side(_described(lower, iterations), [_lower(c, depth, translate) for c in lower])]
+    below = [_Side(_described(upper, iterations), [_upper(c, depth, translate) for c in upper])]
+    above += _rounded(iterations, by_outer.lexmin(), translate, last=False)
+    below += _rounded(iterations, by_outer.lexmax(), translate, last=True)
+    for begin in above:
+        for end in below:
+            lo, hi = ix.maximum(begin.values), ix.minimum(end.values)
+            bounds = Bounds(lo, hi, 1, begin.described.intersect(end.described))
+            if not has_gaps(iterations, bounds, known):
+                return bounds
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Values all of which bound a loop from one side, and the iterations within them."""
+
+    described: Set
+    values: list[Node]
+
+
+def _rounded(iterations: Set, end: Map, translate: Translator, last: bool) -> Iterator[_Side]:
+    """The pieces of the first or last iteration that bound all iterations, if there are any."""
+    depth = int(iterations.dim(_SET)) - 1
+    value = end.as_pw_multi_aff().get_pw_aff(0)
+    if value.n_piece() > _MOST_PIECES:
+        return
+    x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(iterations.get_space()), _SET, depth))
+    described, values = Set.universe(iterations.get_space()), []
+    for _, aff in value.get_pieces():
+        limit = PwAff(aff).add_dims(isl.dim_type.in_, 1)
+        within: Set = x.le_set(limit) if last else x.ge_set(limit)
+        if iterations.is_subset(within):
+            described = described.intersect(within)
+            values.append(translate.aff(aff.add_constant_val(isl.Val(int(last)))))
+    if values:
+        yield _Side(described, values)
 
 
 def _outer(iterations: Set) -> Set:
@@ -176,21 +232,20 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
     begin = affine_value(frame, start)
     if begin is None:
         return None
-    distance = frame.dim(f"#{depth}").sub(begin).intersect_domain(visited)
-    least, most = distance.min_val(), distance.max_val()
-    inside = least.is_int() and most.is_int() and least.to_python() >= 0
-    return int(most.to_python()) + 1 if inside else None
+    least, most = range_of(frame.dim(f"#{depth}").sub(begin).intersect_domain(visited))
+    return None if least is None or most is None or least < 0 else most + 1
 
 
 def local_extent(
-    touched: Set, depth: int, axis: int, known: Set, translate: Translator
+    touched: Set, depth: int, axis: int, known: Set, context: Set, translate: Translator
 ) -> tuple[Node, Node]:
     """Where an axis of what is touched begins, over the loops around, and an extent over sizes
-    that is enough in every iteration; a constant one where there is one.
+    that is enough in every iteration; a constant one where there is one that is not huge.
 
     Args:
         touched: { (loops, element) }
         known: the loops that there are.
+        context: the sizes that there are, even where no loop runs.
     """
     count = int(touched.dim(_SET))
     along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
@@ -203,9 +258,10 @@ def local_extent(
     for _, aff in lowest.get_pieces():
         start = PwAff(aff)
         span = _span_from(along, start, depth)
-        if span is not None and (best is None or span < best[1]):
+        if span is not None and span <= _HUGE and (best is None or span < best[1]):
             best = start, span
     exact = span_of(along, depth)
+    exact = exact if exact is not None and exact <= _HUGE else None
     if best is not None and (exact is None or best[1] <= exact + _SLACK):
         return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
     origin = translate.pw_aff(lowest, ix.ZERO)
@@ -213,8 +269,28 @@ def local_extent(
         return origin, integer(exact)
     last = by_loops.lexmin().reverse().apply_range(by_loops.lexmax()).deltas().dim_max(0)
     last = last.add_constant_val(isl.Val(1))
-    return origin, Translator(translate.params).pw_aff(last.gist(last.domain()), ix.ZERO)
+    return origin, _smallest(last, context, Translator(translate.params))
 
+
+def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
+    """A value over sizes, as the smallest of its pieces if it is that; 0 where it has none."""
+    everywhere = value.domain()
+    pieces = [aff for _, aff in value.get_pieces()]
+    pieces = [aff for aff in pieces if everywhere.is_subset(PwAff(aff).ge_set(value))]
+    least = PwAff(pieces[0]) if pieces else value
+    for aff in pieces[1:]:
+        least = least.min(PwAff(aff))
+    if not pieces or not everywhere.is_subset(least.eq_set(value)):
+        return translate.pw_aff(value.gist(everywhere), ix.ZERO)
+    found = ix.minimum(dict.fromkeys(map(translate.aff, pieces)))
+    zero = PwAff(Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space())))
+    negative = least.lt_set(zero).intersect(context)
+    return found if negative.is_empty() else ix.maximum([found, ix.ZERO])
+
+
+_HUGE = 1 << 24
+"""More elements than this are never asked for by a constant: one that comes from the range of an
+index type, as 2**31, says nothing about how many there are."""
 
 _SLACK = 8
 """A few more elements are stored for an origin that is one affine expression."""
@@ -225,13 +301,9 @@ def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
     nothing is below."""
     frame = isl.LocalSpace.from_space(along.get_space())
     x = PwAff(Aff.var_on_domain(frame, _SET, depth))
-    distance = x.sub(start.add_dims(isl.dim_type.in_, 1)).intersect_domain(along)
-    # Of sets, not of expressions: isl finds no ends of those that round.
-    values = distance.as_map().range()
-    least, most = values.dim_min_val(0), values.dim_max_val(0)
-    if not (least.is_int() and most.is_int()) or least.to_python() < 0:
-        return None
-    return int(most.to_python()) + 1
+    begin = start.floor().add_dims(isl.dim_type.in_, 1)
+    least, most = range_of(x.sub(begin).intersect_domain(along))
+    return None if least is None or most is None or least < 0 else most + 1
 
 
 def _visited(stages: Sequence[Stage], depth: int) -> Set:

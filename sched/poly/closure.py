@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 STEPS = 4
 """The equation is followed for so many steps before a solution is guessed, and afterwards."""
 
+NEAR = 2
+"""So far from what is needed other points are computed, where that makes loops simpler."""
+
 PIECES, READS = 12, 4
 """Regions of more pieces than this are not followed, and no closure taken of more reads: both
 would take too long, and the loops would be past reading."""
@@ -79,9 +82,42 @@ def _with_updates(model: Model, regions: Regions) -> Regions:
 
 def _simpler(model: Model, equation: _Equation, regions: Regions) -> Regions:
     """The regions filled up, if what is needed for that is within them."""
-    simpler = {f: filled(region, model.context, exact=False) for f, region in regions.items()}
-    needed = equation.step(simpler, _with_updates(model, simpler))
-    return simpler if _is_within(needed, simpler) else regions
+    for fill in (_filled, _hulls):
+        simpler = {f: fill(model, f, region) for f, region in regions.items()}
+        needed = equation.step(simpler, _with_updates(model, simpler))
+        regions = simpler if _is_within(needed, simpler) else regions
+    return regions
+
+
+def _filled(model: Model, func: Func, region: Set) -> Set:
+    return filled(region, model.context, exact=False)
+
+
+def _hulls(model: Model, func: Func, region: Set) -> Set:
+    """Of what is computed at a loop, the hull, where all of it is near to what is needed: a cone
+    of a recurrence whose selects leave out some points at the sides. For other sizes and
+    iterations of the loops around, the region."""
+    limit = model.limits.get(func)
+    if limit is None or region.n_basic_set() <= 1:
+        return region
+    hull = Set.from_basic_set(region.remove_divs().simple_hull()).intersect(limit).coalesce()
+    far = hull.subtract(region.apply(_nearby(region))).params()
+    found = hull.intersect_params(far.complement()).union(region.intersect_params(far)).coalesce()
+    return found if found.n_basic_set() < region.n_basic_set() else region
+
+
+def _nearby(region: Set) -> Map:
+    """{ x -> y : y is at most NEAR away from x along each axis }"""
+    space = region.get_space().map_from_set()
+    ends = isl.dim_type.in_, isl.dim_type.out
+    result = Map.universe(space)
+    for k in range(dim_count(region)):
+        for a, b in (ends, ends[::-1]):
+            limit = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(space))
+            limit = limit.set_coefficient_val(a, k, isl.Val(1))
+            limit = limit.set_coefficient_val(b, k, isl.Val(-1)).set_constant_val(isl.Val(NEAR))
+            result = result.intersect(Map.from_basic_map(isl.BasicMap.from_constraint(limit)))
+    return result
 
 
 def _is_intricate(regions: Regions) -> bool:

@@ -14,7 +14,9 @@ from .edits import loops_around, stages
 from .expressions import Translator
 from .isl import isl
 from .looptree import Loop, Tree
+from .memory import AS_WRITTEN, WHERE, Memory
 from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .state import Prefetch
 from .visits import Uncountable, empty_shares
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 def explain(s: Schedule) -> str:
     """The whole text, section by section; a section without anything is left out."""
     sections = (
-        ("stages", list(_stages(s))),
+        ("stages", [*_stages(s), *hint_lines(s)]),
         ("storage", list(_storage(s))),
         ("requires", list(s.conditions)),
         ("notes", [*notes(s), *_wider(s), *_guards(s)]),
@@ -49,6 +51,12 @@ def notes(s: Schedule) -> Iterator[str]:
                 yield f"{d.func.name} is scheduled, {stage.name} is not"
     if s.directives and not _has_vectors(s.tree):
         yield "no loop is vectorised"
+    for p in s.hints.prefetches:
+        kinds = _kinds(s, p)
+        if not kinds.isdisjoint(("serial", "parallel")):
+            continue
+        why = f"{p.loop} is {kinds.pop()}" if kinds else f"there is no loop {p.loop} any more"
+        yield f"{p.stage} does not prefetch {p.tensor}: {why}"
     for name in s.broken_by:
         yield f"not bit-exact: {name} may be summed in any order"
     for condition, _ in s.variants:
@@ -57,8 +65,47 @@ def notes(s: Schedule) -> Iterator[str]:
         yield f"trusted, {reason}: {directive.text()}"
 
 
-_OF_THE_FUNC = {"compute_at", "compute_root", "store_at", "fold_storage"}
+_OF_THE_FUNC = {
+    *("compute_at", "compute_root", "store_at", "fold_storage"),
+    *("reorder_storage", "align_storage", "store_in"),
+}
 """Directives that concern a pure definition and its updates together."""
+
+
+def memory_lines(s: Schedule) -> Iterator[str]:
+    """How Funcs lie in memory, where a directive says so."""
+    for func, how in s.memory.items():
+        if func in s.model.regions and how != AS_WRITTEN:
+            verb = "keeps" if func in s.program.outputs else "stores"
+            yield f"{verb} {s.program.names[func]} {_laid_out(func, how)}"
+
+
+def _laid_out(func: Func, how: Memory) -> str:
+    names = [expr_text(x.node) for x in func.vars]
+    parts = [f"as [{', '.join(names[k] for k in how.order)}]"] if how.order else []
+    if how.multiples:
+        found = (f"{names[axis]} in multiples of {n}" for axis, n in how.multiples)
+        parts.append(f"with {' and '.join(found)}")
+    if how.place != "auto":
+        parts.append(WHERE[how.place])
+    return " ".join(parts)
+
+
+def hint_lines(s: Schedule) -> Iterator[str]:
+    """What is said of single stages."""
+    yield from (f"{name} is atomic" for name in sorted(s.atomic))
+    yield from (f"{name} is streamed" for name in sorted(s.hints.streams))
+    for p in s.hints.prefetches:
+        if not _kinds(s, p).isdisjoint(("serial", "parallel")):
+            times = "1 iteration" if p.distance == 1 else f"{p.distance} iterations"
+            yield f"{p.stage} prefetches {p.tensor}, {times} of {p.loop} ahead"
+
+
+def _kinds(s: Schedule, p: Prefetch) -> set[str]:
+    """What kinds of loops a prefetch is about: none if they are gone."""
+    named = [x.name for x in stages(s.tree) if p.stage in (x.name, x.statement.name)]
+    around = [a.loop for name in named for a in loops_around(s.tree, name)]
+    return {loop.kind for loop in around if loop.name == p.loop}
 
 
 def _has_vectors(tree: Tree) -> bool:
@@ -89,7 +136,10 @@ def _storage(s: Schedule) -> Iterator[str]:
         window = windows.get(func)
         kept = "" if window is None else f", {window.planes} kept along axis {window.axis}"
         types = ", ".join(t.name for t in func.dtypes)
-        yield f"{s.program.names[func]}: {types}[{', '.join(extents)}]{kept}"
+        how = s.memory.get(func, AS_WRITTEN)
+        said = "" if how == AS_WRITTEN else f", {_laid_out(func, how)}"
+        yield f"{s.program.names[func]}: {types}[{', '.join(extents)}]{kept}{said}"
+    yield from (line for line in memory_lines(s) if line.startswith("keeps "))
     for array in s.copied:
         yield f"{array.name}.initial: a copy, made first"
 

@@ -85,9 +85,13 @@ class Translator:
         constraints = [c for c in piece.get_constraints() if not c.is_div_constraint()]
         return ix.conjunction(self.constraint(c) for c in constraints)
 
-    def pw_aff(self, value: PwAff, otherwise: Node) -> Node:
-        """A piecewise value; `otherwise` where it has none."""
+    def pw_aff(self, value: PwAff, otherwise: Node, known: Set | None = None) -> Node:
+        """A piecewise value; `otherwise` where it has none, if that can be so where it is known
+        to be asked for."""
         result = otherwise
-        for where, aff in value.coalesce().get_pieces()[::-1]:
+        pieces = value.coalesce().get_pieces()[::-1]
+        if known is not None and pieces and known.is_subset(value.domain()):
+            result, pieces = self.aff(pieces[0][1]), pieces[1:]
+        for where, aff in pieces:
             result = ix.select(self.condition(where), self.aff(aff), result)
         return result

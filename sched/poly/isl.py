@@ -230,7 +230,9 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return hull
     if exact:
         return where
-    return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
+    if not all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces):
+        return where
+    return hull if has_divs(hull) else boxed(hull)
 
 
 def _reaches(piece: Set, hull: Set, context: Set) -> bool:
@@ -248,10 +250,36 @@ def _reaches(piece: Set, hull: Set, context: Set) -> bool:
 _MARGIN = 16
 
 
+def range_of(value: PwAff) -> tuple[int | None, int | None]:
+    """The smallest and the largest value, rounded down, if those are constants."""
+    # Of sets, not of expressions: isl finds no bounds of those that round.
+    values = Map.from_pw_aff(value.floor()).range()
+    ends = values.dim_min_val(0), values.dim_max_val(0)
+    least, most = (int(x.to_python()) if x.is_int() else None for x in ends)
+    return least, most
+
+
+def _is_box(where: Set) -> bool:
+    """Whether each constraint is about one coordinate alone."""
+    if where.n_basic_set() > 1 or has_divs(where):
+        return False
+    axes = range(dim_count(where))
+    return all(
+        sum(c.involves_dims(isl.dim_type.set, k, 1) for k in axes) <= 1
+        for piece in where.get_basic_sets()
+        for c in piece.get_constraints()
+    )
+
+
+def has_divs(where: Set) -> bool:
+    """Whether anything in a set rounds."""
+    return any(int(piece.dim(isl.dim_type.div)) for piece in where.get_basic_sets())
+
+
 def boxed(where: Set) -> Set:
     """The box around a set, if that has only a few more points: along each line that the set
     meets, and no more lines along any axis."""
-    if where.is_empty():
+    if where.is_empty() or _is_box(where):
         return where
     box = Set.universe(where.get_space())
     count = dim_count(where)
@@ -271,11 +299,8 @@ def boxed(where: Set) -> Set:
         lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, k)
         for line, end in ((lines.lexmin(), lo), (lines.lexmax(), hi)):
             value = line.as_pw_multi_aff().get_pw_aff(0)
-            away = value.sub(end.insert_domain(value.get_domain_space())).as_map().range()
-            least, most = away.dim_min_val(0), away.dim_max_val(0)
-            if not (least.is_int() and most.is_int()):
-                return where
-            if max(abs(least.to_python()), abs(most.to_python())) > _MARGIN:
+            least, most = range_of(value.sub(end.insert_domain(value.get_domain_space())))
+            if least is None or most is None or max(abs(least), abs(most)) > _MARGIN:
                 return where
         box = box.intersect(inside)
     return box

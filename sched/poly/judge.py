@@ -9,7 +9,8 @@ from typing import TypeVar
 from ..lang.errors import InternalError, ScheduleError
 from ..lang.records import Directive
 from . import padding, registers
-from .folding import Clobber, clobbers, enough
+from .folding import Clobber, clobbers, enough, windows
+from .indivisible import divided
 from .isl import Set
 from .model import symbols_of
 from .pairs import Pair, smallest_pair
@@ -98,12 +99,14 @@ class Judge:
         # A statement of an earlier form is the one of the same definition.
         serials = {s.definition.serial for s in edited}
         asked = [s for s in state.form.model.statements if s.definition.serial in serials]
-        found = [
-            v
-            for v in state.form.prover.violations(state.tree, asked, relaxed, context)
-            if not (v.source is v.sink and v.source.name in state.atomic and relaxed(v.source.base)
-                    and v.dependence.tensor is v.source.func)
-        ]  # fmt: skip
+
+        def indivisible(v: Violation) -> bool:
+            own = v.source is v.sink and v.dependence.tensor is v.source.func
+            return own and v.source.name in state.atomic and relaxed(v.source.base)
+
+        every = state.form.prover.violations(state.tree, asked, relaxed, context)
+        left = (divided(state.tree, v) if indivisible(v) else v for v in every)
+        found = [v for v in left if v is not None]
         return Faults(tuple(lost), (*found, *shared(state.tree, context)))
 
     def new_faults(self, changes: Sequence[Change], edited: Collection[Statement]) -> Faults:
@@ -128,10 +131,13 @@ class Judge:
             ScheduleError: says what is wrong.
         """
         context = self.callable(state)
-        wrong = padding.fault(state.form.model, state.tree, context, dict(state.folds))
-        if wrong is None and any(m.place in ("stack", "register") for m in state.memory.values()):
+        model = state.form.model
+        wrong = padding.fault(model, state.tree, context, dict(state.folds))
+        memory = {f: m for f, m in state.memory.items() if f in model.regions}
+        if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)
-            wrong = registers.fault(nests, state.memory)
+            folds = {**windows(model, state.tree), **dict(state.folds)}
+            wrong = registers.fault(nests, memory, folds)
         if wrong is not None:
             what, hint = wrong
             raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())

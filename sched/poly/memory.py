@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..lang import index as ix
+from ..lang.dtypes import DType
+from ..lang.nodes import Node, integer
+
 Place = Literal["auto", "heap", "stack", "register"]
 PLACES: tuple[Place, ...] = ("auto", "heap", "stack", "register")
+
+WHERE = {"heap": "on the heap", "stack": "on the stack", "register": "in registers"}
+
+SMALL, LARGEST = 16 << 10, 256 << 10
+"""Bytes: what lies on the stack without being asked to, and the most that may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +34,18 @@ class Memory:
     order: tuple[int, ...] = ()
     multiples: tuple[tuple[int, int], ...] = ()
     place: Place = "auto"
+
+    def pitches(self, extents: Sequence[Node]) -> tuple[Node, ...]:
+        """How many elements there are in memory along each axis."""
+        found = list(extents)
+        for axis, n in self.multiples:
+            found[axis] = ix.mul(ix.floordiv(ix.add(found[axis], integer(n - 1)), n), integer(n))
+        return tuple(found)
+
+    def bytes(self, dtype: DType, extents: Sequence[Node]) -> int | None:
+        """How much memory it takes, where that is a constant."""
+        counts = [n for n in map(ix.constant, self.pitches(extents)) if n is not None]
+        return math.prod(counts) * dtype.itemsize if len(counts) == len(extents) else None
 
 
 AS_WRITTEN = Memory()

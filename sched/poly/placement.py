@@ -20,8 +20,9 @@ from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .affine import Relation, affine_value
+from .bounds import span_of
 from .edits import map_stages, stored_in, with_body
-from .isl import Frame, Map, PwAff, Set, boxed, isl, relation, union_sets
+from .isl import BasicSet, Frame, Map, PwAff, Set, boxed, dim_count, isl, relation, union_sets
 from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves, loops_of
 from .model import Model
 from .statements import Access, Statement
@@ -214,8 +215,13 @@ class _Placer:
             needed[func] = boxed(region) if slides else region
         made = [self._lifted(s, node) for s in self.model.part(names, needed)]
         if demand.apart < len(names):
-            for statement in made:
-                _restrict(statement, _first(statement, frame, demand))
+            for func in node.funcs:
+                own = [s for s in made if s.func is func]
+                begun = [_written(s) for s in own if not s.definition.is_update]
+                early = len(node.funcs) == 1
+                where = _first(union_sets(begun[1:], begun[0]), frame, demand, early)
+                for statement in own:
+                    _restrict(statement, where)
         return made
 
     def _lifted(self, s: Statement, node: Produce) -> Statement:
@@ -304,27 +310,85 @@ def _named(where: Set, names: Sequence[str]) -> Set:
     return where
 
 
-def _first(statement: Statement, frame: Frame, demand: _Demand) -> Set:
-    """Of the instances that differ only in loops inside of the first `apart` ones, the first."""
+def _written(statement: Statement) -> Set:
+    """{ (around, element) }"""
+    return _with_iteration(statement, statement.write.map).range()
+
+
+def _with_iteration(statement: Statement, written: Map) -> Map:
+    """{ (around, instance) -> (around, element) }"""
+    count = len(statement.around)
+    around = Map.identity(statement.frame.space.map_from_set())
+    around = around.project_out(_OUT, count, len(statement.frame.dims) - count)
+    return around.flat_range_product(written)
+
+
+def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
+    """{ (around, element) } in the first of the iterations that differ only in loops inside of
+    the first `apart` ones.
+
+    Args:
+        early: or in one before it, if that is simpler.
+    """
     count = len(frame.dims)
-    own = len(statement.frame.dims) - count
+    own = dim_count(elements) - count
     inside = Frame(frame.params, tuple(f"#{k}" for k in range(own))).universe
     # { (around, instance) -> (loops, instance) }
     times = _times(frame, demand.times).product(Map.identity(inside.get_space().map_from_set()))
     times = times.flatten()
-    running = statement.domain.apply(times)
+    running = elements.apply(times)
     which = Map.from_range(running)
     which = which.move_dims(_IN, 0, _OUT, count, own).move_dims(_IN, 0, _OUT, 0, demand.apart)
-    first = which.lexmin()
+    first = _early(which) if early else which.lexmin()
     first = first.move_dims(_OUT, 0, _IN, 0, demand.apart)
     chosen = first.move_dims(_OUT, count, _IN, 0, own).range()
     return chosen.apply(times.reverse()).coalesce()
 
 
-def _restrict(statement: Statement, where: Set) -> None:
-    """Leaves out the other instances."""
-    statement.domain = statement.domain.intersect(where).coalesce()
+def _early(needed: Map) -> Map:
+    """{ instance -> the first iteration that needs it }; or one before that, if that is simpler.
+
+    A window that slides by a row needs one more row in each iteration, and several in the first
+    one. It is as good to begin with some iterations before the first, in which nothing else is
+    done: so the formula that holds for most is taken for all, where it is never too late.
+    """
+    exact = needed.lexmin().coalesce()
+    if exact.n_basic_map() == 1:
+        return exact
+    whole = needed.domain()
+    most = sorted(exact.get_basic_maps(), key=lambda piece: _extent(piece.domain()), reverse=True)
+    for piece in most[:3]:
+        formula = Map.from_basic_map(piece.affine_hull()).intersect_domain(whole)
+        is_function = whole.is_subset(formula.domain()) and formula.is_single_valued()
+        if is_function and _is_before(formula, exact):
+            return formula
+    return exact
+
+
+def _extent(where: BasicSet) -> tuple[int, int]:
+    """How large a set is: along how many axes without end, and its size along the others."""
+    alone = Set.from_basic_set(where)
+    count, endless, size = dim_count(alone), 0, 1
+    for k in range(count):
+        line = alone.project_out(_SET, k + 1, count - k - 1).project_out(_SET, 0, k)
+        span = span_of(line, 0)
+        endless, size = endless + (span is None), size * (span or 1)
+    return endless, size
+
+
+def _is_before(a: Map, b: Map) -> bool:
+    """Whether the first of two functions is nowhere later than the second."""
+    later = a.apply_range(Map.lex_gt(a.get_space().range()))
+    return bool(later.intersect(b).is_empty())
+
+
+def _restrict(statement: Statement, computed: Set) -> None:
+    """Runs the instances that compute some elements, { (around, element) }, and no others."""
+    base, around = statement.base, len(statement.around)
+    write = base.write.map.insert_dims(_IN, 0, around)
+    where = _with_iteration(statement, write).intersect_range(computed).domain().coalesce()
+    statement.domain = where
     statement.accesses[:] = [
-        replace(a, domain=a.domain.intersect(statement.domain).coalesce())
-        for a in statement.accesses
+        replace(a, domain=b.domain.insert_dims(_SET, 0, around).intersect(where).coalesce())
+        for a, b in zip(statement.accesses, base.accesses, strict=True)
     ]

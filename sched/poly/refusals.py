@@ -103,7 +103,7 @@ def _kind(directive: Directive, v: Violation) -> str:
 def _order_text(directive: Directive, v: Violation) -> str:
     if v.is_lost:
         return ""
-    if directive.name == "parallel" or v.kind == "race":
+    if directive.name in ("parallel", "accumulate_at") or v.kind == "race":
         return "two iterations would run at once, and one needs the other: "
     if directive.name == "vectorize":
         return "two lanes would run at once, and one needs the other: "
@@ -122,6 +122,8 @@ def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str |
                 "atomic() lets iterations add to the same element at once; rfactor(...) gives each "
                 "a partial sum"
             )
+        if directive.name == "accumulate_at":
+            return "keep it around the parallel loop; rfactor(...) gives each a partial sum"
         return "a float sum keeps its order: reassociate() allows any"
     if not d.exact:
         return "which elements they touch depends on data: trust() takes your word for it"

@@ -4,42 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..lang import index as ix
-from ..lang.nodes import Node, Var, postorder, replaced_all
+from ..lang.nodes import Node, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func
-from .memory import Memory
+from .folding import Window
+from .memory import LARGEST, WHERE, Memory
 from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 
 Fault = tuple[str, str]
 """What is wrong, and what would help."""
 
 
-def fault(nests: Sequence[Scan], memory: Mapping[Func, Memory]) -> Fault | None:
-    """What cannot be kept where it is asked to be."""
+def fault(
+    nests: Sequence[Scan], memory: Mapping[Func, Memory], folds: Mapping[Func, Window]
+) -> Fault | None:
+    """What cannot be kept where it is asked to be.
+
+    Args:
+        folds: what is kept of Funcs that are not stored whole.
+    """
+    every = [x for nest in nests for x in _rooms(nest)]
     for func, how in memory.items():
         if how.place not in ("stack", "register"):
             continue
-        rooms = [x for nest in nests for x in _rooms(nest) if x.func is func]
+        rooms = [x for x in every if x.func is func]
         if not rooms:
             return (
-                f"{func.name} lives for the whole program, and cannot be stored in a {how.place}",
+                f"{func.name} lives for the whole program, and cannot be stored {WHERE[how.place]}",
                 "store_at(...) or accumulate_at(...) a loop first",
             )
         for room in rooms:
-            if any(ix.constant(n) is None for n in room.extents):
-                return (
-                    f"the extents of {func.name} are not constant: it cannot be stored in a "
-                    f"{how.place}",
-                    "split the loops around it by constant factors",
-                )
-            moving = next(_moving(room.body, func, frozenset(), {}), None)
-            if how.place == "register" and moving is not None:
-                return (
-                    f"which element of {func.name} is used depends on the loop {moving}, which is "
-                    "neither unrolled nor a vector: a register has no address",
-                    f"unroll({moving!r}) or vectorize({moving!r})",
-                )
+            wrong = _no_room(room, how, folds) or _addressed(room, how)
+            if wrong is not None:
+                return wrong
     return None
+
+
+def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> Fault | None:
+    """Storage whose size is not known when compiling, or too large."""
+    func, extents = room.func, list(room.extents)
+    if isinstance(room, ScanAlloc) and func in folds:
+        extents[folds[func].axis] = integer(folds[func].planes)
+    needed = [how.bytes(t, extents) for t in func.dtypes]
+    bytes = sum(n for n in needed if n is not None)
+    if None in needed:
+        return (
+            f"the extents of {func.name} are not constant: it cannot be stored {WHERE[how.place]}",
+            "split the loops around it by constant factors",
+        )
+    if bytes > LARGEST:
+        return (
+            f"{func.name} takes {bytes} bytes, and no more than {LARGEST} can be stored "
+            f"{WHERE[how.place]}",
+            "a loop further inside, or smaller tiles",
+        )
+    return None
+
+
+def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
+    """What is to be in registers, and has elements that are found when the program runs."""
+    moving = next(_moving(room.body, room.func, frozenset(), {}), None)
+    if how.place != "register" or moving is None:
+        return None
+    return (
+        f"which element of {room.func.name} is used depends on the loop {moving}, which is "
+        "neither unrolled nor a vector: a register has no address",
+        f"unroll({moving!r}) or vectorize({moving!r})",
+    )
 
 
 def _rooms(scan: Scan) -> Iterator[ScanAlloc | ScanKeep]:

@@ -23,6 +23,7 @@ from .bounds import (
     local_extent,
     loop_bounds,
     remaining,
+    rounded_ends,
     span_of,
     split_guard,
     whole_bounds,
@@ -214,7 +215,7 @@ class _Scanner:
         whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
         names = Translator(self.parameters, scope.loops)
         known = scope.described.intersect_params(self.context)
-        axes = [local_extent(whole, depth, k, known, names) for k in range(func.ndim)]
+        axes = [local_extent(whole, depth, k, known, self.context, names) for k in range(func.ndim)]
         return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
 
     def _storage(
@@ -271,7 +272,8 @@ class _Scanner:
                 return whole  # the body is under a guard
         found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
         if found.step == 1 and has_gaps(visited, found, known):
-            exact = exact_ends(visited, known, Translator(self.parameters, scope.loops))
+            names = Translator(self.parameters, scope.loops)
+            exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
             return exact or found
         return found
 

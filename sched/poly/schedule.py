@@ -21,7 +21,7 @@ from .builder import Builder
 from .conditions import Conditions
 from .dependences import Dependence
 from .edits import At, stages
-from .explain import explain, notes
+from .explain import explain, hint_lines, memory_lines, notes
 from .folding import Window, copied, windows
 from .forms import Form, form_of
 from .inline import Rule, once_a_consumer, without_recomputation
@@ -390,6 +390,7 @@ class Schedule:
         head = f"Schedule of {self.program.signature()}"
         lines = [head, *(text(nest, 1, self.program.names) for nest in self.nests)]
         lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
+        lines += [f"  {line}" for line in (*memory_lines(self), *hint_lines(self))]
         lines += [f"  copies {a.name} first" for a in self.copied]
         lines += [f"  requires {c}" for c in self.conditions]
         lines += [f"  note: {text}" for text in notes(self)]

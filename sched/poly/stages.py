@@ -545,7 +545,8 @@ class StageHandle:
 
     def align_storage(self, axis: Any, multiple: int) -> StageHandle:
         """Makes the extent of an axis in memory a multiple of a number, for whole vectors."""
-        self._do("align_storage", axis=self._axis(axis), multiple=int(multiple))
+        _check_factor("align_storage", multiple, "multiple")
+        self._do("align_storage", axis=self._axis(axis), multiple=multiple)
         return self
 
     def store_in(self, place: str) -> StageHandle:
@@ -568,7 +569,8 @@ class StageHandle:
         name = tensor if isinstance(tensor, str) else s.program.names.get(_source(tensor))
         if name is None:
             raise ScheduleError(f"{self.name} does not read {tensor!r}")
-        self._do("prefetch", tensor=name, loop=_name(loop), distance=int(distance))
+        _check_factor("prefetch", distance, "distance")
+        self._do("prefetch", tensor=name, loop=_name(loop), distance=distance)
         return self
 
     def atomic(self) -> StageHandle:

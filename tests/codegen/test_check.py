@@ -215,3 +215,17 @@ def test_a_placed_func_is_needed_in_part_whatever_its_shape() -> None:
     schedule["products"].compute_at(schedule[f].update(0), "i")
     assert "for j in [0, i + 1):" in str(schedule)
     check(schedule, a=numbers(5))
+
+
+@pytest.mark.parametrize("loop", ["i", "j"])
+def test_reads_keep_their_conditions_where_storage_is_local(loop: str) -> None:
+    """What is in bounds of the whole Func is not, of the part that an iteration keeps."""
+    a = ps.Input("a", ps.int32, (n + 4,))
+    f = ps.Func("f")
+    f[i] = a[i + 2] * 2
+    g = ps.Func("g", (n, 2))
+    g[i, j] = ps.select(i % 2 == 0, f[i // 2 - 1] + f[i // 2], f[i // 2])
+    schedule = ps.Schedule(g)
+    schedule["f"].compute_at(g, loop)
+    for size in (1, 2, 3, 6):
+        check(schedule, a=numbers(size + 4))

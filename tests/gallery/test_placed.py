@@ -156,7 +156,7 @@ def demosaic_in_strips(s: ps.Schedule) -> None:
         s[name].compute_at(f, y).vectorize("x", LANES)
     for name in QUARTERS:
         s[name].compute_at(f, yo).vectorize("x", LANES)
-    assert "store r_gr[4, (w + 1) // 2]" in str(s)
+    assert "r_gr[4, (w + 1) // 2], " in str(s)
 
 
 @placed("max_filter", 41, 37)
@@ -366,12 +366,50 @@ def flash_attention_by_blocks_of_keys(s: ps.Schedule) -> None:
     s["mixed"].vectorize("c", LANES)
 
 
+@placed("flash_attention", 33, 7, 17, 12)
+def flash_attention_by_blocks_of_rows(s: ps.Schedule) -> None:
+    """The recurrences over blocks of keys, for four queries at a time."""
+    f = s["O"]
+    io, _ = f.split("i", 4)
+    f.parallel(io)
+    for name in ("total.piece(0)", "mixed.piece(0)", "weight", "top.piece(0)", "score"):
+        s[name].compute_at(f, io)
+    s["O"].vectorize("c", LANES)
+    assert "keeps 1 of mixed" in str(s)
+
+
+@placed("rnn_batch_first", 5, 11, 17)
+def recurrence_by_sequences(s: ps.Schedule) -> None:
+    """A recurrence for each row of its result, of which it keeps one state."""
+    s["last"].parallel("n")
+    s["h.piece(0)"].compute_at("last", "n")
+    assert "keeps 1 of h" in str(s)
+
+
+@placed("lstm_sequence", 11, 33, 17)
+def lstm_by_steps_of_its_result(s: ps.Schedule) -> None:
+    """A step of the recurrence for each row of the result: the window slides."""
+    s["h.piece(0)"].compute_at("y", "t").store_root()
+    assert "keeps 1 of h\n" in str(s)
+
+
 @placed("lstm_sequence", 11, 33, 17)
 def lstm_gates_by_steps(s: ps.Schedule) -> None:
     """What the inputs contribute to the gates of a step, at the loop over steps."""
     for name in ("h.sum0", "c.sum0", "c.sum2", "c.sum4"):
         s[name].compute_at("h", "t")
     assert "store c.sum4[1, U]" in str(s)
+
+
+@placed("jacobi_1d", 67, 9)
+def steps_by_tiles(s: ps.Schedule) -> None:
+    """All steps for each tile of the result, from a cone that overlaps those of its neighbours."""
+    f = s["last"]
+    io, _ = f.split("i", 8)
+    f.parallel(io)
+    s["f.piece(0)"].compute_at(f, io)
+    assert "for i in [max(io * 8 + t - T, 0), min(T + io * 8 + 8 - t, n)):" in str(s)
+    assert "keeps 2 of f" in str(s)
 
 
 # tests ------------------------------------------------------------------------------------------

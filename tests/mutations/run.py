@@ -84,8 +84,8 @@ FAULTS = (
     ),
     Fault(
         "one plane too few is kept", "poly/folding.py",
-        "                return Window(axis, planes)\n",
-        "                return Window(axis, max(planes - 1, 1))\n",
+        "            return Window(axis, planes)  # one of however many\n",
+        "            return Window(axis, max(planes - 1, 1))\n",
     ),
     Fault(
         "a vector has too few lanes", "poly/scan.py",

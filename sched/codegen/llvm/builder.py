@@ -99,11 +99,18 @@ class Builder:
         return self.assign(code, a.dtype, a.lanes)
 
     # memory -----------------------------------------------------------------------------------
-    def element(self, pointer: str, offset: Value, dtype: DType | None) -> str:
-        """The address `offset` elements of `dtype`, or bytes for None, past `pointer`."""
+    def element(
+        self, pointer: str, offset: Value, dtype: DType | None, is_there: bool = True
+    ) -> str:
+        """The address `offset` elements of `dtype`, or bytes for None, past `pointer`.
+
+        Args:
+            is_there: whether that is inside of what `pointer` points to.
+        """
         unit = "i8" if dtype is None else memory_type_name(dtype)
+        promise = " inbounds" if is_there else ""
         address = self.name()
-        self.emit(f"{address} = getelementptr inbounds {unit}, ptr {pointer}, {offset.typed}")
+        self.emit(f"{address} = getelementptr{promise} {unit}, ptr {pointer}, {offset.typed}")
         return address
 
     def load(self, address: str, dtype: DType, lanes: int = 1) -> Value:

@@ -56,12 +56,13 @@ class Evaluator:
                 where[node] = value
         return [self._get(r) for r in roots]
 
-    def address(self, buffer: ir.Buffer, index: tuple[Node, ...]) -> str:
-        """The address of an element whose index has been computed."""
+    def address(self, buffer: ir.Buffer, index: tuple[Node, ...], is_there: bool = True) -> str:
+        """The address of an element whose index has been computed; it may be out of bounds
+        unless `is_there`."""
         if len(index) != 1:
             raise InternalError(f"the index of {buffer.name} is not flattened: {len(index)} axes")
         unit = None if buffer.strided else buffer.dtype
-        return self.builder.element(self._pointers[buffer], self._get(index[0]), unit)
+        return self.builder.element(self._pointers[buffer], self._get(index[0]), unit, is_there)
 
     def _known(self, node: Node) -> Value | None:
         if node in self._statement:

@@ -50,7 +50,7 @@ class Emitter:
                 self._count(stmt)
             case ir.Prefetch(buffer=buffer, index=index):
                 self.evaluator.compute(*index)
-                self.builder.prefetch(self.evaluator.address(buffer, index))
+                self.builder.prefetch(self.evaluator.address(buffer, index, is_there=False))
             case ir.Call():
                 self._call(stmt)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ...lang.tensors import Func
-from ..edits import At, Place, loops_around, map_stages, node_at, place_of, put, stages
+from ..edits import At, Place, loops_around, map_stages, node_at, place_of, put, stages, with_body
 from ..isl import Map, Set, isl, union_sets
-from ..looptree import Alloc, Loop, Seq, Stage, Tree, loop_map
+from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
 
 
 def fission(tree: Seq, at: At, after: str) -> Seq:
@@ -124,7 +125,21 @@ def restricted(loop: Loop, depth: int, part: Map, suffix: str) -> Tree:
         kept = chosen if s.where is None else s.where.intersect(chosen)
         return replace(s, where=kept, part=s.part + suffix)
 
-    return map_stages(loop, change)
+    made = _by_stage(loop, change, suffix)
+    assert isinstance(made, Loop)
+    return made
+
+
+def _by_stage(tree: Tree, change: Callable[[Stage], Stage], suffix: str) -> Tree:
+    """Every stage changed; but those that are computed inside for others run as far as these need
+    them, and get a name of their own only."""
+    if isinstance(tree, Stage):
+        return change(tree)
+    if isinstance(tree, Produce):
+        named = map_stages(tree, lambda s: replace(s, part=s.part + suffix))
+        assert isinstance(named, Produce)
+        return replace(named, demand=None)
+    return with_body(tree, tuple(_by_stage(child, change, suffix) for child in tree.body))
 
 
 def outer_loops(stage: Stage, count: int) -> Map:

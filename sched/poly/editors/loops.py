@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...lang.nodes import Node, substitute
@@ -44,6 +45,12 @@ class LoopEditor(BaseEditor):
     def rename(self, loop: str, name: str) -> tuple[str, ...]:
         at = self.at(loop)
         self._fresh(at, [name], [loop])
+        inside = {stage.name for stage in stages(at.loop)}
+        hints = tuple(
+            replace(p, loop=name) if p.loop == loop and p.stage in inside else p
+            for p in self.state.prefetches
+        )
+        self.state = replace(self.state, prefetches=hints)
         self.tree = nests.rename(self.tree, at, name)
         return ()
 
@@ -141,6 +148,8 @@ class LoopEditor(BaseEditor):
 
     def _check_kept(self) -> None:
         """Whether nothing else uses what a stage keeps to itself."""
+        if not any(isinstance(node, Keep) for node in self._nodes()):
+            return
         for path, stage in leaves(self.tree):
             depth = 0
             for _, node in path:

@@ -89,7 +89,7 @@ class PlacementEditor(BaseEditor):
         self._compute_at(funcs, at, consumer)
         for func in funcs:
             for made in func.history.reductions:
-                if self._only_read_by(made, funcs):
+                if made not in funcs and self._only_read_by(made, funcs):
                     self._compute_at((made,), self.at(loop, consumer), consumer)
         return ()
 

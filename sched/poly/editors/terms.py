@@ -101,7 +101,7 @@ class TermsEditor(BaseEditor):
 
     def align_storage(self, axis: int, multiple: int) -> tuple[str, ...]:
         func = self._own().statement.func
-        if not 0 <= axis < func.ndim or multiple < 1:
+        if not 0 <= axis < func.ndim:
             raise self._malformed(f"{func.name} has {func.ndim} axes, and no axis {axis}")
         old = self.state.memory.get(func, Memory()).multiples
         others = tuple((a, n) for a, n in old if a != axis)
@@ -126,15 +126,17 @@ class TermsEditor(BaseEditor):
         return ()
 
     def prefetch(self, tensor: str, loop: str, distance: int) -> tuple[str, ...]:
-        self.at(loop)
+        kind = self.at(loop).loop.kind
+        if kind in ("vector", "unrolled"):
+            raise self._malformed(
+                f"{loop} is {kind}: it has no later iterations to fetch for", "a loop around it"
+            )
         names = self.form.program.names
         have = dict.fromkeys(names[a.tensor] for a in self._own().statement.reads)
         if tensor not in have:
             raise self._malformed(
                 f"{self.stage} does not read {tensor}", "it reads " + ", ".join(have)
             )
-        if distance < 1:
-            raise self._malformed("a prefetch is at least one iteration ahead")
         made = Prefetch(self.stage, tensor, loop, distance)
         self.state = replace(self.state, prefetches=(*self.state.prefetches, made))
         return ()

@@ -364,7 +364,7 @@ def test_no_sum_is_parallel(dtype: ps.DType) -> None:
     s = ps.Schedule(product(dtype))
     if not dtype.is_int:
         s["C"].update(0).reassociate()
-    with refused(s, "parallel('k')", hint="adds to the same element", kind="race"):
+    with refused(s, "parallel('k')", hint="add to the same element", kind="race"):
         s["C"].update(0).parallel("k")
 
 

@@ -64,7 +64,7 @@ def test_refuses_a_race() -> None:
 
 def test_refuses_a_sum() -> None:
     s = ps.Schedule(product(ps.int64))
-    with refused(s, "parallel('k')", hint="a loop over its Vars", kind="race"):
+    with refused(s, "parallel('k')", hint="gives each a partial sum", kind="race"):
         s["C"].update(0).parallel("k")
 
 

@@ -1,0 +1,256 @@
+"""In which order a schedule runs, as data and as a picture.
+
+    record = recorded(s, image)       # runs a schedule slowly, and notes what is computed when
+    order_picture(record)             # a heat map a Func, and what is kept meanwhile
+
+What runs are the lowered loops, by the executor that `check` uses. Time counts their statements:
+lanes of a vector compute at one time, iterations of parallel loops one after the other.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..codegen.check import module_of
+from ..codegen.execute import Location, Machine, Path as Place, Touch, Write
+from ..codegen.ir import Buffer
+from ..codegen.kernel import SizeChecks
+from ..interp.evaluate import Symbols
+from ..lang.binding import bind
+from ..lang.errors import InternalError, LanguageError
+from ..poly.schedule import Schedule
+from .extras import need
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Element = tuple[int, ...]
+
+_HEIGHT = 3.2  # of the pictures, in inches
+_DPI = 100
+_LARGEST = 400  # elements whose numbers of repetition are written into them
+
+
+@dataclass(eq=False)
+class Computed:
+    """What was computed of a Func.
+
+    Attributes:
+        first: when each element was computed first, from 0.
+        counts: how often each was.
+        live: int[steps], behind each step how many values are there that will still be read; of
+            an output all that are there.
+        bytes: of all places in memory that it took.
+    """
+
+    first: dict[Element, int] = field(default_factory=dict)
+    counts: Counter[Element] = field(default_factory=Counter)
+    live: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    bytes: int = 0
+
+    @property
+    def origin(self) -> Array:
+        """The smallest index along each axis."""
+        found: Array = np.array(list(self.first), np.int64).min(axis=0)
+        return found
+
+    @property
+    def times(self) -> Array:
+        """float[...]: `first` over the bounding box of its elements, NaN where nothing was."""
+        return self._box(self.first, np.nan)
+
+    @property
+    def repeats(self) -> Array:
+        """float[...]: `counts` over the same box."""
+        return self._box(self.counts, 0)
+
+    def _box(self, values: dict[Element, int], other: float) -> Array:
+        points = np.array(list(self.first))
+        found = np.full(points.max(axis=0) - self.origin + 1, other, np.float64)
+        for point, value in values.items():
+            found[tuple(np.array(point) - self.origin)] = value
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """One run: of each Func that was computed, by its name, what was. `outputs` are among them."""
+
+    steps: int
+    funcs: dict[str, Computed]
+    outputs: frozenset[str]
+
+
+def recorded(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Record:
+    """Runs a schedule on the arguments of a call, slowly, and notes what is computed when.
+
+    Raises:
+        CallError: as a call.
+        LanguageError: an extern stage is in the program, which has no instances.
+    """
+    program = schedule.program
+    for d in program.definitions:
+        if d.opaque is not None:
+            raise LanguageError(
+                f"{d.func.name} is an extern stage, which computes all of its elements at once",
+                where=d.span,
+            )
+    binding = bind(program, args, kwargs)
+    start = {program.names[t]: a.copy() for t, a in binding.arrays.items()}
+    start |= {program.names[a]: binding.arrays[a.initial].copy() for a in program.inouts}
+    symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
+    names = {s.definition.serial: program.names[s.func] for s in schedule.model.statements}
+    recorder = _Recorder(names)
+    Machine(module_of(schedule), symbols, start, recorder).run()
+    return recorder.record(frozenset(program.names[f] for f in program.outputs))
+
+
+class _Recorder:
+    """Watches a machine; `names` are those of Funcs by the serials of their definitions."""
+
+    def __init__(self, names: dict[int, str]) -> None:
+        self.names = names
+        self.steps = 0
+        self.funcs = {name: Computed() for name in names.values()}
+        #: What is in memory: whose it is, since when, and when it was last read.
+        self.there: dict[Location, tuple[str, int, int]] = {}
+        self.lives: list[tuple[str, int, int]] = []
+        self.places: dict[str, dict[tuple[Buffer, Element], int]] = {}
+
+    def joint(self, path: Place, writes: list[Write]) -> None:
+        for w in writes:
+            self.looked(path, list(w.reads))
+        for w in writes:
+            owner = self._owner(w)
+            if owner is not None:
+                self._write(owner, w.to)
+        for name, element in {(self.names[w.key[0]], w.to.element) for w in writes if w.key}:
+            self.funcs[name].first.setdefault(element, self.steps)
+            self.funcs[name].counts[element] += 1
+        self.steps += any(w.key is not None for w in writes)
+
+    def looked(self, path: Place, reads: list[Touch]) -> None:
+        for r in reads:
+            if r.location in self.there:
+                owner, since, _ = self.there[r.location]
+                self.there[r.location] = owner, since, self.steps
+
+    def wrong(self, kind: str, text: str) -> None:
+        raise InternalError(f"{kind}: {text}")
+
+    def _owner(self, w: Write) -> str | None:
+        """Whose value is written; a copy's is its source's."""
+        if w.key is not None:
+            return self.names[w.key[0]]
+        found = (self.there[r.location][0] for r in w.reads if r.location in self.there)
+        return next(found, None)
+
+    def _write(self, owner: str, to: Touch) -> None:
+        if to.location in self.there:
+            self.lives.append(self.there[to.location])
+        self.there[to.location] = owner, self.steps, self.steps
+        at = to.location[1][-len(to.element) :] if to.element else ()
+        self.places.setdefault(owner, {})[to.buffer, at] = to.buffer.dtype.itemsize
+
+    def record(self, outputs: frozenset[str]) -> Record:
+        kept = [
+            (owner, since, self.steps if owner in outputs else last)
+            for owner, since, last in self.there.values()
+        ]
+        for name, computed in self.funcs.items():
+            change = np.zeros(self.steps + 2, np.int64)
+            for owner, since, last in (*self.lives, *kept):
+                if owner == name:
+                    change[since] += 1
+                    change[last] -= 1
+            computed.live = np.cumsum(change)[: self.steps]
+            computed.bytes = sum(self.places.get(name, {}).values())
+        found = {name: c for name, c in self.funcs.items() if c.first}
+        return Record(self.steps, found, outputs)
+
+
+class Picture:
+    """A figure of matplotlib's, which notebooks show."""
+
+    def __init__(self, figure: Any) -> None:
+        self.figure = figure
+
+    def _repr_png_(self) -> bytes:
+        found = io.BytesIO()
+        self.figure.savefig(found, format="png", dpi=_DPI)
+        return found.getvalue()
+
+    def save(self, path: Path) -> Path:
+        """Writes a PNG file, and returns its path."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self._repr_png_())
+        return path
+
+
+def order_picture(record: Record) -> Picture:
+    """When each element was computed first, as a colour, a picture a Func of one or two axes; in
+    elements that were computed several times stands how often. At the right, over time, how many
+    values are kept of Funcs that are no outputs.
+
+    Raises:
+        MissingExtra: matplotlib is not installed.
+    """
+    need("drawing", "viz", "matplotlib")
+    from matplotlib.figure import Figure
+
+    drawn = {name: c for name, c in record.funcs.items() if c.times.ndim in (1, 2)}
+    inside = {name: c for name, c in record.funcs.items() if name not in record.outputs}
+    images = [np.atleast_2d(c.times) for c in drawn.values()]
+    widths = [min(max(x.shape[1] / x.shape[0], 0.4), 4) for x in images]
+    widths += [1.2] if inside else []
+    figure = Figure(figsize=(_HEIGHT * sum(widths) + 0.9, _HEIGHT), layout="compressed")
+    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
+    for place, (name, computed), image in zip(axes, drawn.items(), images, strict=False):
+        (top, left), (height, width) = _corner(computed), image.shape
+        ends = (left - 0.5, left + width - 0.5, top + height - 0.5, top - 0.5)
+        shown = place.imshow(image, vmin=0, vmax=max(record.steps - 1, 1), extent=ends)
+        place.set_title(name)
+        place.tick_params(labelsize=7)
+        _write_repeats(place, computed, record.steps)
+    if images:
+        bar = figure.colorbar(shown, ax=list(axes[: len(images)]), pad=0.01, aspect=30)
+        bar.set_label("time of the first computation", size=8)
+        bar.ax.tick_params(labelsize=7)
+    if inside:
+        _draw_live(axes[-1], inside)
+    return Picture(figure)
+
+
+def _corner(computed: Computed) -> tuple[int, int]:
+    """The first row and the first column."""
+    origin = [0, *map(int, computed.origin)]
+    return origin[-2], origin[-1]
+
+
+def _write_repeats(place: Any, computed: Computed, steps: int) -> None:
+    """Numbers in elements that were computed several times, if there are few elements."""
+    repeats, times = np.atleast_2d(computed.repeats), np.atleast_2d(computed.times)
+    top, left = _corner(computed)
+    if repeats.size <= _LARGEST:
+        for row, column in zip(*np.nonzero(repeats > 1), strict=True):
+            colour = "black" if times[row, column] > 0.7 * steps else "white"
+            style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
+            place.text(left + column, top + row, f"{repeats[row, column]:.0f}", **style)
+
+
+def _draw_live(place: Any, inside: dict[str, Computed]) -> None:
+    for name, computed in inside.items():
+        place.step(range(len(computed.live)), computed.live, where="post", label=name)
+    place.set_ylim(bottom=0)
+    place.set_title("values kept" if len(inside) > 1 else f"values of {next(iter(inside))} kept")
+    place.set_xlabel("time", size=8)
+    place.tick_params(labelsize=7)
+    if len(inside) > 1:
+        place.legend(fontsize=7)
+
+
+__all__ = ["Computed", "Picture", "Record", "order_picture", "recorded"]
