@@ -180,13 +180,15 @@ VALUES = (1.0, np.nan, -0.0, 0.0, np.inf)
 
 @pytest.mark.parametrize("which", ["argmax", "argmin"])
 @pytest.mark.parametrize("factor", [1, 2, 3, 4])
-def test_ties_and_nan_in_all_orders(which: str, factor: int) -> None:
-    """Every row of four of five values, cut in every way: the interpreter's element."""
+@pytest.mark.parametrize("loop", ["ko", "ki"])
+def test_ties_and_nan_in_all_orders(which: str, factor: int, loop: str) -> None:
+    """Every row of four of five values, cut in every way, one after the other or every other one:
+    the interpreter's element."""
     f = best(which)
     s = ps.Schedule(f)
     u = s[f"at.{which}0"].update(0)
     u.split("k", factor)
-    u.rfactor("ko")
+    u.rfactor(loop)
     x = np.array(list(itertools.product(VALUES, repeat=4)), "f4")
     np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
 
