@@ -338,12 +338,14 @@ class Judge:
 
     def _needed(self) -> set[Key]:
         """The instances without which outputs, or others that must run, lack something. A Func
-        may be computed in part where its consumers have become less, by inlining."""
+        may be computed in part where its consumers have become less, by inlining, and is where it
+        is computed at a loop of theirs."""
         writers: dict[Place, list[Recorded]] = {}
         for r in self.meaning.instances.values():
             if r.key[0] in self.stored and r.place is not None:
                 writers.setdefault(r.place, []).append(r)
-        waiting = [p for p in writers if isinstance(p[0], Func) and self.program.is_fixed(p[0])]
+        whole = {d.func for k, d in self.stored.items() if k not in self.placed}
+        waiting = [p for p in writers if p[0] in whole and self.program.is_fixed(p[0])]
         seen, found = set(waiting), set[Key]()
         while waiting:
             for r in writers.get(waiting.pop(), ()):

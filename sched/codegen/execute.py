@@ -183,15 +183,8 @@ class Machine:
                 for number, value in enumerate(range(lo, hi, step)):
                     with self._at(kind, number):
                         self._run(body, {**env, var: value})
-            case Alloc(buffers=buffers, origin=origin, body=body):
-                found = self._looked(stmt, env)
-                named: dict[Node, int] = {
-                    var: int(x) for (var, _), x in zip(origin, found, strict=True)
-                }
-                for b in buffers:
-                    self.lives[b] = self.lives.get(b, 0) + 1
-                    self.boxes[b] = self._box(b, named)
-                self._run(body, {**env, **named})
+            case Alloc():
+                self._alloc(stmt, env)
             case If(body=body):
                 (holds,) = self._looked(stmt, env)
                 if holds:
@@ -202,6 +195,19 @@ class Machine:
                 self._looked(stmt, env)
             case Call():
                 self._looked(stmt, env)  # a trace, which prints
+
+    def _alloc(self, stmt: Alloc, env: Env) -> None:
+        """Storage that begins with garbage, and is gone afterwards."""
+        found = self._looked(stmt, env)
+        named: dict[Node, int] = {
+            var: int(x) for (var, _), x in zip(stmt.origin, found, strict=True)
+        }
+        for b in stmt.buffers:
+            self.lives[b] = self.lives.get(b, 0) + 1
+            self.boxes[b] = self._box(b, named)
+        self._run(stmt.body, {**env, **named})
+        for b in stmt.buffers:
+            self.lives[b] += 1
 
     def _begin(self, stmt: Stmt, env: Env) -> _Statement:
         """The functions of a statement, all of whose loads have been tried."""
