@@ -13,10 +13,10 @@ from ..lang.records import Directive
 from ..lang.tensors import Func
 from .affine import condition, condition as sizes_condition
 from .directives import bodies, loops, mapping, placing, tails
-from .edits import At, loops_around, nest_of, place_of, stages
+from .edits import At, Place, loops_around, nest_of, place_of, stages
 from .folding import Window, foldable
 from .isl import Frame, Set
-from .looptree import Seq, Stage, leaves, loops_of
+from .looptree import Produce, Seq, Stage, Tree, leaves, loops_of
 from .model import Model
 from .placement import at_root, placed, produced
 from .proof import accumulates
@@ -306,7 +306,13 @@ class Editor:
         at = self.at(loop, other)
         if any(s.name == self.stage for s in stages(at.loop)):
             raise self._malformed(f"{self.stage} is inside of the loop {loop} of {other} already")
-        place_of(self.tree, self.stage)
+        own = place_of(self.tree, self.stage)
+        if _producer_at(self.tree, own) is not _producer_at(self.tree, at.place):
+            raise self._malformed(
+                f"{self.stage} and {other} are computed at different places",
+                "compute_at puts a Func into the loops of what reads it, and store_at outside "
+                "of them lets it slide",
+            )
         self._touch(at)
         self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
         self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
@@ -523,6 +529,17 @@ class Editor:
         names = self.state.reassociated | {stage.statement.name}
         self.state = replace(self.state, reassociated=names)
         return ()
+
+
+def _producer_at(tree: Seq, place: Place) -> Produce | None:
+    """The innermost node around a place that computes Funcs for what stands behind it."""
+    found: Produce | None = None
+    node: Tree = tree
+    for position in place:
+        assert not isinstance(node, Stage)
+        node = node.body[position]
+        found = node if isinstance(node, Produce) else found
+    return found
 
 
 def leaves_of(tree: Seq, statements: Collection[Statement]) -> Iterator[Stage]:
