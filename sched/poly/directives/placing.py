@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
-from ..edits import At, stages, with_body
+from ..edits import At, Body, rewritten, stages, with_body
+from ..isl import Set, isl
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree
 
-Body = tuple[Tree, ...]
+_SET = isl.dim_type.set
 
 
 def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]) -> Seq:
@@ -45,7 +46,7 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
             f"nothing inside of the loop {at.loop.name} reads {names}",
             hint=f"{names} can be computed at a loop around a stage that reads it",
         )
-    return _rewritten(tree, change, [nest for nest, _ in nests])
+    return rewritten(tree, change, [nest for nest, _ in nests])
 
 
 def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
@@ -58,7 +59,7 @@ def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
             return body
         return (with_body(node, body),) if body else ()
 
-    body = _rewritten(tree, change, [nest for nest, _ in nests]).body
+    body = rewritten(tree, change, [nest for nest, _ in nests]).body
     body = _before_readers(body, funcs, moved) or (*moved, *body)
     for func in funcs:
         body = (Alloc(func, body),)
@@ -77,27 +78,11 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
                 body = (Alloc(func, body, asked=True),)
         return (with_body(node, body),)
 
-    body = _rewritten(tree, change).body
+    body = rewritten(tree, change).body
     if loop is None:
         for func in funcs:
             body = (Alloc(func, body, asked=True),)
     return Seq(body)
-
-
-def _rewritten(
-    tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()
-) -> Seq:
-    """The tree without some nodes and with each other one replaced, innermost ones first:
-    `change` is given the node as it was and what its body has become."""
-
-    def visit(node: Tree) -> Body:
-        if any(node is gone for gone in without):
-            return ()
-        if isinstance(node, Stage):
-            return (node,)
-        return change(node, tuple(x for child in node.body for x in visit(child)))
-
-    return Seq(tuple(x for child in tree.body for x in visit(child)))
 
 
 def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ...]]]:
@@ -140,11 +125,27 @@ def _moved(nest: Tree, old: tuple[Var, ...], new: tuple[Var, ...]) -> Tree:
                 f"the loops of {nest.name} are skewed by loops around them, and cannot move",
                 hint="say where it is computed first, then skew",
             )
-        return replace(nest, coordinates=(*new, *own))
+        where = None if nest.where is None else _lifted(nest, nest.where, len(old), len(new))
+        return replace(nest, coordinates=(*new, *own), where=where)
     moved = with_body(nest, tuple(_moved(child, old, new) for child in nest.body))
     if isinstance(moved, Produce):
         return replace(moved, around=(*new, *moved.around[len(old) :]))
     return moved
+
+
+def _lifted(stage: Stage, where: Set, old: int, new: int) -> Set:
+    """The instances of a part of a stage, over other loops around it.
+
+    Raises:
+        ScheduleError: which they are depends on the loops that it leaves.
+    """
+    own = where.project_out(_SET, 0, old)
+    if not own.insert_dims(_SET, 0, old).is_subset(where):
+        raise ScheduleError(
+            f"{stage.name} is a part of its stage by iterations of the loops around it",
+            hint="say where it is computed first, then peel or partition",
+        )
+    return own.insert_dims(_SET, 0, new)
 
 
 def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:
