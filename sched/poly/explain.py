@@ -14,6 +14,7 @@ from .edits import loops_around, stages
 from .expressions import Translator
 from .isl import isl
 from .looptree import Loop, Tree
+from .placed import local_extents, moves, placements
 from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq, ScanStage
 from .visits import Uncountable, empty_shares
 
@@ -26,6 +27,7 @@ def explain(s: Schedule) -> str:
     """The whole text, section by section; a section without anything is left out."""
     sections = (
         ("stages", list(_stages(s))),
+        ("placement", list(placements(s))),
         ("storage", list(_storage(s))),
         ("requires", list(s.conditions)),
         ("notes", [*notes(s), *_wider(s), *_guards(s)]),
@@ -47,6 +49,7 @@ def notes(s: Schedule) -> Iterator[str]:
             updates = [n for n in touched if n.startswith(f"{d.func.name}.update")]
             if pure is not None and not updates:
                 yield f"{d.func.name} is scheduled, {stage.name} is not"
+    yield from moves(s)
     if s.directives and not _has_vectors(s.tree):
         yield "no loop is vectorised"
     for name in s.broken_by:
@@ -85,7 +88,7 @@ def _storage(s: Schedule) -> Iterator[str]:
     for func in s.funcs:
         if func in s.program.outputs:
             continue
-        extents = _extents(s, func)
+        extents = local_extents(s, func) or _extents(s, func)
         window = windows.get(func)
         kept = "" if window is None else f", {window.planes} kept along axis {window.axis}"
         types = ", ".join(t.name for t in func.dtypes)
