@@ -14,12 +14,13 @@ one. A read at an index that depends on data stands for all elements that it may
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .edits import stages
-from .isl import Map, Set, isl
+from .isl import BudgetExceeded, Map, Set, budget, isl
 from .looptree import Loop, Path, Produce, Seq, Tree, loops_of, time_maps
 from .model import Model
 from .placement import produced, storage_of, stored_depth
@@ -31,6 +32,9 @@ LARGEST = 8
 
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
+
+OPERATIONS = 5_000_000
+"""So much work may isl put into one window: a few seconds."""
 
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]
@@ -52,9 +56,10 @@ def windows(model: Model, tree: Seq) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each."""
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):
-        window = _window(model, func, tree)
-        if window is not None:
-            found[func] = window
+        with suppress(BudgetExceeded), budget(OPERATIONS):  # else it is stored whole
+            window = _window(model, func, tree)
+            if window is not None:
+                found[func] = window
     return found
 
 
