@@ -74,6 +74,7 @@ class Editor:
             self.tree, changed = placed(self.model, self.tree)
             self.edited |= changed
         self._check_kinds()
+        self._check_lanes()
         gone = dict(self.state.gone)
         after = self._loop_names()
         for stage, names in before.items():
@@ -245,6 +246,18 @@ class Editor:
                     f"the {wrong.loop.kind} loop {wrong.loop.name} would be inside of the vector "
                     f"loop {lanes[0].loop.name}",
                     "reorder, so that the vector loop is inside",
+                )
+
+    def _check_lanes(self) -> None:
+        """Whether lanes would compute Funcs: they share storage."""
+        for path, node in produced(self.tree):
+            loop = next((x for x in loops_of(path) if x.kind == "vector"), None)
+            if loop is not None:
+                names = " and ".join(f.name for f in node.funcs)
+                raise self._malformed(
+                    f"{names} would be computed inside of the vector loop {loop.name}: its lanes "
+                    "run together",
+                    f"compute {names} at a loop outside of {loop.name} first",
                 )
 
     def _check_count(self, at: At) -> None:

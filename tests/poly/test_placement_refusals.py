@@ -185,6 +185,14 @@ def test_refuses_loops_of_lanes() -> None:
     ran(s, n=3, m=9)
 
 
+def test_refuses_lanes_of_a_loop_that_computes_something() -> None:
+    s = blur()
+    s["bx"].compute_at("by", j)
+    with refused(s, "bx would be computed inside of the vector loop ji", status="malformed",
+                 hint="compute bx at a loop outside of ji first"):  # fmt: skip
+        s["by"].vectorize(j, 4)
+
+
 def test_refuses_a_loop_of_its_own() -> None:
     s = blur()
     with refused(s, "bx belongs to bx itself", status="malformed"):
