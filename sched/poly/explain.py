@@ -60,7 +60,7 @@ def notes(s: Schedule) -> Iterator[str]:
         yield f"trusted, {reason}: {directive.text()}"
 
 
-_OF_THE_FUNC = {"compute_at", "compute_root", "store_at", "fold_storage"}
+_OF_THE_FUNC = {"compute_at", "compute_root", "store_at", "store_root", "fold_storage"}
 """Directives that concern a pure definition and its updates together."""
 
 

@@ -9,7 +9,7 @@ import pytest
 import polysched as ps
 
 from .directives.support import listed
-from .placing import blur, chain, i, j, kept, m, n, ran, right
+from .placing import blur, chain, i, j, kept, m, n, ran, right, scans
 
 TAILS = pytest.mark.parametrize("tail", ["auto", "guard", "peel", "shift"])
 
@@ -215,6 +215,42 @@ def test_a_product_in_tiles_of_its_consumer() -> None:
     s["D"].parallel("io")
     right(s, over=(0, 1, 3, 9))
     assert kept(s, n=100, m=10) == {"C": 4 * 8 * 4}
+
+
+# as values --------------------------------------------------------------------------------------
+def test_written_down_and_read_back() -> None:
+    s = chain(3)
+    s["f2"].split(i, 4)
+    s["f1"].compute_at("f2", "ii").store_at("f2", "io")
+    s["f0"].compute_at("f1", i).store_root()
+    s["f2"].parallel("io")
+    back = ps.Schedule.from_json(s.program.outputs[0], s.to_json())
+    assert back == s
+    assert str(back) == str(s)
+    names = {"ps": ps, **{f.name: f for f in s.program.funcs}}
+    exec(s.source(), names)
+    assert names["s"] == s
+
+
+def test_a_variant_that_is_placed_by_itself() -> None:
+    s = chain(2)
+    s["f0"].compute_at("f1", i)
+    wide = s.specialize(m >= 4)
+    wide["f0"].store_root()
+    right(s)
+    assert "keeps 3 of f0" in str(wide)
+    assert "keeps" not in str(s)
+
+
+def test_a_batch_is_proven_at_its_end() -> None:
+    """Storage that would be written at once, until it is moved inside."""
+    s = scans(2)
+    with s.batch():
+        s["f"].split(i, 4)
+        s["f"].parallel("io")
+        s["c"].compute_at("f", "io").store_root()
+        s["c"].store_at("f", "io")
+    right(s)
 
 
 # depth ------------------------------------------------------------------------------------------
