@@ -101,6 +101,8 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
     for pairs in found:
         result = result.union(pairs)
     own = apart(a, b, tensor)
+    if own is not None and not same_copy(a, b, tensor, own):
+        return Map.empty(_space(a, b))
     if own is None:
         own = 0 if kind == "flow" else _iterations_apart(met, tensor)
     return result.intersect(_related(a, b, list(range(own)), _identity)) if own else result
@@ -110,6 +112,14 @@ def apart(a: Placed, b: Placed, tensor: object) -> int | None:
     """Around how many loops a tensor is computed anew for each iteration; None if it is not."""
     node = producer(a.path, tensor) or producer(b.path, tensor)
     return None if node is None else node.apart
+
+
+def same_copy(a: Placed, b: Placed, tensor: object, apart: int) -> bool:
+    """Whether what one stage computes of a tensor is ever what another one uses: parts of a loop
+    that was taken apart compute it each for itself."""
+    stored = [[x for _, x in p.path if isinstance(x, Alloc) and x.func is tensor] for p in (a, b)]
+    same = all(x is y for x, y in zip(*stored, strict=False)) and len(stored[0]) == len(stored[1])
+    return same and len(meeting(a, b).loops) >= apart
 
 
 def alike(a: Placed, b: Placed, loops: int) -> Map:

@@ -19,7 +19,7 @@ def attention() -> tuple[ps.Func, ...]:
     Q = ps.Input("Q", ps.float32, (n, d))
     K, V = (ps.Input(name, ps.float32, (BLOCK * nb, d)) for name in "KV")
     r, c = ps.RVar("r", 0, d), ps.RVar("c", 0, BLOCK)
-    S, M, P, L, O = (ps.Func(name) for name in "SMPLO")  # noqa: E741
+    S, M, P, L, O = (ps.Func(name) for name in "SMPLO")
     S[i, b, j] = ps.sum(Q[i, r] * K[b * BLOCK + j, r], r)
     M[i, b] = ps.maximum(ps.select(b > 0, M[i, b - 1], -3e38), ps.max(S[i, b, c], c))
     P[i, b, j] = ps.exp(S[i, b, j] - M[i, b])
@@ -35,7 +35,7 @@ def attention() -> tuple[ps.Func, ...]:
 
 def flash() -> ps.Schedule:
     """Rows by four; all else at the loop over blocks of keys."""
-    S, M, P, L, O, att = attention()  # noqa: E741
+    S, M, P, L, O, att = attention()
     s = ps.Schedule(att)
     s[att].split(i, BLOCK)
     for f in (O, L):
