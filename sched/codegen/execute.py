@@ -208,6 +208,19 @@ class Machine:
             self.boxes[b] = self._box(b, named)
         self._run(stmt.body, {**env, **named})
 
+    def _alloc(self, stmt: Alloc, env: Env) -> None:
+        """Storage that begins with garbage, and is gone afterwards."""
+        found = self._looked(stmt, env)
+        named: dict[Node, int] = {
+            var: int(x) for (var, _), x in zip(stmt.origin, found, strict=True)
+        }
+        for b in stmt.buffers:
+            self.lives[b] = self.lives.get(b, 0) + 1
+            self.boxes[b] = self._box(b, named)
+        self._run(stmt.body, {**env, **named})
+        for b in stmt.buffers:
+            self.lives[b] += 1
+
     def _begin(self, stmt: Stmt, env: Env) -> _Statement:
         """The functions of a statement, all of whose loads have been tried."""
         if id(stmt) not in self._prepared:

@@ -48,8 +48,8 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
     parts = _parts(iterations, known, last)
     lo = ix.minimum(ix.maximum(_lower(c, last, translate) for c in lower) for lower, _ in parts)
     hi = ix.maximum(ix.minimum(_upper(c, last, translate) for c in upper) for _, upper in parts)
-    above = [_described(lower, iterations) for lower, _ in parts]
-    below = [_described(upper, iterations) for _, upper in parts]
+    above = [_described(lower, iterations, last, 1) for lower, _ in parts]
+    below = [_described(upper, iterations, last, -1) for _, upper in parts]
     described = union_sets(above[1:], above[0]).intersect(union_sets(below[1:], below[0]))
     if step > 1 and offset is not None:
         lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
@@ -133,8 +133,14 @@ def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds |
     by_outer = Map.from_range(iterations)
     by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
     lower, upper = parts[0]
-    above = [_Side(_described(lower, iterations), [_lower(c, depth, translate) for c in lower])]
-    below = [_Side(_described(upper, iterations), [_upper(c, depth, translate) for c in upper])]
+    above = [
+        _Side(_described(lower, iterations, depth, 1), [_lower(c, depth, translate) for c in lower])
+    ]
+    below = [
+        _Side(
+            _described(upper, iterations, depth, -1), [_upper(c, depth, translate) for c in upper]
+        )
+    ]
     above += _rounded(iterations, by_outer.lexmin(), translate, last=False)
     below += _rounded(iterations, by_outer.lexmax(), translate, last=True)
     for begin in above:
@@ -333,11 +339,16 @@ def _parts(iterations: Set, known: Set, axis: int) -> list[Ends]:
     return parts
 
 
-def _described(constraints: list[Constraint], like: Set) -> Set:
-    """Where all of them hold."""
+def _described(constraints: list[Constraint], like: Set, axis: int, sign: int) -> Set:
+    """Where all of them hold, as bounds from below (1) or from above (-1)."""
     result = Set.universe(like.get_space())
     for c in constraints:
-        result = result.intersect(Set.from_basic_set(BasicSet.from_constraint(c)))
+        bound = c
+        if c.is_equality():  # the other half of it is the other bound, of this piece or another
+            coefficient, _ = _rest(c, axis)
+            aff = c.get_aff()
+            bound = Constraint.inequality_from_aff(aff if coefficient * sign > 0 else aff.neg())
+        result = result.intersect(Set.from_basic_set(BasicSet.from_constraint(bound)))
     return result
 
 

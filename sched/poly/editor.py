@@ -16,7 +16,7 @@ DIRECTIVES = frozenset(
     {
         *("split", "fuse", "rename", "reorder", "parallel", "vectorize", "unroll"),
         *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
-        *("compute_at", "compute_root", "compute_inline", "store_at"),
+        *("compute_at", "compute_root", "compute_inline", "store_at", "store_root"),
         *("clone_in", "stage", "rfactor", "accumulate_at"),
         *("assume", "align_bounds", "bound", "fold_storage", "reassociate", "atomic"),
         *("reorder_storage", "align_storage", "store_in", "stream", "prefetch"),
@@ -48,6 +48,7 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
             self.edited |= changed
         self._check_kinds()
         self._check_kept()
+        self._check_lanes()
         gone = dict(self.state.gone)
         after = self._loop_names()
         for stage, names in before.items():

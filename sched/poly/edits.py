@@ -6,15 +6,14 @@ new one that shares what it leaves alone.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..lang.nodes import Node
-from ..lang.tensors import Func
 from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
 
 Place = tuple[int, ...]
+Body = tuple[Tree, ...]
 Coordinates = tuple[Node, ...]
 
 
@@ -42,8 +41,13 @@ def nest_of(tree: Seq, stage: Stage, at: At) -> list[Loop]:
 
 def stages(tree: Tree) -> Iterator[Stage]:
     """Every stage below, in order."""
-    for _, stage in leaves(tree):
-        yield stage
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Stage):
+            yield node
+        else:
+            waiting += reversed(node.body)
 
 
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
@@ -105,22 +109,22 @@ def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     raise TypeError("a stage has no body")
 
 
-def stored_in(tree: Seq, func: Func, loop: Loop | None, moved: str = "") -> Seq:
-    """The storage of a Func lives for one iteration of a loop of the tree; None: for all."""
+def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
+    """The tree without some nodes and with each other one replaced, innermost ones first:
+    `change` is given the node as it was and what its body has become."""
 
-    def visit(node: Tree) -> tuple[Tree, ...]:
+    def visit(node: Tree) -> Body:
+        if any(node is gone for gone in without):
+            return ()
         if isinstance(node, Stage):
             return (node,)
         body = tuple(x for child in node.body for x in visit(child))
-        if isinstance(node, Alloc) and node.func is func:
-            return body
-        if node is loop:
-            body = (Alloc(func, body, moved=moved),)
-        same = len(body) == len(node.body) and all(map(operator.is_, body, node.body))
-        return (node if same else with_body(node, body),)
+        if isinstance(node, Produce) and without:
+            left = {s.statement.func for child in body for s in stages(child)}
+            node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
+        return change(node, body)
 
-    whole = tuple(x for child in tree.body for x in visit(child))
-    return Seq(whole if loop is not None else (Alloc(func, whole),))
+    return Seq(tuple(x for child in tree.body for x in visit(child)))
 
 
 def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:

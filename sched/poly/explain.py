@@ -15,6 +15,7 @@ from .expressions import Translator
 from .isl import isl
 from .looptree import Loop, Tree
 from .memory import AS_WRITTEN, WHERE, Memory
+from .placed import local_extents, moves, placements
 from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .state import Prefetch
 from .visits import Uncountable, empty_shares
@@ -28,6 +29,7 @@ def explain(s: Schedule) -> str:
     """The whole text, section by section; a section without anything is left out."""
     sections = (
         ("stages", [*_stages(s), *hint_lines(s)]),
+        ("placement", list(placements(s))),
         ("storage", list(_storage(s))),
         ("requires", list(s.conditions)),
         ("notes", [*notes(s), *_wider(s), *_guards(s)]),
@@ -49,6 +51,7 @@ def notes(s: Schedule) -> Iterator[str]:
             updates = [n for n in touched if n.startswith(f"{d.func.name}.update")]
             if pure is not None and not updates:
                 yield f"{d.func.name} is scheduled, {stage.name} is not"
+    yield from moves(s)
     if s.directives and not _has_vectors(s.tree):
         yield "no loop is vectorised"
     for p in s.hints.prefetches:
@@ -66,7 +69,7 @@ def notes(s: Schedule) -> Iterator[str]:
 
 
 _OF_THE_FUNC = {
-    *("compute_at", "compute_root", "store_at", "fold_storage"),
+    *("compute_at", "compute_root", "store_at", "store_root", "fold_storage"),
     *("reorder_storage", "align_storage", "store_in"),
 }
 """Directives that concern a pure definition and its updates together."""
@@ -132,7 +135,7 @@ def _storage(s: Schedule) -> Iterator[str]:
     for func in s.funcs:
         if func in s.program.outputs:
             continue
-        extents = _extents(s, func)
+        extents = local_extents(s, func) or _extents(s, func)
         window = windows.get(func)
         kept = "" if window is None else f", {window.planes} kept along axis {window.axis}"
         types = ", ".join(t.name for t in func.dtypes)

@@ -14,24 +14,28 @@ one. A read at an index that depends on data stands for all elements that it may
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .bounds import span_of
 from .edits import stages
-from .isl import Map, Set, isl, union_sets
+from .isl import BudgetExceeded, Map, Set, budget, isl, union_sets
 from .looptree import Loop, Path, Produce, Seq, Tree, loops_of, time_maps
 from .model import Model
-from .placement import produced, stored_depth
+from .placement import produced, storage_of, stored_depth
 from .statements import Access, Statement
-from .times import Placed, placed, unordered
+from .times import Placed, alike, placed, unordered
 
 LARGEST = 8
 """Windows up to this size are tried."""
 
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
+
+OPERATIONS = 5_000_000
+"""So much work may isl put into one window: a few seconds."""
 
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]
@@ -53,9 +57,10 @@ def windows(model: Model, tree: Seq) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each."""
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):
-        window = _window(model, func, tree)
-        if window is not None:
-            found[func] = window
+        with suppress(BudgetExceeded), budget(OPERATIONS):  # else it is stored whole
+            window = _window(model, func, tree)
+            if window is not None:
+                found[func] = window
     return found
 
 
@@ -128,19 +133,28 @@ def _accesses(tree: Seq, func: Func) -> list[Access]:
 def _within_lives(tree: Seq, func: Func, before: Before) -> Before:
     """The order of instances that use the same values of a Func: where it is computed anew in
     each iteration of some loops, those of one iteration."""
-    apart = min((_lives(p, func) for p, node in produced(tree) if func in node.funcs), default=0)
-    if not apart:
+    lives: dict[int, int] = {}
+    for path, node in produced(tree):
+        if func in node.funcs:
+            where, apart = id(storage_of(path, func)), _lives(path, func)
+            lives[where] = min(apart, lives.get(where, apart))
+    if not any(lives.values()) and len(lives) < 2:
         return before
-    iteration: dict[Statement, Map] = {}
+    using: dict[Statement, list[tuple[int, Placed]]] = {}
     for p in placed(tree):
-        s = p.stage.statement
-        if any(a.tensor is func for a in s.accesses):
-            at = p.at(list(range(apart)))
-            iteration[s] = iteration[s].union(at) if s in iteration else at
+        if any(a.tensor is func for a in p.stage.statement.accesses):
+            found = using.setdefault(p.stage.statement, [])
+            found += [(k, p) for k in lives if any(id(x) == k for _, x in p.path)]
 
     def inside(first: Statement, second: Statement) -> Map:
-        alike = iteration[second].apply_range(iteration[first].reverse())
-        return before(first, second).intersect(alike)
+        pairs = before(first, second)
+        shared = [
+            alike(q, p, lives[k]) for k, p in using[first] for c, q in using[second] if c == k
+        ]
+        result = pairs.subtract(pairs)
+        for same in shared:
+            result = result.union(pairs.intersect(same))
+        return result.coalesce()
 
     return inside
 

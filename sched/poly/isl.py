@@ -306,6 +306,13 @@ def boxed(where: Set) -> Set:
     return box
 
 
+def plain(where: Set) -> Set:
+    """The set without existentials of no known value, where these say nothing: what is made of
+    sets that have many takes isl minutes."""
+    made = where.remove_unknown_divs().coalesce()
+    return made if made.is_subset(where) else where
+
+
 def is_bounded(where: Set, axis: int) -> bool:
     """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
     return all(has_ends(where, axis))

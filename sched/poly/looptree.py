@@ -85,7 +85,7 @@ class Alloc:
     body: tuple[Tree, ...]
     #: Whether a directive put it here.
     asked: bool = False
-    #: The loop to which it was moved from further out, whose iterations run at once.
+    #: Why it was moved here from further out.
     moved: str = ""
 
 

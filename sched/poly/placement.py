@@ -13,16 +13,30 @@ window slides. That takes loops which run in order, and elements that are comput
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .affine import Relation, affine_value
 from .bounds import span_of
-from .edits import map_stages, stored_in, with_body
-from .isl import BasicSet, Frame, Map, PwAff, Set, boxed, dim_count, isl, relation, union_sets
+from .edits import map_stages, rewritten, stages, with_body
+from .isl import (
+    BasicSet,
+    Frame,
+    Map,
+    PwAff,
+    Set,
+    boxed,
+    dim_count,
+    isl,
+    plain,
+    relation,
+    union_sets,
+)
 from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves, loops_of
 from .model import Model
 from .statements import Access, Statement
@@ -70,33 +84,100 @@ def produced(tree: Tree) -> list[tuple[Path, Produce]]:
     return found
 
 
+def storage_of(path: Path, func: Func) -> Alloc:
+    """The storage of a Func on a path."""
+    return next(x for _, x in path if isinstance(x, Alloc) and x.func is func)
+
+
 def stored_depth(path: Path, func: Func) -> int:
     """Around how many loops of a path the storage of a Func lies."""
-    depth = 0
-    for _, node in path:
-        if isinstance(node, Alloc) and node.func is func:
-            return depth
-        depth += isinstance(node, Loop)
-    return 0
+    nodes = [node for _, node in path]
+    return sum(isinstance(x, Loop) for x in nodes[: nodes.index(storage_of(path, func))])
 
 
 def _sunk(model: Model, tree: Seq) -> Seq:
-    """Iterations that run at once share nothing that slides: its storage moves inside."""
-    while (found := _shared_by_threads(model, tree)) is not None:
-        func, loop = found
-        tree = stored_in(tree, func, loop, loop.name)
-    return tree
+    """What slides and cannot do so over all of its storage gets storage further inside: iterations
+    that run at once share nothing, nor do the parts of a loop that was taken apart."""
+    while True:
+        if (threads := _shared_by_threads(model, tree)) is not None:
+            storage, loop = threads
+            tree = _further_in(tree, storage, loop)
+        elif (copies := _shared_by_copies(model, tree)) is not None:
+            tree = _each_its_own(tree, *copies)
+        else:
+            return tree
 
 
-def _shared_by_threads(model: Model, tree: Seq) -> tuple[Func, Loop] | None:
-    """A Func that slides, and the innermost parallel loop inside of its storage."""
+def _shared_by_threads(model: Model, tree: Seq) -> tuple[Alloc, Loop] | None:
+    """The storage of a Func that slides, and the innermost parallel loop inside of it."""
     for path, node in produced(tree):
         for func in node.funcs:
             inside = loops_of(path)[stored_depth(path, func) :]
             parallel = [x for x in inside if x.kind == "parallel"]
             if parallel and slides(model, func):
-                return func, parallel[-1]
+                return storage_of(path, func), parallel[-1]
     return None
+
+
+def _shared_by_copies(model: Model, tree: Seq) -> tuple[Alloc, list[Tree]] | None:
+    """The storage of a Func that slides, and the parts of what stands in it that compute the Func
+    each for itself."""
+    places = [(func, path) for path, node in produced(tree) for func in node.funcs]
+    copies = Counter(func for func, _ in places)
+    for func, path in places:
+        if copies[func] > 1 and slides(model, func):
+            storage = storage_of(path, func)
+            parts = _parts_using(storage, func)
+            if len(parts) > 1 and all(_computes(x, func) for x in parts):
+                return storage, parts
+    return None
+
+
+def _parts_using(tree: Tree, func: Func) -> list[Tree]:
+    """The parts of a tree that use a Func, as far outside as there are several."""
+    while not isinstance(tree, Stage):
+        parts = [x for x in tree.body if _uses(x, func)]
+        if len(parts) != 1:
+            return parts
+        (tree,) = parts
+    return [tree]
+
+
+def _uses(tree: Tree, func: Func) -> bool:
+    return any(a.tensor is func for s in stages(tree) for a in s.statement.accesses)
+
+
+def _computes(tree: Tree, func: Func) -> bool:
+    """Whether a Func is computed for what else is in a tree."""
+    return not isinstance(tree, Produce) and any(func in p.funcs for _, p in produced(tree))
+
+
+def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
+    """The tree with storage inside of a loop, in the place of that around it."""
+
+    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        if node is storage:
+            return body
+        if node is loop:
+            why = f"iterations of {loop.name} run at once"
+            body = (Alloc(storage.func, body, moved=why),)
+        return (with_body(node, body),)
+
+    return rewritten(tree, change)
+
+
+def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
+    """The tree with storage around each of the parts, in the place of that around all."""
+
+    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        if node is storage:
+            return body
+        made = with_body(node, body)
+        if any(node is part for part in parts):
+            return (Alloc(storage.func, (made,), moved="the loop around it was taken apart"),)
+        return (made,)
+
+    return rewritten(tree, change)
 
 
 # demand -----------------------------------------------------------------------------------------
@@ -205,16 +286,20 @@ class _Placer:
             assert isinstance(access.tensor, Func)
             wanted[access.tensor].append(at.flat_range_product(touched).range())
         needed = {}
-        for func, found in wanted.items():
+        iterations: list[Set] = []
+        for func, read in wanted.items():
             elements = self.model.element_frame(func).dims
-            whole = union_sets(found, Frame(self.model.params, (*names, *elements)).empty)
+            whole = union_sets(read, Frame(self.model.params, (*names, *elements)).empty)
             region = _named(whole, names)
             region = region.move_dims(_PARAM, len(self.model.params), _SET, 0, len(names))
+            iterations.append(region.params())
             # A window of boxes slides in simpler loops than one that leaves out corners.
-            slides = demand.apart < len(names) and not self.model.program.is_recurrence(func)
+            slides = demand.apart < len(demand.times) and not self.model.program.is_recurrence(func)
             needed[func] = boxed(region) if slides else region
-        made = [self._lifted(s, node) for s in self.model.part(names, needed)]
-        if demand.apart < len(names):
+        # What is nearly convex may have been filled up, but by no iteration that there is not.
+        running = reduce(Set.union, iterations).coalesce()
+        made = [self._lifted(s, node, running) for s in self.model.part(names, needed)]
+        if demand.apart < len(demand.times):
             for func in node.funcs:
                 own = [s for s in made if s.func is func]
                 begun = [_written(s) for s in own if not s.definition.is_update]
@@ -224,8 +309,9 @@ class _Placer:
                     _restrict(statement, where)
         return made
 
-    def _lifted(self, s: Statement, node: Produce) -> Statement:
-        """A statement whose parameters for the loops around become its first dimensions."""
+    def _lifted(self, s: Statement, node: Produce, running: Set) -> Statement:
+        """A statement whose parameters for the loops around become its first dimensions; of the
+        iterations that run."""
         names = tuple(x.name for x in node.around)
         whole = Frame((*self.model.params, *names), ()).space
         first, count = len(self.model.params), len(names)
@@ -238,7 +324,8 @@ class _Placer:
 
         dims = s.frame.dims
         made = replace(
-            s, frame=Frame(self.model.params, (*names, *dims)), domain=of_set(s.domain),
+            s, frame=Frame(self.model.params, (*names, *dims)),
+            domain=of_set(s.domain.intersect_params(running).coalesce()),
             accesses=[], around=node.around,
         )  # fmt: skip
         for a in s.accesses:
@@ -330,8 +417,8 @@ def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
     Args:
         early: or in one before it, if that is simpler.
     """
-    count = len(frame.dims)
-    own = dim_count(elements) - count
+    count = len(demand.times)  # splits make more loops of those around
+    own = dim_count(elements) - len(frame.dims)
     inside = Frame(frame.params, tuple(f"#{k}" for k in range(own))).universe
     # { (around, instance) -> (loops, instance) }
     times = _times(frame, demand.times).product(Map.identity(inside.get_space().map_from_set()))
@@ -387,6 +474,7 @@ def _restrict(statement: Statement, computed: Set) -> None:
     base, around = statement.base, len(statement.around)
     write = base.write.map.insert_dims(_IN, 0, around)
     where = _with_iteration(statement, write).intersect_range(computed).domain().coalesce()
+    where = plain(where)
     statement.domain = where
     statement.accesses[:] = [
         replace(a, domain=b.domain.insert_dims(_SET, 0, around).intersect(where).coalesce())

@@ -19,7 +19,7 @@ from .looptree import Seq, Tree, producer, time_maps
 from .model import Model
 from .pairs import Pair, instance
 from .statements import Statement
-from .times import Placed, meeting, placed, unordered
+from .times import Placed, placed, same_copy, unordered
 
 Relaxed = Callable[[Statement], bool]
 
@@ -104,14 +104,15 @@ class Prover:
                 yield from _lost(d, sources, sinks, context)
 
     def uncovered(self, tree: Tree, context: Set) -> Statement | None:
-        """A statement some of whose instances no stage of a tree runs."""
+        """A statement some of whose instances no stage of a tree runs. What is computed at a loop
+        is another question: whether that is all that is read there (`violations`)."""
         parts: dict[Statement, Set] = {s: s.frame.empty for s in self.model.statements}
         for p in placed(tree):
             s, run = p.stage.statement, p.stage.where
             if s.placed is not None:
                 parts.pop(s.placed, None)
-            whole = s.frame.universe if run is None else run
-            parts[s] = parts[s].union(whole) if s in parts else whole
+            else:
+                parts[s] = parts[s].union(s.frame.universe if run is None else run)
         for s, run in parts.items():
             if not s.domain.intersect_params(context).subtract(run).is_empty():
                 return s
@@ -154,30 +155,23 @@ def _lost(
 ) -> Iterator[Violation]:
     """Instances whose source does not run where they do, as a Func is computed at a loop.
 
-    With tau the loops that keep its values apart, of a sink y with the source x,
+    With tau the loops that keep the values of a copy of it apart, of a sink y with the source x,
 
-        { y -> (tau(y), x) } less the range of { x' -> (tau(x'), x) : x' executes x }
+        { y -> x } less those with (tau(y), x) in { (tau(x'), x) : x' executes x }, for each copy
     """
-    node = producer(sources[0].path, d.tensor) if sources else None
-    if node is None:
-        return
-    loops = list(range(node.apart))
     for b in sinks:
         around = len(b.stage.statement.around)
-        source_of = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
-        source_of = source_of.intersect_domain(b.domain).intersect_params(context)
-        count = len(b.loops)
-        if count < node.apart:
-            missing = source_of
-        else:
-            at = b.at(loops).flat_range_product(source_of)
-            for a in sources:
-                if list(map(id, meeting(a, b).loops[: node.apart])) == [
-                    id(x) for x in a.loops[: node.apart]
-                ]:
-                    at = at.subtract_range(_executed(a, loops))
-            missing = at.project_out(isl.dim_type.out, 0, node.apart)
-        if not missing.is_empty():
+        missing = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
+        missing = missing.intersect_domain(b.domain).intersect_params(context)
+        for a in sources:
+            node = producer(a.path, d.tensor)
+            if node is None:
+                return
+            if same_copy(a, b, d.tensor, node.apart):
+                loops = list(range(node.apart))
+                at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
+                missing = at.project_out(isl.dim_type.out, 0, node.apart)
+        if sources and not missing.is_empty():
             yield Violation(d, missing.reverse(), d.source, b.stage.statement, "uninitialised")
 
 

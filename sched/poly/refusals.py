@@ -115,7 +115,7 @@ def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str |
     if v.is_lost:
         return f"compute {d.tensor.name} at a loop that is around all that read it"
     if v.kind == "race":
-        return "store_at a loop inside of it: each iteration has storage of its own then"
+        return "store_at that loop, or one inside of it: each iteration has storage of its own then"
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
         if directive.name == "parallel":
             return (

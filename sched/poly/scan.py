@@ -6,6 +6,7 @@ guard; a guard stands at the outermost place that knows all it depends on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -130,13 +131,16 @@ def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan
         parameters: the sizes that isl knows by name.
         context: what holds of them.
     """
-    return tuple(_Scanner(nest, parameters, context).result for nest in roots(tree))
+    stored = Counter(_stored_below(tree))
+    parts = frozenset(f for f, count in stored.items() if count > 1)
+    return tuple(_Scanner(nest, parameters, context, parts).result for nest in roots(tree, parts))
 
 
-def roots(tree: Tree) -> list[Tree]:
-    """The nests below the allocations at the root."""
-    if isinstance(tree, (Seq, Alloc)):
-        return [root for child in tree.body for root in roots(child)]
+def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:
+    """The nests below the allocations at the root. Those of Funcs that are stored in several
+    places belong to their nests."""
+    if isinstance(tree, Seq) or (isinstance(tree, Alloc) and tree.func not in parts):
+        return [root for child in tree.body for root in roots(child, parts)]
     return [tree]
 
 
@@ -165,8 +169,15 @@ class _Found:
 
 
 class _Scanner:
-    def __init__(self, nest: Tree, parameters: Mapping[str, Node], context: Set) -> None:
+    def __init__(
+        self,
+        nest: Tree,
+        parameters: Mapping[str, Node],
+        context: Set,
+        parts: Collection[Func],
+    ) -> None:
         self.parameters = parameters
+        self.parts = parts
         self.context = context
         self.iterations = {
             id(stage): iterations(stage).intersect_params(context).coalesce()
@@ -184,8 +195,10 @@ class _Scanner:
                 return self._loop(tree, scope)
             case Stage():
                 return self._stage(tree, scope)
-            case Alloc(func=func, body=body) if scope.loops and not scope.in_lanes:
-                return self._storage(func, leaves(tree), self._body(body, scope), scope)
+            case Alloc(func=func, body=body) if not scope.in_lanes:
+                found = self._body(body, scope)
+                inside = bool(scope.loops) or func in self.parts
+                return self._storage(func, leaves(tree), found, scope) if inside else found
             case Keep():
                 return self._keep(tree, scope)
             case Alloc(body=body) | Produce(body=body) | Seq(body=body):

@@ -290,7 +290,7 @@ class Schedule:
         self._builder.settle()
         made = Schedule.__new__(Schedule)
         made.__dict__.update(self.__dict__)
-        made.__dict__.pop("_kept", None)
+        made.__dict__["_kept"] = dict(self.__dict__.get("_kept", {}))
         made._builder = self._builder.copy()
         made.variants = tuple((c, v.copy()) for c, v in self.variants)
         made.log = Log()

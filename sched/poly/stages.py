@@ -421,7 +421,7 @@ class StageHandle:
 
     def store_root(self) -> StageHandle:
         """Keeps the storage of the Func for the whole program."""
-        self._do("store_at")
+        self._do("store_root")
         return self
 
     def accumulate_at(self, loop: Loop) -> StageHandle:

@@ -150,6 +150,32 @@ class _Maker:
         shift = f", shift={self.choices.pick((1, 2, -1))}" if self.choices.chance(40) else ""
         return f'compute_with(s["{other}"], "{self.choices.pick(loops)}"{shift})'
 
+    def compute_at(self) -> str | None:
+        found = self._loop_of_a_consumer(90)
+        return None if found is None else f"compute_at({found})"
+
+    def compute_root(self) -> str | None:
+        return "compute_root()"
+
+    def store_at(self) -> str | None:
+        found = self._loop_of_a_consumer(90)
+        return None if found is None else f"store_at({found})"
+
+    def store_root(self) -> str | None:
+        return "store_root()"
+
+    def _loop_of_a_consumer(self, percent: int) -> str | None:
+        """A loop of a stage that reads this Func, or, seldom, of any other stage."""
+        func = self.stage._stage.statement.func
+        others = [s for s in stages(self.schedule.tree) if s.statement.func is not func]
+        readers = [s for s in others if any(a.tensor is func for a in s.statement.reads)]
+        chosen = readers if readers and self.choices.chance(percent) else others
+        if not chosen:
+            return None
+        other = self.choices.pick(chosen).name
+        loops = [x.name for x in self.schedule[other].loops]
+        return f's["{other}"], "{self.choices.pick(loops)}"' if loops else None
+
     def partition(self) -> str | None:
         dims = [x.name for x in self.stage._stage.statement.loops]
         if not dims:
@@ -195,7 +221,8 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
     (6, "split"), (2, "fuse"), (1, "rename"), (7, "reorder"), (6, "tile"), (8, "parallel"),
     (9, "vectorize"), (3, "unroll"), (3, "unroll_and_jam"), (4, "skew"), (3, "shift"),
     (4, "transform"), (4, "wavefront"), (4, "fission"), (6, "compute_with"), (3, "partition"),
-    (3, "peel"), (1, "reassociate"), (2, "fold_storage"), (1, "bound"), (1, "align_bounds"),
+    (3, "peel"), (1, "reassociate"), (3, "fold_storage"), (1, "bound"), (1, "align_bounds"),
+    (8, "compute_at"), (1, "compute_root"), (3, "store_at"), (4, "store_root"),
 )  # fmt: skip
 
 

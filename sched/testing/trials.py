@@ -17,6 +17,7 @@ from typing import Any
 from ..codegen.check import CheckError, Report, examine
 from ..interp.flow import Key
 from ..lang.errors import CallError, Instance, InternalError, LanguageError, ScheduleError
+from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from .arguments import random_arguments
 from .choices import Choices
@@ -262,14 +263,24 @@ class _Trial:
             return
         if report is None:
             self._finding("witness at sizes that no call takes", text, str(error))
-            return
-        if error.kind in ("clobber", "uninitialised"):
-            # Order is not at fault but the storage: what is read was overwritten, or never written.
+        elif error.kind == "clobber":
+            # Order is not at fault but the storage: what is read was overwritten.
             if report.counts["flow"] + report.counts["live-out"]:
                 counts["confirmed"] += 1
             else:
                 self._finding("over-refusal", text, str(error))
-            return
+        elif error.kind == "uninitialised" or _is_placed(trusted, error):
+            self._confirm_by_effect(trusted, text, error, report)
+        else:
+            self._confirm_by_order(trusted, text, error, report)
+
+    def _confirm_by_order(
+        self, trusted: Schedule, text: str, error: ScheduleError, report: Report
+    ) -> None:
+        """The two instances that are named run in the wrong order."""
+        assert error.source is not None
+        assert error.sink is not None
+        counts = self.outcome.counts
         pair = _keys(trusted, error.source), _keys(trusted, error.sink)
         found = [p for p in misordered(report) if (p.source, p.sink) == pair]
         missing = [str(i) for k, i in zip(pair, (error.source, error.sink), strict=True)
@@ -281,8 +292,26 @@ class _Trial:
         else:
             counts["confirmed"] += 1
             if not report.breaches:
+                sort = f"{_name(text)} ({error.kind})"
                 counts[f"confirmed, without effect at these sizes: {sort}"] += 1
             self._minimal(trusted, text, error)
+
+    def _confirm_by_effect(
+        self, trusted: Schedule, text: str, error: ScheduleError, report: Report
+    ) -> None:
+        """Where instances run several times there is no one order: something else goes wrong."""
+        counts, sort = self.outcome.counts, f"{_name(text)} ({error.kind})"
+        if not report.breaches:
+            counts[f"refused, without effect at these sizes: {sort}"] += 1
+            return
+        counts["confirmed"] += 1
+        for at in itertools.islice(_smaller(error.sizes), MOST_SIZES):
+            smaller = self._trusted(trusted, at)
+            if smaller is not None and smaller.breaches:
+                self._finding("witness not minimal", text,
+                              f"{smaller.breaches[0]} at {at}, but said: {error}")  # fmt: skip
+                return
+        counts["minimal"] += 1
 
     def _trusted(self, trusted: Schedule, sizes: dict[str, int]) -> Report | None:
         known = {k: v for k, v in sizes.items() if k in trusted.parameters}
@@ -327,6 +356,16 @@ def _keys(schedule: Schedule, instance: Instance) -> Key | None:
         if s.name == instance.stage:
             return s.definition.serial, tuple(instance.point[x.name] for x in s.loops)
     return None
+
+
+def _is_placed(schedule: Schedule, error: ScheduleError) -> bool:
+    """Whether one of the two instances of a refusal is computed at a loop of another stage."""
+    names = {i.stage for i in (error.source, error.sink) if i is not None}
+    return any(
+        s.statement.placed is not None
+        and (s.statement.name in names or s.statement.func.name == error.tensor)
+        for s in stages(schedule.tree)
+    )
 
 
 def _shown(report: Report, pair: Pair) -> str:

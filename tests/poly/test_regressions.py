@@ -378,3 +378,16 @@ def test_an_unrolled_loop_whose_hull_has_no_constant_extent() -> None:
     for size in (1, 2, 5, 9):
         weights = np.random.default_rng(size).integers(0, 9, (size, size))
         assert np.array_equal(kernel(weights.copy()), ps.interpret(d, weights.copy()))
+
+
+def test_a_loop_over_two_points() -> None:
+    """Each piece begins and ends at one point, and between the two there is nothing."""
+    n = ps.sizes("n")
+    a = ps.InOut("a", ps.int64, (n, n))
+    r, c = ps.rdom("r c", (0, n), (0, n))
+    a[r, c] = a[r, c] + 1
+    schedule = ps.Schedule(a)
+    crossed, _ = schedule["a"].partition((c == r) | (c == n - 1 - r))
+    crossed.fission("c")
+    found = schedule.compile()(np.zeros((7, 7), np.int64))
+    assert np.array_equal(found, np.ones((7, 7), np.int64))

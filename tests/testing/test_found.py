@@ -90,3 +90,17 @@ def test_iterations_at_once_have_storage_of_their_own() -> None:
     s = ps.Schedule(c)
     s["f"].parallel("t")
     check(s, sizes={"n": 3, "m": 2})
+
+
+def test_a_recurrence_in_each_iteration_of_a_loop() -> None:
+    """What it keeps is not worth minutes: it is stored whole then."""
+    f = ps.Func("f", (n, m), ps.int64)
+    j2 = ps.clip(j + 2, 0, m - 1)
+    x = ps.Input("x", ps.int64, (n, m))
+    f[i, j] = ps.select(i > 1, f[i - 1, j2] + f[i - 2, j2], x[ps.clip(i - 1, 0, n - 1), j2])
+    g = ps.Func("g", (n,), ps.int64)
+    g[i] = f[i, m - 1] + f[n - 1, 0]
+    s = ps.Schedule(g)
+    s["f"].compute_at("g", "i")
+    check(s, sizes={"n": 3, "m": 4})
+    check(s, sizes={"n": 5, "m": 1})

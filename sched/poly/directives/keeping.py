@@ -10,9 +10,8 @@ from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Node, RVar, Var, postorder, replaced_all
 from ...lang.tensors import Func
-from ..edits import At, map_stages, stages, with_body
+from ..edits import At, Body, map_stages, rewritten, stages, with_body
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
-from .placing import Body, rewritten
 
 
 def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:

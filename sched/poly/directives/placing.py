@@ -8,11 +8,10 @@ from dataclasses import replace
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
-from ..edits import At, stages, with_body
+from ..edits import At, Body, rewritten, stages, with_body
 from ..isl import Set, isl
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree
 
-Body = tuple[Tree, ...]
 _SET = isl.dim_type.set
 
 
@@ -120,24 +119,6 @@ def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
     return Seq(visit(tree.body) or (*tree.body, nest))
 
 
-def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
-    """The tree without some nodes and with each other one replaced, innermost ones first:
-    `change` is given the node as it was and what its body has become."""
-
-    def visit(node: Tree) -> Body:
-        if any(node is gone for gone in without):
-            return ()
-        if isinstance(node, Stage):
-            return (node,)
-        body = tuple(x for child in node.body for x in visit(child))
-        if isinstance(node, Produce):
-            left = {s.statement.func for child in body for s in stages(child)}
-            node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
-        return change(node, body)
-
-    return Seq(tuple(x for child in tree.body for x in visit(child)))
-
-
 def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ...]]]:
     """The parts of a tree that compute the Funcs, each with the names of the loops around it."""
     found: list[tuple[Tree, tuple[Var, ...]]] = []
@@ -187,7 +168,7 @@ def _moved(nest: Tree, old: tuple[Var, ...], new: tuple[Var, ...]) -> Tree:
                 f"the loops of {nest.name} are skewed by loops around them, and cannot move",
                 hint="say where it is computed first, then skew",
             )
-        where = _where(nest, len(old), len(new))
+        where = None if nest.where is None else _lifted(nest, nest.where, len(old), len(new))
         return replace(nest, coordinates=(*new, *own), where=where)
     moved = with_body(nest, tuple(_moved(child, old, new) for child in nest.body))
     if isinstance(moved, Produce):
@@ -195,17 +176,19 @@ def _moved(nest: Tree, old: tuple[Var, ...], new: tuple[Var, ...]) -> Tree:
     return moved
 
 
-def _where(stage: Stage, old: int, new: int) -> Set | None:
-    """Which instances of a statement run in a stage of it, where other loops come first."""
-    where = stage.where
-    if where is None:
-        return None
-    if where.involves_dims(_SET, 0, old):
+def _lifted(stage: Stage, where: Set, old: int, new: int) -> Set:
+    """The instances of a part of a stage, over other loops around it.
+
+    Raises:
+        ScheduleError: which they are depends on the loops that it leaves.
+    """
+    own = where.project_out(_SET, 0, old)
+    if not own.insert_dims(_SET, 0, old).is_subset(where):
         raise ScheduleError(
-            f"which instances run in {stage.name} depends on loops around it, and it cannot move",
-            hint="say where it is computed first, then take it apart",
+            f"{stage.name} is a part of its stage by iterations of the loops around it",
+            hint="say where it is computed first, then peel or partition",
         )
-    return where.project_out(_SET, 0, old).insert_dims(_SET, 0, new)
+    return own.insert_dims(_SET, 0, new)
 
 
 def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:

@@ -11,6 +11,7 @@ from ..directives import keeping, loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
 from ..looptree import Keep, Loop, leaves, loops_of
+from ..placement import produced
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
@@ -144,6 +145,18 @@ class LoopEditor(BaseEditor):
                     f"the {wrong.loop.kind} loop {wrong.loop.name} would be inside of the vector "
                     f"loop {lanes[0].loop.name}",
                     "reorder, so that the vector loop is inside",
+                )
+
+    def _check_lanes(self) -> None:
+        """Whether lanes would compute Funcs: they share storage."""
+        for path, node in produced(self.tree):
+            loop = next((x for x in loops_of(path) if x.kind == "vector"), None)
+            if loop is not None:
+                names = " and ".join(f.name for f in node.funcs)
+                raise self._malformed(
+                    f"{names} would be computed inside of the vector loop {loop.name}: its lanes "
+                    "run together",
+                    f"compute {names} at a loop outside of {loop.name} first",
                 )
 
     def _check_kept(self) -> None:

@@ -154,12 +154,17 @@ class PlacementEditor(BaseEditor):
         self._edit(funcs)
         return ()
 
-    def store_at(self, consumer: str = "", loop: str = "") -> tuple[str, ...]:
+    def store_root(self) -> tuple[str, ...]:
         funcs = self._placeable(self._stored())
-        at = self.at(loop, consumer) if loop else None
-        if at is not None:
-            self._check_serial(at, consumer)
-        inside = list(stages(self.tree if at is None else at.loop))
+        self.tree = placing.store_at(self.tree, funcs, None)
+        self._edit(funcs)
+        return ()
+
+    def store_at(self, consumer: str, loop: str) -> tuple[str, ...]:
+        funcs = self._placeable(self._stored())
+        at = self.at(loop, consumer)
+        self._check_serial(at, consumer)
+        inside = list(stages(at.loop))
         for stage in stages(self.tree):
             used = any(a.tensor in funcs for a in stage.statement.accesses)
             if used and not any(stage is s for s in inside):

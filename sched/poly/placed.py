@@ -1,0 +1,92 @@
+"""What is said of Funcs that are computed at loops: where, what is kept, and how often they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..lang import index as ix
+from ..lang.printer import expr_text
+from ..lang.tensors import Func
+from .edits import stages
+from .looptree import Path, Produce, Stage, loops_of
+from .placement import produced, storage_of, stored_depth
+from .repeats import repeats
+from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+
+def placements(s: Schedule) -> Iterator[str]:
+    """A line for each Func that is computed at loops: where, and how often.
+
+    `bx: computed at jo for by, stored there, runs each instance 1.50 times (...)`
+    """
+    places: dict[Func, list[tuple[Path, Produce]]] = {}
+    for path, node in produced(s.tree):
+        for func in node.funcs:
+            places.setdefault(func, []).append((path, node))
+    for func, found in places.items():
+        where = "; ".join(dict.fromkeys(_where(s, func, *place) for place in found))
+        own = [x for _, node in found for x in stages(node) if x.statement.func is func]
+        count = repeats(own, s.accepted)
+        yield f"{s.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
+
+
+def _where(s: Schedule, func: Func, path: Path, node: Produce) -> str:
+    """`computed at i for by, stored outside of all loops, slides`"""
+    loops = loops_of(path)
+    depth = stored_depth(path, func)
+    if depth == len(loops):
+        stored = "stored there"
+    else:
+        stored = f"stored in {loops[depth - 1].name}" if depth else "stored outside of all loops"
+    slides = ", slides" if node.apart < len(loops) else ""
+    return f"computed at {loops[-1].name} for {_readers(func, path)}, {stored}{slides}"
+
+
+def _readers(func: Func, path: Path) -> str:
+    """The stages that a Func is computed for, in the innermost loop around it."""
+    loop = loops_of(path)[-1]
+    return " and ".join(dict.fromkeys(x.name for x in stages(loop) if _reads(x, func)))
+
+
+def _reads(stage: Stage, func: Func) -> bool:
+    statement = stage.statement
+    return statement.func is not func and any(a.tensor is func for a in statement.reads)
+
+
+def moves(s: Schedule) -> Iterator[str]:
+    """Storage that is further inside than it was asked for, and why."""
+    seen: dict[str, None] = {}
+    for path, node in produced(s.tree):
+        for func in node.funcs:
+            storage, name = storage_of(path, func), s.program.names[func]
+            if storage.moved:
+                inside = loops_of(path)[: stored_depth(path, func)]
+                place = f"in {inside[-1].name}" if inside else "for each part"
+                seen[f"{name} is stored {place}: {storage.moved}"] = None
+    yield from seen
+
+
+def local_extents(s: Schedule, func: Func) -> list[str] | None:
+    """The extents of storage that lives inside of loops, over sizes; the largest, where there are
+    several; None if it lives outside of them."""
+    found = [x for nest in s.nests for x in _allocations(nest) if x.func is func]
+    if not found:
+        return None
+    axes = zip(*(x.extents for x in found), strict=True)
+    return [expr_text(ix.maximum(dict.fromkeys(axis))) for axis in axes]
+
+
+def _allocations(scan: Scan) -> Iterator[ScanAlloc]:
+    match scan:
+        case ScanAlloc(body=body):
+            yield scan
+            yield from _allocations(body)
+        case ScanLoop(body=body) | ScanIf(body=body):
+            yield from _allocations(body)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _allocations(part)
