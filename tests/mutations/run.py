@@ -28,15 +28,21 @@ TESTS = (
     "tests/testing/test_trials.py",
 )
 
+REWRITING = tuple(
+    f"tests/poly/directives/test_{name}.py"
+    for name in ("padding", "accumulate", "rfactor", "stage")
+)
+
 
 @dataclass(frozen=True)
 class Fault:
-    """`old` stands once in the file, and `new` in its place is wrong."""
+    """`old` stands once in the file, and `new` in its place is wrong; `tests` are to find it."""
 
     name: str
     file: str
     old: str
     new: str
+    tests: tuple[str, ...] = TESTS
 
 
 FAULTS = (
@@ -100,6 +106,40 @@ FAULTS = (
         "lanes that do not run store", "codegen/lanes.py",
         "conjunction(active, s.guard)", "s.guard",
     ),
+    Fault(
+        "copies have no whole tiles", "poly/model.py",
+        "in func.tiles:", "in ():", REWRITING,
+    ),
+    Fault(
+        "whole tiles are written to outputs", "poly/padding.py",
+        "if func in model.program.outputs and not kept:", "if not model.program.outputs:",
+        REWRITING,
+    ),
+    Fault(
+        "partial products begin with 0", "poly/rewrites.py", '"mul": 1', '"mul": 0', REWRITING,
+    ),
+    Fault(
+        "partial results of argmax are merged by value", "poly/rewrites.py",
+        "better | (even & (at < where))", "better", REWRITING,
+    ),
+    Fault(
+        "what begins inside is copied in", "poly/kept.py",
+        'nest(running.subtract(fresh).coalesce(), ".load")', 'nest(running, ".load")', REWRITING,
+    ),
+    Fault(
+        "only what is updated is written back", "poly/kept.py",
+        'nest(whole, ".store")', 'nest(running, ".store")', REWRITING,
+    ),
+    Fault(
+        "a layout serves every read", "poly/rewrites.py",
+        "if self.index is not None and node.index != self.read:", "if self.index == self.read:",
+        REWRITING,
+    ),
+    Fault(
+        "partial results are those of one part of a stage", "poly/layouts.py",
+        "    whole = statement.domain.intersect_params(context)\n",
+        "    whole = statement.domain.intersect_params(context).lexmax()\n", REWRITING,
+    ),
 )  # fmt: skip
 
 
@@ -126,7 +166,7 @@ def by_which_test(fault: Fault) -> str | None:
         plant(fault, package)
         path = os.pathsep.join([folder, str(ROOT / "tests")])
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "pytest", *TESTS, "-x", "-q", "-m", "not slow",
+            [sys.executable, "-P", "-m", "pytest", *fault.tests, "-x", "-q", "-m", "not slow",
              "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"],
             cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
             check=False,
