@@ -212,7 +212,7 @@ class Judge:
             if stage.statement.placed is not None
         }
         stored_in = _tensors_by_buffer(self.module, schedule)
-        self.kept = {b: _original(self.program, t) for b, t in stored_in.items()}
+        self.kept = {b: _original(schedule.form.base, t) for b, t in stored_in.items()}
         #: Which Func an instance has run for: it, and each of its clones.
         self.owners = {b: t for b, t in stored_in.items() if isinstance(t, Func)}
         self.ran_for: set[tuple[Key, Func]] = set()
@@ -491,12 +491,12 @@ def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tenso
     return found
 
 
-def _original(program: Program, tensor: Tensor) -> Tensor:
+def _original(written: Program, tensor: Tensor) -> Tensor:
     """What a clone is a clone of: its elements are the Func's."""
-    if not isinstance(tensor, Func) or not tensor.history.typed():
+    if not isinstance(tensor, Func) or tensor in written.funcs:
         return tensor
     first = tensor.history.typed()[0].origin
-    return next(f for f in program.funcs for d in f.history.typed() if d.serial == first)
+    return next((d.func for d in written.definitions if d.serial == first), tensor)
 
 
 def _read_directly(

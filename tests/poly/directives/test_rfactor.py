@@ -82,6 +82,18 @@ def test_a_float_sum_that_may_be_reassociated() -> None:
     judged(s, n=3, m=4, l=6)
 
 
+def test_an_array_in_place() -> None:
+    """Partial sums are added to what is there."""
+    x, a, r = ps.Input("x", ps.int32, (n, m)), ps.InOut("a", ps.int32, (n,)), ps.RVar("r", 0, m)
+    a[i] += x[i, r]
+    s = ps.Schedule(a)
+    u = s["a.update(0)"]
+    u.split(r, 4)
+    u.rfactor("ro")
+    judged(s, n=3, m=6)
+    same(s)
+
+
 def test_a_sum_in_lanes() -> None:
     """One partial sum for each lane of a vector."""
     x, z, r = ps.Input("x", ps.int32, (n, m)), ps.Func("z", (n,), ps.int32), ps.RVar("r", 0, m)
