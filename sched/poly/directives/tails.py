@@ -16,7 +16,7 @@ from dataclasses import replace
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, integer
-from ..edits import At, map_stages, put, stages
+from ..edits import At, map_stages, own_stages, put, stages
 from ..isl import Map, Set, isl, union_sets
 from ..looptree import Loop, Seq, Stage, Tree
 from .bodies import at_least, by_outer, flat, iterations_of, near, outer_loops, restricted
@@ -104,7 +104,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
 def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     """{ outer loops -> tiles } that are whole, and those before and behind."""
     depth = outer.depth
-    inside = [iterations_of(s, depth + 2) for s in stages(outer.loop)]
+    inside = [iterations_of(s, depth + 2) for s in own_stages(outer.loop)]
     touched = by_outer([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
     every = flat(touched).add_dims(isl.dim_type.set, 1)
     x = isl.Aff.var_on_domain(
