@@ -108,6 +108,16 @@ def test_a_window_slides_inside_of_parallel_blocks() -> None:
     assert kept(s, n=100, m=50) == {"bx": 3 * 50 * 4}
 
 
+def test_a_window_of_many_planes() -> None:
+    """A block of sixteen rows reads eighteen, two of which are there."""
+    s = chain(2)
+    s["f1"].split(i, 16)
+    s["f0"].compute_at("f1", "io").store_root()
+    right(s, over=(0, 1, 16, 40))
+    assert ran(s, n=40, m=2).again == 0
+    assert kept(s, n=100, m=10) == {"f0": 18 * 10 * 8}
+
+
 def test_more_planes_than_are_needed() -> None:
     s = blur()
     s["bx"].compute_at("by", i).store_root().fold_storage(0, 4)
