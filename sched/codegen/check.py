@@ -223,7 +223,7 @@ class Judge:
         self.partial = {f for f in added if any(d.is_update for d in f.history.typed())}
         self.copies = added - self.partial
         partial = frozenset(d.origin for d in definitions if d.func in self.partial)
-        direct = _read_directly(definitions)
+        direct = _read_directly(definitions, schedule.form.base)
         self.report = Report(meaning, self.stored, direct, self.free, partial)
         #: Results of which only the value counts: partial ones of tuples have no versions.
         self.by_value = any(len(f.dtypes) > 1 for f in self.partial)
@@ -499,9 +499,12 @@ def _original(program: Program, tensor: Tensor) -> Tensor:
     return next(f for f in program.funcs for d in f.history.typed() if d.serial == first)
 
 
-def _read_directly(definitions: Sequence[Definition]) -> dict[int, frozenset[int]]:
+def _read_directly(
+    definitions: Sequence[Definition], written: Program
+) -> dict[int, frozenset[int]]:
     """By what the user wrote, the definitions of which values are read from memory; copies and
     merged results are as good as what they were made from."""
+    own = {d.serial: d.func for d in written.definitions}
     of: dict[Tensor, list[Definition]] = {}
     for d in definitions:
         of.setdefault(d.func, []).append(d)
@@ -519,6 +522,9 @@ def _read_directly(definitions: Sequence[Definition]) -> dict[int, frozenset[int
     for d in definitions:
         if not d.is_added:
             direct.setdefault(d.origin, set()).update(read(d, set()))
+            # A partial result goes on from what the element was.
+            before = of.get(own[d.origin], ())
+            direct[d.origin] |= {x.origin for x in before if not x.is_added}
     return {serial: frozenset(found) for serial, found in direct.items()}
 
 

@@ -44,7 +44,7 @@ def ends(
     statement: Statement, coordinate: Node, symbols: Mapping[str, Node], context: Set
 ) -> tuple[Node, Node] | None:
     """The first value of a coordinate of a statement, wherever its instances run, and the one
-    behind the last; over sizes."""
+    behind the last; over sizes, or constants that are enough."""
     values = _values(statement.frame, [coordinate])
     if values is None:
         return None
@@ -60,5 +60,13 @@ def ends(
         return None
     lo, hi = (x.gist(inhabited).coalesce() for x in (lo, hi))
     if lo.n_piece() > 1 or hi.n_piece() > 1:
-        return None
+        return _constant_ends(alone)
     return names.pw_aff(lo, ix.ZERO), ix.add(names.pw_aff(hi, ix.ZERO), integer(1))
+
+
+def _constant_ends(values: Set) -> tuple[Node, Node] | None:
+    """Ends that hold for all sizes, as of the lanes of a tile."""
+    lo, hi = values.dim_min_val(0), values.dim_max_val(0)
+    if not (lo.is_int() and hi.is_int()):
+        return None
+    return integer(int(lo.to_python())), integer(int(hi.to_python()) + 1)

@@ -40,6 +40,7 @@ class RewritingEditor(PlacementEditor):
         self, tensor: str, at: str, layout: tuple[str, ...] | None = None, pad: bool = False
     ) -> tuple[str, ...]:
         loop, stage = self.at(at), self._own()
+        self._check_serial(loop, self.stage)
         self._check_whole(stage, loop)
         source, index = self._operand(stage, tensor, layout is not None)
         dims: tuple[Var, ...] = tuple(Var(f"x{k}") for k in range(source.ndim))

@@ -7,7 +7,7 @@ import pytest
 import polysched as ps
 
 from .cases import blur, i, j, n, plane
-from .support import listed, refused, same
+from .support import judged, listed, refused, same
 
 
 def pair(ahead: int = 0) -> ps.Schedule:
@@ -107,3 +107,44 @@ def test_refuses_an_unknown_stage() -> None:
     s = ps.Schedule(plane())
     with refused(s, "there is no stage g", hint="stages are f"):
         s["f"].compute_with("g", i)
+
+
+def rows() -> tuple[ps.Schedule, ps.Func, ps.Func, ps.Func]:
+    """f and g, both of which h reads at two rows."""
+    x = ps.Input("x", ps.int64, (n + 1, n))
+    f, g, h = ps.Func("f"), ps.Func("g"), ps.Func("h", (n, n))
+    f[i, j] = x[i, j] * 2
+    g[i, j] = x[i, j] + 1
+    h[i, j] = f[i, j] * g[i + 1, j] + f[i + 1, j] * g[i, j]
+    return ps.Schedule(h), f, g, h
+
+
+def test_stages_computed_at_one_loop() -> None:
+    s, f, g, h = rows()
+    s[f].compute_at(h, i)
+    s[g].compute_at(h, i)
+    s[g].compute_with(f, j)
+    listed(s, """
+        for i in [0, n):
+          store g[2, n], f[2, n]:
+            for i.2 in [i, i + 2):
+              for j in [0, n):
+                f[i, j] = x[i, j] * 2
+                g[i, j] = x[i, j] + 1
+            for j in [0, n):
+              h[i, j] = f[i, j] * g[i + 1, j] + f[i + 1, j] * g[i, j]
+    """)  # fmt: skip
+    judged(s, n=4)
+    same(s)
+
+
+def test_refuses_stages_computed_at_different_loops() -> None:
+    s, f, g, h = rows()
+    s[f].compute_at(h, i)
+    with refused(
+        s, "g and f are not computed at the same loop", hint="compute_at the same loop first"
+    ):
+        s[g].compute_with(f, i)
+    s[g].compute_at(h, j)
+    with refused(s, "g and f are not computed at the same loop"):
+        s[g].compute_with(f, i)

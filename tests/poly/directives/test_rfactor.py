@@ -82,6 +82,24 @@ def test_a_float_sum_that_may_be_reassociated() -> None:
     judged(s, n=3, m=4, l=6)
 
 
+def test_a_sum_in_lanes() -> None:
+    """One partial sum for each lane of a vector."""
+    x, z, r = ps.Input("x", ps.int32, (n, m)), ps.Func("z", (n,), ps.int32), ps.RVar("r", 0, m)
+    z[i] = 0
+    z[i] += x[i, r]
+    s = ps.Schedule(z)
+    u = s["z"].update(0)
+    u.split(r, 8)
+    lanes = u.rfactor("ri")
+    s[lanes].update(0).vectorize("ri")
+    s[lanes].reorder(i, "ri").vectorize("ri")
+    s["z"].update(0).unroll("ri")
+    s[lanes].compute_at("z.update(0)", i)
+    assert stored(s, n=7, m=9) == {"z.by.ri": (8, 1)}
+    judged(s, n=2, m=19)
+    same(s, over=(0, 1, 7, 8, 20))
+
+
 def test_nothing_added_leaves_minus_zero() -> None:
     """Partial sums begin with -0.0, which changes nothing."""
     x, z = ps.Input("x", ps.float32, (n,)), ps.Func("z", ())
@@ -180,13 +198,15 @@ VALUES = (1.0, np.nan, -0.0, 0.0, np.inf)
 
 @pytest.mark.parametrize("which", ["argmax", "argmin"])
 @pytest.mark.parametrize("factor", [1, 2, 3, 4])
-def test_ties_and_nan_in_all_orders(which: str, factor: int) -> None:
-    """Every row of four of five values, cut in every way: the interpreter's element."""
+@pytest.mark.parametrize("loop", ["ko", "ki"])
+def test_ties_and_nan_in_all_orders(which: str, factor: int, loop: str) -> None:
+    """Every row of four of five values, cut in every way, one after the other or every other one:
+    the interpreter's element."""
     f = best(which)
     s = ps.Schedule(f)
     u = s[f"at.{which}0"].update(0)
     u.split("k", factor)
-    u.rfactor("ko")
+    u.rfactor(loop if factor > 1 else "ko")
     x = np.array(list(itertools.product(VALUES, repeat=4)), "f4")
     np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
 

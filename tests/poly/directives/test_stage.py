@@ -248,6 +248,13 @@ def test_refuses_padding_of_what_has_no_shape() -> None:
         s["f"].stage("g", at=i, pad=True)
 
 
+def test_refuses_a_copy_for_each_lane() -> None:
+    s = ps.Schedule(blur())
+    s["f"].vectorize(j, 4)
+    with refused(s, "ji is a vector loop: its lanes run together", hint="a loop outside of ji"):
+        s["f"].stage("g", at="ji")
+
+
 def test_refuses_no_loop() -> None:
     s = ps.Schedule(product())
     with refused(s, "C.update(0) has no loop io", hint="its loops are i, j, k"):
