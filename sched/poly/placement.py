@@ -446,7 +446,11 @@ def _early(needed: Map) -> Map:
     most = max(exact.get_basic_maps(), key=lambda piece: _extent(piece.domain()))
     formula = Map.from_basic_map(most.affine_hull()).intersect_domain(whole)
     is_function = whole.is_subset(formula.domain()) and formula.is_single_valued()
-    return formula if is_function and _is_before(formula, exact) else exact
+    if not is_function or not _is_before(formula, exact):
+        return exact
+    # At no sizes is all of it early: else it would be the formula of other sizes.
+    meets = exact.params().is_subset(formula.intersect(exact).params())
+    return formula if meets else exact
 
 
 def _extent(where: BasicSet) -> tuple[int, int]:

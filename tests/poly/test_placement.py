@@ -65,12 +65,14 @@ def test_the_listing_of_a_window_that_slides() -> None:
     listed(
         s,
         """
-          for i in [0, n):
-            for i.2 in [select(i == 0, 0, select(i >= 1, i + 2, 0)), i + 3):
+          for i in [-2, n):
+            if n >= 1:
+              for i.2 in [i + 2, i + 3):
+                for j in [0, m):
+                  bx[i, j] = (x[i, j] + x[i, j + 1] + x[i, j + 2]) / 3.0
+            if i >= 0:
               for j in [0, m):
-                bx[i, j] = (x[i, j] + x[i, j + 1] + x[i, j + 2]) / 3.0
-            for j in [0, m):
-              by[i, j] = (bx[i, j] + bx[i + 1, j] + bx[i + 2, j]) / 3.0
+                by[i, j] = (bx[i, j] + bx[i + 1, j] + bx[i + 2, j]) / 3.0
           keeps 3 of bx
         """,
     )

@@ -9,7 +9,18 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ...lang.tensors import Func
-from ..edits import At, Place, loops_around, map_stages, node_at, own_stages, place_of, put, stages, with_body
+from ..edits import (
+    At,
+    Place,
+    loops_around,
+    map_stages,
+    node_at,
+    own_stages,
+    place_of,
+    put,
+    stages,
+    with_body,
+)
 from ..isl import Map, Set, isl, union_sets
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
 
