@@ -185,7 +185,7 @@ class Machine:
                     with self._at(kind, number):
                         self._run(body, {**env, var: value})
             case Alloc():
-                self._live(stmt, env)
+                self._alloc(stmt, env)
             case If(body=body):
                 (holds,) = self._looked(stmt, env)
                 if holds:
@@ -196,17 +196,6 @@ class Machine:
                 self._looked(stmt, env)
             case Prefetch():
                 pass  # a hint
-
-    def _live(self, stmt: Alloc, env: Env) -> None:
-        """The body with new storage."""
-        found = self._looked(stmt, env)
-        named: dict[Node, int] = {
-            var: int(x) for (var, _), x in zip(stmt.origin, found, strict=True)
-        }
-        for b in stmt.buffers:
-            self.lives[b] = self.lives.get(b, 0) + 1
-            self.boxes[b] = self._box(b, named)
-        self._run(stmt.body, {**env, **named})
 
     def _alloc(self, stmt: Alloc, env: Env) -> None:
         """Storage that begins with garbage, and is gone afterwards."""

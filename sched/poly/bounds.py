@@ -95,6 +95,8 @@ def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | N
     Args:
         translate: names for sizes and the loops around.
     """
+    if iterations.n_basic_set() > _MOST_PARTS:
+        return None
     depth = int(iterations.dim(_SET)) - 1
     by_outer = Map.from_range(iterations)
     by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
@@ -195,6 +197,8 @@ def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
 
 _MOST_PIECES = 3
 """A bound of more pieces takes longer to find than a guard does."""
+_MOST_PARTS = 12
+"""The ends of a set of more parts have more pieces, and take minutes to find."""
 
 
 def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:

@@ -50,6 +50,15 @@ def stages(tree: Tree) -> Iterator[Stage]:
             waiting += reversed(node.body)
 
 
+def own_stages(tree: Tree) -> Iterator[Stage]:
+    """The stages below, but for what is computed inside for them: that runs as they need it."""
+    if isinstance(tree, Stage):
+        yield tree
+    elif not isinstance(tree, Produce):
+        for child in tree.body:
+            yield from own_stages(child)
+
+
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
     """The loops around the stage of that name, outermost first."""
     for path, stage in leaves(tree):

@@ -440,16 +440,17 @@ def _early(needed: Map) -> Map:
     done: so the formula that holds for most is taken for all, where it is never too late.
     """
     exact = needed.lexmin().coalesce()
-    if exact.n_basic_map() == 1:
+    if exact.n_basic_map() < 2:
         return exact
     whole = needed.domain()
-    most = sorted(exact.get_basic_maps(), key=lambda piece: _extent(piece.domain()), reverse=True)
-    for piece in most[:3]:
-        formula = Map.from_basic_map(piece.affine_hull()).intersect_domain(whole)
-        is_function = whole.is_subset(formula.domain()) and formula.is_single_valued()
-        if is_function and _is_before(formula, exact):
-            return formula
-    return exact
+    most = max(exact.get_basic_maps(), key=lambda piece: _extent(piece.domain()))
+    formula = Map.from_basic_map(most.affine_hull()).intersect_domain(whole)
+    is_function = whole.is_subset(formula.domain()) and formula.is_single_valued()
+    if not is_function or not _is_before(formula, exact):
+        return exact
+    # At no sizes is all of it early: else it would be the formula of other sizes.
+    meets = exact.params().is_subset(formula.intersect(exact).params())
+    return formula if meets else exact
 
 
 def _extent(where: BasicSet) -> tuple[int, int]:

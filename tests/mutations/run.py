@@ -21,6 +21,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = (
+    "tests/poly/test_placement.py",
+    "tests/poly/test_placement_refusals.py",
+    "tests/poly/test_placement_orders.py",
+    "tests/poly/test_regressions.py",
     "tests/testing/test_refusals.py",
     "tests/testing/test_found.py",
     "tests/codegen/test_check.py",
@@ -101,6 +105,63 @@ FAULTS = (
     Fault(
         "unrolled loops in lanes begin apart", "codegen/lanes.py",
         'loop.kind == "unrolled" and _is_aligned(scan, lanes)', 'loop.kind == "unrolled"',
+    ),
+    Fault(
+        "a loop visits what is between two points", "poly/bounds.py",
+        "        if c.is_equality():  # the other half", "        if False:  # the other half",
+    ),
+    Fault(
+        "a halo is missing where Funcs are placed", "poly/placement.py",
+        "            for access in stage.statement.reads\n",
+        "            for access in stage.statement.reads[1:]\n",
+    ),
+    Fault(
+        "a placed window slides with the last iteration", "poly/placement.py",
+        "    first = which.lexmin()\n", "    first = which.lexmax()\n",
+    ),
+    Fault(
+        "a placed window slides over the loops as they were", "poly/placement.py",
+        "    count = len(demand.times)  # splits", "    count = len(frame.dims)  # splits",
+    ),
+    Fault(
+        "a placed window slides over too many loops", "poly/placement.py",
+        "apart = depth if all(slides(self.model, f) for f in node.funcs) else count",
+        "apart = 0 if all(slides(self.model, f) for f in node.funcs) else count",
+    ),
+    Fault(
+        "sums slide as if they were placed element by element", "poly/placement.py",
+        "    return all(d.opaque is None and (d.is_pointwise or not d.is_update) "
+        "for d in definitions)\n",
+        "    return all(d.opaque is None for d in definitions)\n",
+    ),
+    Fault(
+        "storage of placed Funcs stays outside of parallel loops", "poly/placement.py",
+        "            if parallel and slides(model, func):\n", "            if False:\n",
+    ),
+    Fault(
+        "parts of a loop share the window of a placed Func", "poly/placement.py",
+        "        if copies[func] > 1 and slides(model, func):\n", "        if False:\n",
+    ),
+    Fault(
+        "a placed window of tiles is one plane too small", "poly/folding.py",
+        "            return Window(axis, distance + 1)\n",
+        "            return Window(axis, distance)\n",
+    ),
+    Fault(
+        "planes of placed Funcs outlive parallel iterations", "poly/folding.py",
+        "    return next(at_once, node.apart)\n", "    return len(loops)\n",
+    ),
+    Fault(
+        "threads may share storage of placed Funcs", "poly/judge.py",
+        "(*found, *shared(state.tree, context))", "tuple(found)",
+    ),
+    Fault(
+        "readers need not find what is placed", "poly/proof.py",
+        "                yield from _lost(d, sources, sinks, context)\n", "                pass\n",
+    ),
+    Fault(
+        "parts of a loop find what other parts have placed", "poly/times.py",
+        "    return same and len(meeting(a, b).loops) >= apart\n", "    return True\n",
     ),
     Fault(
         "lanes that do not run store", "codegen/lanes.py",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import polysched as ps
 from polysched.codegen.check import Report, check, examine
+from polysched.codegen.evaluate import compile_nodes
+from polysched.codegen.kernel import _bytes
 from polysched.testing.arguments import random_arguments
 
 from .directives.support import same
@@ -68,10 +70,12 @@ def ran(s: ps.Schedule, **sizes: int) -> Ran:
 
 
 def kept(s: ps.Schedule, **sizes: int) -> Bytes:
-    """The bytes that a call keeps of each Func that is neither input nor output."""
+    """The bytes that a call keeps of each Func that is neither input nor output, wherever."""
     variant = s.compile()._variants[False]
     found = variant.bytes(sizes)
-    return {span.buffer.name: size for span, size in zip(variant.spans, found, strict=True)}
+    heap = {span.buffer.name: size for span, size in zip(variant.spans, found, strict=True)}
+    stack = [b for b in variant.lowered.module.buffers if b.kind == "stack"]
+    return heap | {b.name: compile_nodes([_bytes(b)])(sizes)[0] for b in stack}
 
 
 def right(s: ps.Schedule, over: tuple[int, ...] = (0, 1, 2, 5, 8), **fixed: int) -> None:

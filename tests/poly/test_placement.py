@@ -65,12 +65,14 @@ def test_the_listing_of_a_window_that_slides() -> None:
     listed(
         s,
         """
-          for i in [0, n):
-            for i.2 in [select(i == 0, 0, select(i >= 1, i + 2, 0)), i + 3):
+          for i in [-2, n):
+            if n >= 1:
+              for i.2 in [i + 2, i + 3):
+                for j in [0, m):
+                  bx[i, j] = (x[i, j] + x[i, j + 1] + x[i, j + 2]) / 3.0
+            if i >= 0:
               for j in [0, m):
-                bx[i, j] = (x[i, j] + x[i, j + 1] + x[i, j + 2]) / 3.0
-            for j in [0, m):
-              by[i, j] = (bx[i, j] + bx[i + 1, j] + bx[i + 2, j]) / 3.0
+                by[i, j] = (bx[i, j] + bx[i + 1, j] + bx[i + 2, j]) / 3.0
           keeps 3 of bx
         """,
     )
@@ -106,6 +108,16 @@ def test_a_window_slides_inside_of_parallel_blocks() -> None:
     right(s)
     assert ran(s, n=8, m=5).total == 8 * 5 + 2 * 6 * 5
     assert kept(s, n=100, m=50) == {"bx": 3 * 50 * 4}
+
+
+def test_a_window_of_many_planes() -> None:
+    """A block of sixteen rows reads eighteen, two of which are there."""
+    s = chain(2)
+    s["f1"].split(i, 16)
+    s["f0"].compute_at("f1", "io").store_root()
+    right(s, over=(0, 1, 16, 40))
+    assert ran(s, n=40, m=2).again == 0
+    assert kept(s, n=100, m=10) == {"f0": 18 * 10 * 8}
 
 
 def test_more_planes_than_are_needed() -> None:

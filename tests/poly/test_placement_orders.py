@@ -57,7 +57,8 @@ def test_a_loop_that_is_peeled() -> None:
     s["f0"].compute_at("f1", i).store_root()
     s["f1"].peel(i, first=1, last=2)
     right(s)
-    assert ran(s, n=9, m=1).total == 9 + 3 + 8 + 4
+    # Two rows behind each cut are computed again.
+    assert ran(s, n=9, m=1).total == 9 + 11 + 2 + 2
 
 
 def test_the_listing_of_a_loop_that_is_peeled() -> None:
@@ -77,12 +78,14 @@ def test_the_listing_of_a_loop_that_is_peeled() -> None:
                 for j in [0, m):
                   f1[i, j] = f0[i, j] + f0[i + 1, j] * 2 - f0[i + 2, j]
           store f0[n + 1, m]:
-            for i in [1, n):
-              for i.2 in [select(i == 1, 1, select(i >= 2, i + 2, 0)), i + 3):
+            for i in [-1, n):
+              if n >= 2:
+                for i.2 in [i + 2, i + 3):
+                  for j in [0, m):
+                    f0[i, j] = x[i, j] + x[i + 1, j] * 2 - x[i + 2, j]
+              if i >= 1:
                 for j in [0, m):
-                  f0[i, j] = x[i, j] + x[i + 1, j] * 2 - x[i + 2, j]
-              for j in [0, m):
-                f1[i, j] = f0[i, j] + f0[i + 1, j] * 2 - f0[i + 2, j]
+                  f1[i, j] = f0[i, j] + f0[i + 1, j] * 2 - f0[i + 2, j]
           keeps 3 of f0
         """,
     )
@@ -256,7 +259,7 @@ def test_a_batch_is_proven_at_its_end() -> None:
 # depth ------------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_a_hundred_stages_slide_in_one_loop() -> None:
-    """Each keeps as many rows as the first iteration needs of it. Seconds are the processor's."""
+    """Each keeps three rows, as it begins some iterations early. Seconds are the processor's."""
     begin = time.process_time()
     s = chain(100)
     for k in reversed(range(99)):
@@ -266,4 +269,4 @@ def test_a_hundred_stages_slide_in_one_loop() -> None:
     print(f"a hundred stages in one loop: {seconds:.1f} s")
     assert seconds < 20
     found = kept(s, n=1000, m=10)
-    assert found == {f"f{k}": (2 * (99 - k) + 1) * 10 * 8 for k in range(99)}
+    assert found == {f"f{k}": 3 * 10 * 8 for k in range(99)}

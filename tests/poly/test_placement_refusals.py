@@ -7,7 +7,7 @@ import pytest
 import polysched as ps
 
 from .directives.support import refused, witness
-from .placing import blur, chain, examined, i, j, n, ran, scans
+from .placing import blur, chain, examined, i, j, n, ran, right, scans
 
 
 def shared() -> ps.Schedule:
@@ -225,21 +225,28 @@ def test_refuses_to_move_what_shares_a_loop() -> None:
         s["f1"].compute_at("f2", i)
 
 
-def test_refuses_to_join_what_is_computed_by_itself() -> None:
+def test_joins_what_is_computed_at_one_loop() -> None:
     s = chain(3)
     s["f2"].split(i, 4)
     s["f1"].compute_at("f2", "io")
     s["f0"].compute_at("f2", "io")
-    with refused(s, "f1 and f0 are computed at different places", status="malformed",
-                 hint="store_at outside of them lets it slide"):  # fmt: skip
-        s["f1"].compute_with("f0", i, shift=2)
+    s["f1"].compute_with("f0", i, shift=2)
+    right(s)
+
+
+def test_refuses_to_join_what_is_computed_at_different_loops() -> None:
+    s = chain(3)
+    s["f1"].compute_at("f2", i)
+    with refused(s, "f1 and f0 are not computed at the same loop", status="malformed",
+                 hint="compute_at the same loop first"):  # fmt: skip
+        s["f1"].compute_with("f0", i)
 
 
 def test_refuses_to_move_a_part_of_iterations() -> None:
     s = chain(3)
     s["f1"].compute_at("f2", i)
     s["f2"].peel(i, first=1)
-    with refused(s, "f1.first is a part of its stage by iterations of the loops around it",
+    with refused(s, "f1 is a part of its stage by iterations of the loops around it",
                  status="malformed", hint="say where it is computed first"):  # fmt: skip
         s["f1"].compute_root()
 

@@ -9,7 +9,18 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ...lang.tensors import Func
-from ..edits import At, Place, loops_around, map_stages, node_at, place_of, put, stages, with_body
+from ..edits import (
+    At,
+    Place,
+    loops_around,
+    map_stages,
+    node_at,
+    own_stages,
+    place_of,
+    put,
+    stages,
+    with_body,
+)
 from ..isl import Map, Set, isl, union_sets
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
 
@@ -108,7 +119,7 @@ def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
 def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
     """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
     in a loop of its own."""
-    visited = by_outer([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
+    visited = by_outer([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
     head = near(visited.lexmin(), first, 1).intersect(visited)
     tail = near(visited.lexmax(), last, -1).intersect(visited).subtract(head)
     parts = ((".first", head), ("", visited.subtract(head).subtract(tail)), (".last", tail))

@@ -139,7 +139,20 @@ def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ..
 
     for child in tree.body:
         visit(child, (), None)
+    _refuse_copies([s for nest, _ in found for s in stages(nest)])
     return found
+
+
+def _refuse_copies(moved: Sequence[Stage]) -> None:
+    """Two stages that run whatever the loops around each of them need cannot both move."""
+    seen: set[object] = set()
+    for s in moved:
+        if s.where is None and s.statement.base in seen:
+            raise ScheduleError(
+                f"{s.name} is a part of its stage by iterations of the loops around it",
+                hint="say where it is computed first, then peel or partition",
+            )
+        seen.add(s.statement.base)
 
 
 def _by_itself(node: Tree, funcs: Collection[Func]) -> list[Stage]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, integer
-from ..edits import At, map_stages, put, stages
+from ..edits import At, map_stages, own_stages, put
 from ..isl import Map, Set, isl, union_sets
 from ..looptree import Loop, Seq, Stage, Tree
 from .bodies import at_least, by_outer, flat, iterations_of, near, outer_loops, restricted
@@ -73,7 +73,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
     Raises:
         ScheduleError: running an instance again would change what it computes.
     """
-    for stage in stages(outer.loop):
+    for stage in own_stages(outer.loop):
         d = stage.statement.definition
         own = any(a.tensor is d.func for a in stage.statement.reads)
         if own or d.is_update or d.opaque is not None:
@@ -90,7 +90,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
         )
     main = restricted(outer.loop, outer.depth, whole, "")
     last = _last(outer, factor, tail)
-    for old, a, b in zip(stages(outer.loop), stages(main), stages(last), strict=True):
+    for old, a, b in zip(*map(own_stages, (outer.loop, main, last)), strict=True):
         run = a.instances.union(b.instances)
         if not old.instances.intersect_params(context).is_subset(run):
             raise ScheduleError(
@@ -104,7 +104,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
 def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     """{ outer loops -> tiles } that are whole, and those before and behind."""
     depth = outer.depth
-    inside = [iterations_of(s, depth + 2) for s in stages(outer.loop)]
+    inside = [iterations_of(s, depth + 2) for s in own_stages(outer.loop)]
     touched = by_outer([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
     every = flat(touched).add_dims(isl.dim_type.set, 1)
     x = isl.Aff.var_on_domain(
@@ -127,11 +127,15 @@ def _last(outer: At, factor: int, tail: Map) -> Tree:
     (inner,) = outer.loop.body
     assert isinstance(inner, Loop)
 
+    own = set(map(id, own_stages(inner)))
+
     def change(s: Stage) -> Stage:
         tile, rest = s.coordinates[depth : depth + 2]
         x = ix.add(ix.mul(tile, integer(factor)), rest)
         c = (*s.coordinates[:depth], x, *s.coordinates[depth + 2 :])
         moved = replace(s, coordinates=c)
+        if id(s) not in own:  # it runs as those need it for which it is computed
+            return replace(moved, part=f"{s.part}.tail")
         visited = by_outer([iterations_of(moved, depth + 1)], depth)
         ends = near(visited.lexmax().intersect_domain(tail.domain()), factor, -1)
         last = flat(ends.intersect(visited))

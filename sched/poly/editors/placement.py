@@ -98,6 +98,11 @@ class PlacementEditor(BaseEditor):
         to = next(s for s in stages(self.tree) if s.name == update)
         own = [s for s in stages(self.tree) if s.statement.func is func]
         pure = [s.name for s in own if not s.statement.definition.is_update]
+        if not to.statement.definition.is_update and self.stage in pure:
+            raise self._malformed(
+                f"{update} belongs to {self.stage} itself",
+                "a Func is computed at a loop of what reads it, or of an update of its own",
+            )
         if self.stage not in pure or not to.statement.definition.is_update:
             raise self._malformed(
                 f"{self.stage} is no pure definition of {func.name}, or {update} is no update",

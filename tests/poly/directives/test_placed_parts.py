@@ -71,5 +71,5 @@ def test_parts_that_loops_around_tell_apart_stay_there() -> None:
     s = ps.Schedule(_program())
     _placed(s)
     _peeled(s)
-    with pytest.raises(ps.ScheduleError, match=r"depends on loops around it"):
+    with pytest.raises(ps.ScheduleError, match=r"is a part of its stage by iterations"):
         s["f"].compute_root()
