@@ -267,6 +267,9 @@ class _Trial:
             # Order is not at fault but the storage: what is read was overwritten.
             if report.counts["flow"] + report.counts["live-out"]:
                 counts["confirmed"] += 1
+            elif _is_copy(trusted, error.tensor):
+                # Other elements of a copy may be copies of the same element.
+                counts["refused, without effect at these sizes: a copy (clobber)"] += 1
             else:
                 self._finding("over-refusal", text, str(error))
         elif error.kind == "uninitialised" or _is_placed(trusted, error):
@@ -344,6 +347,12 @@ class _Trial:
                               f"{_shown(report, pair)} at {at}, but said: {error}")  # fmt: skip
                 return
         self.outcome.counts["minimal"] += 1
+
+
+def _is_copy(schedule: Schedule, name: str | None) -> bool:
+    """Whether a tensor is one that a directive has added."""
+    added = [s.func for s in schedule.model.statements if s.definition.is_added]
+    return name in [schedule.program.names[f] for f in added]
 
 
 def _name(text: str) -> str:
