@@ -230,9 +230,7 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return hull
     if exact:
         return where
-    if not all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces):
-        return where
-    return hull if has_divs(hull) else boxed(hull)
+    return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
 
 
 def _reaches(piece: Set, hull: Set, context: Set) -> bool:
@@ -259,27 +257,10 @@ def range_of(value: PwAff) -> tuple[int | None, int | None]:
     return least, most
 
 
-def _is_box(where: Set) -> bool:
-    """Whether each constraint is about one coordinate alone."""
-    if where.n_basic_set() > 1 or has_divs(where):
-        return False
-    axes = range(dim_count(where))
-    return all(
-        sum(c.involves_dims(isl.dim_type.set, k, 1) for k in axes) <= 1
-        for piece in where.get_basic_sets()
-        for c in piece.get_constraints()
-    )
-
-
-def has_divs(where: Set) -> bool:
-    """Whether anything in a set rounds."""
-    return any(int(piece.dim(isl.dim_type.div)) for piece in where.get_basic_sets())
-
-
 def boxed(where: Set) -> Set:
     """The box around a set, if that has only a few more points: along each line that the set
     meets, and no more lines along any axis."""
-    if where.is_empty() or _is_box(where):
+    if where.is_empty():
         return where
     box = Set.universe(where.get_space())
     count = dim_count(where)

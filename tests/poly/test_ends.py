@@ -84,15 +84,3 @@ def test_storage_begins_where_a_half_does() -> None:
         data = np.arange((rows + 4) * (columns + 4), dtype=np.int32).reshape(rows + 4, -1)
         np.testing.assert_array_equal(kernel(data), interpret(g, data))
         check(s, data)
-
-
-def test_corners_that_nobody_needs_are_computed_with_the_rest() -> None:
-    h, w = ps.sizes("h w")
-    y, x = ps.vars("y x")
-    f = ps.Func("f")
-    f[y, x] = y + x
-    g = ps.Func("g", (h, w))
-    g[y, x] = f[y - 1, x] + f[y + 1, x] + f[y, x - 1] + f[y, x + 1]
-    text = str(ps.Schedule(g))
-    assert "for y in [-1, h + 1):" in text
-    assert "for x in [-1, w + 1):" in text
