@@ -117,7 +117,7 @@ FAULTS = (
     ),
     Fault(
         "a placed window slides with the last iteration", "poly/placement.py",
-        "    first = which.lexmin()\n", "    first = which.lexmax()\n",
+        "    exact = needed.lexmin().coalesce()\n", "    exact = needed.lexmax().coalesce()\n",
     ),
     Fault(
         "a placed window slides over the loops as they were", "poly/placement.py",
@@ -144,8 +144,8 @@ FAULTS = (
     ),
     Fault(
         "a placed window of tiles is one plane too small", "poly/folding.py",
-        "            return Window(axis, distance + 1)\n",
-        "            return Window(axis, distance)\n",
+        "    return found + 1 if found < LARGEST_OF_TILES else None\n",
+        "    return found if found < LARGEST_OF_TILES else None\n",
     ),
     Fault(
         "planes of placed Funcs outlive parallel iterations", "poly/folding.py",
