@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-MOST = 4
+MOST = 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -30,6 +30,7 @@ def test_a_loop_that_is_split_afterwards(tail: str) -> None:
     assert ran(s, n=9, m=1).total == last + rows + 3 * rows
 
 
+@pytest.mark.slow
 @TAILS
 def test_windows_of_windows_in_a_loop_that_is_split_afterwards(tail: str) -> None:
     s = chain(3)

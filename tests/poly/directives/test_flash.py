@@ -3,6 +3,8 @@ whole."""
 
 from __future__ import annotations
 
+import pytest
+
 import polysched as ps
 
 from ..test_serial import survives
@@ -66,6 +68,7 @@ def test_what_is_kept_of_the_recurrences() -> None:
     assert ONE in lines
 
 
+@pytest.mark.slow
 def test_storage_does_not_grow_with_the_sequence() -> None:
     """A tile of scores and of weights; one block of what is accumulated, two of the maxima."""
     s = flash()
@@ -78,6 +81,7 @@ def test_storage_does_not_grow_with_the_sequence() -> None:
     assert stored(s, n=1000, nb=5000, d=64) == expected
 
 
+@pytest.mark.slow
 def test_the_bytes_of_a_call() -> None:
     """What is small and of constant extent is on the stack; both rows of d are planned."""
     variant = flash().compile()._variants[False]
@@ -86,6 +90,7 @@ def test_the_bytes_of_a_call() -> None:
     assert sum(size for _, size in found) <= 4 * (3 * 16 + 2 * 4 + 8 + 2 * 4 * 64 + 8)
 
 
+@pytest.mark.slow
 def test_rows_in_threads() -> None:
     s = flash()
     s["att"].parallel("io")
@@ -93,5 +98,6 @@ def test_rows_in_threads() -> None:
     same(s, over=(1, 5, 9), nb=3)
 
 
+@pytest.mark.slow
 def test_written_down_and_read_back() -> None:
     survives(flash())
