@@ -92,6 +92,7 @@ def test_iterations_at_once_have_storage_of_their_own() -> None:
     check(s, sizes={"n": 3, "m": 2})
 
 
+@pytest.mark.slow
 def test_a_recurrence_in_each_iteration_of_a_loop() -> None:
     """What it keeps is not worth minutes: it is stored whole then."""
     f = ps.Func("f", (n, m), ps.int64)

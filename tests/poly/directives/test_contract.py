@@ -107,6 +107,7 @@ def seidel(values: Callable[..., object], *, tiled: bool) -> ps.Schedule:
     return s
 
 
+@pytest.mark.slow
 def test_seidel_is_tiled_after_two_skews_and_its_wave_of_tiles_is_parallel() -> None:
     s = seidel(lambda t, i, j: (t, t + i, 2 * t + i + j), tiled=True)
     _, xo, _ = s["a"].wavefront("to", "xo", "yo")

@@ -53,6 +53,7 @@ def flash() -> ps.Schedule:
     return s
 
 
+@pytest.mark.slow
 def test_values() -> None:
     s = flash()
     same(s, over=(0, 1, 2, 5), nb=1)
@@ -60,6 +61,7 @@ def test_values() -> None:
     judged(s, n=3, nb=2, d=2)
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_the_recurrences() -> None:
     lines = str(flash()).splitlines()
     assert "  keeps 2 along axis 1 of M" in lines
