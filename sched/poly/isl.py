@@ -48,6 +48,7 @@ def budget(operations: int) -> Iterator[None]:
     and the counter is reset on every way out.
     """
     with _lock:
+        before = CONTEXT.get_max_operations()
         CONTEXT.reset_operations()
         CONTEXT.set_max_operations(operations)
         try:
@@ -57,7 +58,7 @@ def budget(operations: int) -> Iterator[None]:
                 raise BudgetExceeded(f"more than {operations} isl operations") from error
             raise InternalError(f"isl refused a question: {error}") from error
         finally:
-            CONTEXT.set_max_operations(0)
+            CONTEXT.set_max_operations(before)  # that of a budget around, or none
             CONTEXT.reset_operations()
 
 
