@@ -159,19 +159,20 @@ def _lost(
 
         { y -> x } less those with (tau(y), x) in { (tau(x'), x) : x' executes x }, for each copy
     """
+    nodes = [producer(a.path, d.tensor) for a in sources]
+    if all(node is None for node in nodes):
+        return
     for b in sinks:
         around = len(b.stage.statement.around)
         missing = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
         missing = missing.intersect_domain(b.domain).intersect_params(context)
-        for a in sources:
-            node = producer(a.path, d.tensor)
-            if node is None:
-                return
-            if same_copy(a, b, d.tensor, node.apart):
-                loops = list(range(node.apart))
+        for a, node in zip(sources, nodes, strict=True):
+            apart = 0 if node is None else node.apart
+            if same_copy(a, b, d.tensor, apart):
+                loops = list(range(apart))
                 at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
-                missing = at.project_out(isl.dim_type.out, 0, node.apart)
-        if sources and not missing.is_empty():
+                missing = at.project_out(isl.dim_type.out, 0, apart)
+        if not missing.is_empty():
             yield Violation(d, missing.reverse(), d.source, b.stage.statement, "uninitialised")
 
 
