@@ -208,6 +208,31 @@ class _Maker:
     def reassociate(self) -> str | None:
         return "reassociate()"
 
+    def atomic(self) -> str | None:
+        return "atomic()"
+
+    def reorder_storage(self) -> str | None:
+        rank = self.stage._stage.statement.func.ndim
+        axes = self.choices.shuffled(list(range(rank)))
+        return f"reorder_storage({', '.join(map(str, axes))})" if rank else None
+
+    def align_storage(self) -> str | None:
+        rank = self.stage._stage.statement.func.ndim
+        return f"align_storage({self.choices.below(rank)}, {self._factor()})" if rank else None
+
+    def store_in(self) -> str | None:
+        return f'store_in("{self.choices.pick(("heap", "stack", "register", "auto"))}")'
+
+    def stream(self) -> str | None:
+        return "stream()"
+
+    def prefetch(self) -> str | None:
+        reads = self.stage._stage.statement.reads
+        if not reads or not self.loops:
+            return None
+        tensor = self.schedule.program.names[self.choices.pick(reads).tensor]
+        return f'prefetch("{tensor}", "{self._loop()}", {self._factor()})'
+
 
 def _var(name: str) -> str:
     return f'ps.vars("{name}")'
@@ -223,6 +248,8 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
     (4, "transform"), (4, "wavefront"), (4, "fission"), (6, "compute_with"), (3, "partition"),
     (3, "peel"), (1, "reassociate"), (3, "fold_storage"), (1, "bound"), (1, "align_bounds"),
     (8, "compute_at"), (1, "compute_root"), (3, "store_at"), (4, "store_root"),
+    (2, "atomic"), (2, "reorder_storage"), (2, "align_storage"), (3, "store_in"), (1, "stream"),
+    (1, "prefetch"),
 )  # fmt: skip
 
 

@@ -170,7 +170,9 @@ class _Trial:
             counts[f"refused: {error.status}"] += 1
             if self.schedule != before or self.schedule.tree is not before.tree:
                 self._finding("refused, but changed", text, str(error))
-            if error.status != "malformed":
+            if error.status == "unproved" and _is_affine(before):
+                self._finding("unproved though affine", text, str(error))
+            elif error.status != "malformed":
                 self._refused(before, text, error)
         except InternalError as error:
             self._finding("internal error", text, str(error))
@@ -347,6 +349,14 @@ class _Trial:
                               f"{_shown(report, pair)} at {at}, but said: {error}")  # fmt: skip
                 return
         self.outcome.counts["minimal"] += 1
+
+
+def _is_affine(schedule: Schedule) -> bool:
+    """Whether it is known at compile time which elements each instance reads and writes."""
+    statements = schedule.model.statements
+    return all(a.must for s in statements for a in s.accesses) and not any(
+        s.data_bounds for s in statements
+    )
 
 
 def _is_copy(schedule: Schedule, name: str | None) -> bool:
