@@ -74,6 +74,12 @@ def affine_value(frame: Frame, node: Node) -> PwAff | None:
     return None if builder.unknowns else builder.value[node]
 
 
+def affine_values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
+    """Integer expressions over the frame, or None where one of them is not quasi-affine."""
+    builder = _Builder(frame, nodes)
+    return None if builder.unknowns else [builder.value[node] for node in nodes]
+
+
 def condition(frame: Frame, node: Node) -> Condition:
     """Where a condition over the frame may hold. What depends on data is dropped from it."""
     done: dict[Node, Condition] = {}

@@ -19,8 +19,18 @@ from ..lang.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
 from ..lang.tensors import Func
 from .affine import affine_value
 from .expressions import Translator
-from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl, relation
-from .looptree import Loop, Seq, Stage, Tree, iterations, leaves, loop_map, time_maps
+from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
+from .looptree import (
+    Loop,
+    Seq,
+    Stage,
+    Tree,
+    coordinate_map,
+    iterations,
+    leaves,
+    loop_map,
+    time_maps,
+)
 from .model import Model, output_sizes
 from .statements import Statement
 
@@ -247,9 +257,7 @@ def _forward(times: Times, pair: Pair, a: Part, b: Part) -> bool:
 
 
 def _time_map(part: Part, time: Sequence[Node]) -> Map:
-    values = [affine_value(part.statement.frame, node) for node in time]
-    exact = [v for v in values if v is not None]
-    return relation(exact, part.statement.frame).intersect_domain(part.domain)
+    return coordinate_map(part.statement.frame, time).intersect_domain(part.domain)
 
 
 def _numbered(times: Times) -> Times:

@@ -9,7 +9,8 @@ from .editors.bodies import BodyEditor
 from .editors.loops import LoopEditor
 from .editors.rewriting import RewritingEditor
 from .editors.terms import TermsEditor
-from .placement import placed, produced
+from .looptree import produced
+from .placement import placed
 from .state import Edit
 
 DIRECTIVES = frozenset(

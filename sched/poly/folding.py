@@ -22,9 +22,9 @@ from ..lang.tensors import Func
 from .bounds import span_of
 from .edits import stages
 from .isl import BudgetExceeded, Map, Set, budget, isl, union_sets
-from .looptree import Loop, Path, Produce, Seq, Tree, loops_of, time_maps
+from .looptree import Path, Produce, Seq, loops_of, produced
 from .model import Model
-from .placement import produced, storage_of, stored_depth
+from .placement import storage_of, stored_depth
 from .statements import Access, Statement
 from .times import Placed, alike, placed, unordered
 
@@ -85,9 +85,7 @@ def _window(model: Model, func: Func, tree: Seq) -> Window | None:
     accesses = _accesses(tree, func)
     reads = [a for a in accesses if not a.is_write]
     writes = [a for a in accesses if a.is_write]
-    before = _within_lives(
-        tree, func, _order(tree, time_maps(tree, {a.statement for a in accesses}))
-    )
+    before = _within_lives(tree, func, _order(tree))
     spans = _spans(model, tree, func)
     found: list[tuple[float, int, Window]] = []
     for axis, span in enumerate(spans):
@@ -240,8 +238,7 @@ def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) 
     """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
-    times = time_maps(tree, {a.statement for a in accesses})
-    before = _within_lives(tree, func, _order(tree, times))
+    before = _within_lives(tree, func, _order(tree))
     found = []
     for write in writes:
         for read in (a for a in accesses if not a.is_write):
@@ -325,7 +322,7 @@ def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
     inouts = model.program.inouts
     if not inouts:
         return ()
-    before = _order(tree, time_maps(tree))
+    before = _order(tree)
     statements = dict.fromkeys(s.statement for s in stages(tree))
     return tuple(a for a in inouts if _clobbered(model, statements, a, before))
 
@@ -342,10 +339,8 @@ def _clobbered(model: Model, statements: Iterable[Statement], array: InOut, befo
     return False
 
 
-def _order(tree: Seq, times: Times) -> Before:
-    """What may come before what; where all loops run in order, what does."""
-    if not _overlaps(tree):
-        return lambda first, second: _before(times, first, second)
+def _order(tree: Seq) -> Before:
+    """What may come before what."""
     stages: dict[Statement, list[Placed]] = {}
     for p in placed(tree):
         stages.setdefault(p.stage.statement, []).append(p)
@@ -360,13 +355,6 @@ def _order(tree: Seq, times: Times) -> Before:
     return before
 
 
-def _overlaps(tree: Tree) -> bool:
-    """Whether iterations of a loop run at once."""
-    if isinstance(tree, Loop) and tree.kind in ("parallel", "vector"):
-        return True
-    return any(_overlaps(child) for child in getattr(tree, "body", ()))
-
-
 def _may_precede(first: Placed, second: Placed) -> Map:
     """{ x of second -> y of first : nothing makes x run before y }; an instance reads before it
     writes."""
@@ -374,9 +362,3 @@ def _may_precede(first: Placed, second: Placed) -> Map:
     if first.stage is second.stage:
         pairs = pairs.subtract(Map.identity(pairs.get_space()))
     return pairs
-
-
-def _before(times: Times, first: Statement, second: Statement) -> Map:
-    """{ x of second -> y of first : y before x }"""
-    order = Map.lex_gt(times[second].get_space().range())
-    return times[second].apply_range(order).apply_range(times[first].reverse())

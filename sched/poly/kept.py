@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from ..lang.definitions import Definition
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
-from .affine import affine_value
 from .directives.keeping import matched
-from .isl import Frame, Map, PwAff, Set, isl, relation, union_sets
+from .isl import Frame, Map, Set, isl, union_sets
 from .layouts import element_of, expressions
-from .looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
+from .looptree import Keep, Loop, Seq, Stage, Tree, coordinate_map, leaves, loop_map, loops_of
 from .statements import Statement
 
 
@@ -112,12 +111,7 @@ def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:
 
 def _where(stage: Stage, coordinates: Sequence[Node]) -> Map:
     """{ instance of a stage -> coordinates }"""
-    values: list[PwAff] = []
-    for node in coordinates:
-        value = affine_value(stage.statement.frame, node)
-        assert value is not None, "a loop's coordinate is affine"
-        values.append(value)
-    return relation(values, stage.statement.frame).intersect_domain(stage.instances)
+    return coordinate_map(stage.statement.frame, coordinates).intersect_domain(stage.instances)
 
 
 def _outermost(found: Map, count: int) -> Map:

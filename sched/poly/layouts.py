@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ..lang import index as ix
 from ..lang.nodes import Node, Var, integer
-from .affine import affine_value
+from .affine import affine_values
 from .expressions import Translator
-from .isl import Frame, Map, PwAff, Set, isl, relation
+from .isl import Frame, Map, Set, isl, relation
 from .looptree import Stage
 from .statements import Statement
 
@@ -16,18 +16,12 @@ from .statements import Statement
 def element_of(stage: Stage, depths: Sequence[int], index: Sequence[Node]) -> Map | None:
     """{ some coordinates of a stage -> the element at an index }, if they tell it."""
     frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
-    coordinates = _values(frame, [stage.coordinates[k] for k in depths])
-    element = _values(frame, index)
+    coordinates = affine_values(frame, [stage.coordinates[k] for k in depths])
+    element = affine_values(frame, index)
     if coordinates is None or element is None:
         return None
     found = relation(coordinates, frame).reverse().apply_range(relation(element, frame))
     return found if found.is_single_valued() else None
-
-
-def _values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
-    found = [affine_value(frame, node) for node in nodes]
-    exact = [v for v in found if v is not None]
-    return exact if len(exact) == len(found) else None
 
 
 def expressions(found: Map, symbols: Mapping[str, Node], dims: Sequence[Var]) -> tuple[Node, ...]:
@@ -45,7 +39,7 @@ def ends(
 ) -> tuple[Node, Node] | None:
     """The first value of a coordinate of a statement, wherever its instances run, and the one
     behind the last; over sizes, or constants that are enough."""
-    values = _values(statement.frame, [coordinate])
+    values = affine_values(statement.frame, [coordinate])
     if values is None:
         return None
     whole = statement.domain.intersect_params(context)

@@ -9,22 +9,25 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from ..lang.definitions import Definition
 from ..lang.dtypes import int64
 from ..lang.errors import Span
-from ..lang.nodes import Node, Op, Var
+from ..lang.nodes import Node, Op, RVar, Var
 from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
-from .affine import affine_value
-from .isl import Map, PwAff, Set, isl, relation
+from .affine import affine_values
+from .isl import Aff, Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
 from .model import Model
 from .statements import Statement
 
+_SET, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.param, isl.dim_type.div
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class Stage:
     """Instances of one statement. `coordinates` has one expression a loop of its path.
 
@@ -43,11 +46,21 @@ class Stage:
         """How schedules call it."""
         return self.statement.name + self.part
 
-    @property
+    @cached_property
     def instances(self) -> Set:
         """The instances that run here."""
         domain = self.statement.domain
         return domain if self.where is None else domain.intersect(self.where)
+
+    @cached_property
+    def values(self) -> list[PwAff]:
+        """The coordinates over the statement's frame."""
+        return coordinate_values(self.statement.frame, self.coordinates)
+
+    @cached_property
+    def told(self) -> dict[int, Told]:
+        """By loop, its coordinate where those of loops around it tell it: i + 1, say."""
+        return told(iterations(self))
 
     @property
     def padded(self) -> Set:
@@ -60,6 +73,39 @@ class Stage:
             tiles = relation([*others, tile], frame)
             found = found.apply(tiles).apply(tiles.reverse()).coalesce()
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A coordinate as an affine function of others: which they are, and the coefficients, equal
+    for equal functions. `value` is the function, unless it rounds."""
+
+    others: frozenset[int]
+    coefficients: tuple[tuple[str | int, int], ...]
+    value: Aff | None = field(compare=False)
+
+
+def told(visited: Set) -> dict[int, Told]:
+    """The dimensions of a set that are affine functions of those before them, at all sizes."""
+    found = {}
+    for c in visited.affine_hull().get_constraints():
+        if c.involves_dims(_DIV, 0, int(c.dim(_DIV))):
+            continue
+        # isl solves equalities for their last dimension.
+        *others, own = involved(c, _SET) or [-1]
+        if own >= 0:
+            factor = int(c.get_coefficient_val(_SET, own).to_python())
+            value = c.get_bound(_SET, own) if abs(factor) == 1 else None
+            found[own] = Told(frozenset(others), _coefficients(c, factor < 0), value)
+    return found
+
+
+def _coefficients(c: Constraint, negated: bool) -> tuple[tuple[str | int, int], ...]:
+    found: list[tuple[str | int, Val]] = [("", c.get_constant_val())]
+    for k in involved(c, _PARAM):
+        found.append((str(c.get_dim_name(_PARAM, k)), c.get_coefficient_val(_PARAM, k)))
+    found += [(k, c.get_coefficient_val(_SET, k)) for k in involved(c, _SET)]
+    return tuple((x, int(v.to_python()) * (-1 if negated else 1)) for x, v in found)
 
 
 Kind = Literal["serial", "parallel", "vector", "unrolled"]
@@ -94,14 +140,15 @@ class Produce:
     """What the stages behind it need of some Funcs, computed anew in each iteration of the loops
     around: one Func, or those of a recurrence. `poly/placement.py` finds out how much that is.
 
-    `around` are the loops around as they were when it came here: the first coordinates of the
-    stages inside are made of them. Of iterations that agree in their first `apart` loops, none
+    `around` are the first dimensions of the statements inside, and `times` their coordinates in
+    the loops around, made of them. Of iterations that agree in their first `apart` loops, none
     computes what another one has computed before.
     """
 
     funcs: tuple[Func, ...]
     around: tuple[Var, ...]
     body: tuple[Tree, ...]
+    times: tuple[Node, ...]
     apart: int = 0
     #: What the statements inside were made from.
     demand: object = None
@@ -125,11 +172,16 @@ class Keep:
         return stage.statement.definition.serial == self.serial
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Seq:
     """The root: one after the other."""
 
     body: tuple[Tree, ...]
+
+    @cached_property
+    def nodes(self) -> list[tuple[Path, Tree]]:
+        """Every node below, with its path, in the order of execution."""
+        return _nodes(self)
 
 
 Tree = Loop | Stage | Alloc | Produce | Keep | Seq
@@ -149,6 +201,17 @@ def own_nest(statement: Statement) -> Tree:
     for loop in reversed(loops):
         nest = Loop(loop.name, (nest,))
     return nest
+
+
+def loops_as_vars(stage: str, loops: Sequence[Loop]) -> tuple[Var, ...]:
+    """Loops of a stage as dimensions of what is computed there: each has a name of its own."""
+    names: dict[str, None] = {}
+    for loop in loops:
+        name = f"{stage}.{loop.name}"
+        while name in names:
+            name += "'"
+        names[name] = None
+    return tuple(map(Var, names))
 
 
 def block_coordinates(d: Definition) -> tuple[Node, ...]:
@@ -205,14 +268,24 @@ def as_written(model: Model, shared: Shared | None = None) -> Seq:
 
 def leaves(tree: Tree) -> list[tuple[Path, Stage]]:
     """Every stage with its path, in the order of execution."""
-    found: list[tuple[Path, Stage]] = []
+    nodes = tree.nodes if isinstance(tree, Seq) else _nodes(tree)
+    return [(path, node) for path, node in nodes if isinstance(node, Stage)]
+
+
+def produced(tree: Tree) -> list[tuple[Path, Produce]]:
+    """What is computed at loops, each with the path to it."""
+    nodes = tree.nodes if isinstance(tree, Seq) else _nodes(tree)
+    return [(path, node) for path, node in nodes if isinstance(node, Produce)]
+
+
+def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:
+    found: list[tuple[Path, Tree]] = []
 
     def visit(node: Tree, path: Path) -> None:
-        if isinstance(node, Stage):
-            found.append((path, node))
-            return
-        for position, child in enumerate(node.body):
-            visit(child, (*path, (position, child)))
+        found.append((path, node))
+        if not isinstance(node, Stage):
+            for position, child in enumerate(node.body):
+                visit(child, (*path, (position, child)))
 
     visit(tree, ())
     return found
@@ -231,19 +304,41 @@ def producer(path: Path, tensor: object) -> Produce | None:
     return None
 
 
-def coordinate_values(stage: Stage) -> list[PwAff]:
-    """The loops' coordinates over the statement's frame."""
-    values = []
-    for node in stage.coordinates:
-        value = affine_value(stage.statement.frame, node)
-        assert value is not None, "a loop's coordinate is affine"
-        values.append(value)
+def coordinate_values(frame: Frame, coordinates: Sequence[Node]) -> list[PwAff]:
+    """Coordinates of loops over a frame."""
+    values = affine_values(frame, coordinates)
+    assert values is not None, "a loop's coordinate is affine"
     return values
 
 
-def loop_map(stage: Stage) -> Map:
-    """{ instance -> loop coordinates }"""
-    return relation(coordinate_values(stage), stage.statement.frame)
+def coordinate_map(frame: Frame, coordinates: Sequence[Node]) -> Map:
+    """{ point of a frame -> coordinates of loops }"""
+    plain = _plain(frame, coordinates)
+    return _joined(frame, plain, coordinate_values(frame, coordinates[len(plain) :]))
+
+
+def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
+    """{ instance -> loop coordinates }, or some of them"""
+    frame = stage.statement.frame
+    chosen = range(len(stage.coordinates)) if chosen is None else chosen
+    plain = _plain(frame, [stage.coordinates[k] for k in chosen])
+    return _joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
+
+
+def _plain(frame: Frame, coordinates: Sequence[Node]) -> list[int]:
+    """Which dimensions the first coordinates are, as long as they are some, in their order."""
+    found: list[int] = []
+    for x in coordinates:
+        k = frame.dims.index(x.name) if isinstance(x, (Var, RVar)) else -1
+        if k <= (found[-1] if found else -1):
+            break
+        found.append(k)
+    return found
+
+
+def _joined(frame: Frame, plain: list[int], values: list[PwAff]) -> Map:
+    found = some_dims(frame, plain)
+    return found.flat_range_product(relation(values, frame)) if values else found
 
 
 def iterations(stage: Stage) -> Set:
@@ -278,7 +373,7 @@ def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> di
 
 def _time(path: Path, stage: Stage) -> list[PwAff | int]:
     """The position at each level and the coordinate of each loop."""
-    coordinates = iter(coordinate_values(stage))
+    coordinates = iter(stage.values)
     time: list[PwAff | int] = []
     for position, node in path:
         time.append(position)

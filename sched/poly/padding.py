@@ -100,7 +100,7 @@ def _missing(model: Model, p: Placed, access: Access, touched: Map, found: Seque
 
 def _at(p: Placed, loops: list[int]) -> Map:
     """{ instance or what fills up its tile -> loops }"""
-    return relation([p.values[k] for k in loops], p.stage.statement.frame).intersect_domain(
+    return relation([p.stage.values[k] for k in loops], p.stage.statement.frame).intersect_domain(
         p.stage.padded
     )
 

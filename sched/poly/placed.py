@@ -9,8 +9,8 @@ from ..lang import index as ix
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from .edits import stages
-from .looptree import Path, Produce, Stage, loops_of
-from .placement import produced, storage_of, stored_depth
+from .looptree import Path, Produce, Stage, loops_of, produced
+from .placement import storage_of, stored_depth
 from .repeats import repeats
 from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq
 

@@ -14,31 +14,44 @@ window slides. That takes loops which run in order, and elements that are comput
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
-from .affine import Relation, affine_value
+from .affine import Relation
 from .bounds import span_of
-from .edits import map_stages, rewritten, stages, with_body
+from .edits import map_stages, own_stages, rewritten, stages, with_body
+from .expressions import Translator
 from .isl import (
     BasicSet,
     Frame,
     Map,
-    PwAff,
     Set,
     boxed,
     dim_count,
     isl,
     plain,
-    relation,
     union_sets,
 )
-from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves, loops_of
-from .model import Model
+from .looptree import (
+    Alloc,
+    Keep,
+    Loop,
+    Path,
+    Produce,
+    Seq,
+    Stage,
+    Tree,
+    coordinate_map,
+    loop_map,
+    loops_as_vars,
+    loops_of,
+    produced,
+)
+from .model import Model, symbols_of
 from .statements import Access, Statement
 
 _SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param
@@ -69,21 +82,6 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
 
 
 # storage ----------------------------------------------------------------------------------------
-def produced(tree: Tree) -> list[tuple[Path, Produce]]:
-    """What is computed at loops, each with the path to it."""
-    found: list[tuple[Path, Produce]] = []
-
-    def visit(node: Tree, path: Path) -> None:
-        if isinstance(node, Produce):
-            found.append(((*path, (0, node)), node))
-        if not isinstance(node, Stage):
-            for position, child in enumerate(node.body):
-                visit(child, (*path, (position, child)))
-
-    visit(tree, ())
-    return found
-
-
 def storage_of(path: Path, func: Func) -> Alloc:
     """The storage of a Func on a path."""
     return next(x for _, x in path if isinstance(x, Alloc) and x.func is func)
@@ -249,7 +247,6 @@ class _Placer:
     ) -> Produce:  # fmt: skip
         count = len(loops)
         node = _renewed(node, loops)
-        own = [s for _, s in leaves(node) if s.statement.func in node.funcs]
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
@@ -258,9 +255,11 @@ class _Placer:
             for access in stage.statement.reads
             if access.tensor in node.funcs
         )
-        demand = _Demand(reads, own[0].coordinates[:count], apart)
-        if demand.is_same(node.demand):
+        if _Demand(reads, node.times, apart).is_same(node.demand):
             return node
+        readers = [s for s in after if any(a.tensor in node.funcs for a in s.statement.reads)]
+        node = self._narrowed(node, loops, readers)
+        demand = _Demand(reads, node.times, apart)
         made = {s.base: s for s in self._statements(node, demand)}
         self.changed |= made.keys()
 
@@ -271,18 +270,42 @@ class _Placer:
         body = tuple(map_stages(child, change) for child in node.body)
         return replace(node, body=body, apart=apart, demand=demand)
 
+    def _narrowed(
+        self, node: Produce, loops: tuple[Loop, ...], readers: Sequence[Stage]
+    ) -> Produce:
+        """With only those of the loops around as dimensions that the others do not tell: in deep
+        nests most loops have one iteration."""
+        whole = _as_dimensions(node, loops)
+        first, *others = [s.told for s in readers]
+        told = {k: t for k, t in first.items() if all(t == o.get(k) for o in others)}
+        names = Translator(symbols_of(self.model.program), whole)
+        times: list[Node] = []
+        for k, x in enumerate(whole):
+            value = told[k].value if k in told and told[k].others else None
+            times.append(x if value is None else names.aff(value))
+        if tuple(times) == node.times:
+            return node
+        if _has_own_loops(node):
+            around = tuple(x for x, time in zip(whole, times, strict=True) if x is time)
+            return _with_times(node, around, times)
+        known = coordinate_map(Frame(self.model.params, _names(node.around)), node.times).range()
+        runs = (loop_map(s, range(len(loops))).intersect_domain(s.padded).range() for s in readers)
+        if not all(where.is_subset(known) for where in runs):
+            raise _are_fixed(node)
+        return node
+
     def _statements(self, node: Produce, demand: _Demand) -> list[Statement]:
         """The statements that compute what is needed, by the loops around."""
-        names = tuple(x.name for x in node.around)
+        names = _names(node.around)
         frame = Frame(self.model.params, names)
-        back = _times(frame, demand.times).reverse()
+        back = coordinate_map(frame, demand.times).reverse()
         wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
         for access, coordinates, where, pads in demand.reads:
             touched = access.map if where is None else access.map.intersect_domain(where)
             if pads:
                 whole_tiles = Stage(access.statement, (), where, pads=pads).padded
                 touched = access.relation.map.intersect_domain(whole_tiles)
-            at = _times(access.statement.frame, coordinates).apply_range(back)
+            at = coordinate_map(access.statement.frame, coordinates).apply_range(back)
             assert isinstance(access.tensor, Func)
             wanted[access.tensor].append(at.flat_range_product(touched).range())
         needed = {}
@@ -312,7 +335,7 @@ class _Placer:
     def _lifted(self, s: Statement, node: Produce, running: Set) -> Statement:
         """A statement whose parameters for the loops around become its first dimensions; of the
         iterations that run."""
-        names = tuple(x.name for x in node.around)
+        names = _names(node.around)
         whole = Frame((*self.model.params, *names), ()).space
         first, count = len(self.model.params), len(names)
 
@@ -338,57 +361,56 @@ class _Placer:
 
 def _renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:
     """With the loops around as they are now, if directives have changed them since."""
-    count, old = len(loops), node.around
-    inside = [s for _, s in leaves(node)]
-    times = next(s for s in inside if s.statement.func in node.funcs).coordinates[:count]
-    if times == old:
+    times = _own(node).coordinates[: len(loops)]
+    if times == node.times:
         return node
-    own = {x for s in inside for x in postorder(*s.coordinates[count:])}
-    if own & set(old) or any(s.where is not None or s.pads for s in inside):
-        if not _times(Frame((), tuple(x.name for x in old)), times).is_injective():
-            raise ScheduleError(
-                f"the loops around {inside[0].name} cannot change any more: its own ones are made "
-                "of them",
-                hint="change the loops of the consumer first",
-            )
-        return node
-    prefix = old[0].name.rpartition(".")[0]
-    names: dict[str, None] = {}
-    for loop in loops:
-        name = f"{prefix}.{loop.name}"
-        while name in names:
-            name += "'"
-        names[name] = None
-    around = tuple(map(Var, names))
-
-    def change(stage: Stage) -> Stage:
-        return replace(stage, coordinates=(*around, *stage.coordinates[count:]))
-
-    body = tuple(_with_around(child, around, len(old), change) for child in node.body)
-    return replace(node, around=around, body=body, demand=None)
+    if _has_own_loops(replace(node, times=times)):
+        around = _as_dimensions(node, loops)
+        return _with_times(node, around, around)
+    if not coordinate_map(Frame((), _names(node.around)), times).is_injective():
+        raise _are_fixed(node)
+    return replace(node, times=times)
 
 
-def _with_around(
-    tree: Tree, around: tuple[Var, ...], old: int, change: Callable[[Stage], Stage]
-) -> Tree:
-    """A tree with other loops around, those of what is computed inside of it too."""
-    if isinstance(tree, Stage):
-        return change(tree)
-    body = tuple(_with_around(child, around, old, change) for child in tree.body)
-    made = with_body(tree, body)
-    if isinstance(made, Produce):
-        return replace(made, around=(*around, *made.around[old:]), demand=None)
-    return made
+def _own(node: Produce) -> Stage:
+    """The first stage that computes one of the Funcs."""
+    return next(s for s in stages(node) if s.statement.func in node.funcs)
 
 
-def _times(frame: Frame, coordinates: Sequence[Node]) -> Map:
-    """{ point of the frame -> coordinates }"""
-    values: list[PwAff] = []
-    for node in coordinates:
-        value = affine_value(frame, node)
-        assert value is not None, "a loop's coordinate is affine"
-        values.append(value)
-    return relation(values, frame)
+def _has_own_loops(node: Produce) -> bool:
+    """Whether the loops inside have nothing to do with those around."""
+    inside = [s for child in node.body for s in own_stages(child)]
+    own = {x for s in inside for x in postorder(*s.coordinates[len(node.times) :])}
+    return not own & set(node.around) and all(s.where is None and not s.pads for s in inside)
+
+
+def _are_fixed(node: Produce) -> ScheduleError:
+    return ScheduleError(
+        f"the loops around {_own(node).name} cannot change any more: its own ones are made of them",
+        hint="change the loops of the consumer first",
+    )
+
+
+def _as_dimensions(node: Produce, loops: Sequence[Loop]) -> tuple[Var, ...]:
+    return loops_as_vars(node.around[0].name.rpartition(".")[0], loops)
+
+
+def _with_times(node: Produce, around: tuple[Var, ...], times: Sequence[Node]) -> Produce:
+    """With other coordinates in the loops around. What is computed inside follows by itself."""
+
+    def change(tree: Tree) -> Tree:
+        if isinstance(tree, Stage):
+            return replace(tree, coordinates=(*times, *tree.coordinates[len(times) :]))
+        if isinstance(tree, Produce):
+            return tree
+        return with_body(tree, tuple(map(change, tree.body)))
+
+    body = tuple(map(change, node.body))
+    return replace(node, around=around, times=tuple(times), body=body, demand=None)
+
+
+def _names(dims: Sequence[Var]) -> tuple[str, ...]:
+    return tuple(x.name for x in dims)
 
 
 def _named(where: Set, names: Sequence[str]) -> Set:
@@ -417,12 +439,13 @@ def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
     Args:
         early: or in one before it, if that is simpler.
     """
-    count = len(demand.times)  # splits make more loops of those around
+    loops = _ordering(demand)  # splits make more of those around
+    count = len(loops)
     own = dim_count(elements) - len(frame.dims)
     inside = Frame(frame.params, tuple(f"#{k}" for k in range(own))).universe
     # { (around, instance) -> (loops, instance) }
-    times = _times(frame, demand.times).product(Map.identity(inside.get_space().map_from_set()))
-    times = times.flatten()
+    same = Map.identity(inside.get_space().map_from_set())
+    times = coordinate_map(frame, loops).product(same).flatten()
     running = elements.apply(times)
     which = Map.from_range(running)
     which = which.move_dims(_IN, 0, _OUT, count, own).move_dims(_IN, 0, _OUT, 0, demand.apart)
@@ -430,6 +453,18 @@ def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
     first = first.move_dims(_OUT, 0, _IN, 0, demand.apart)
     chosen = first.move_dims(_OUT, count, _IN, 0, own).range()
     return chosen.apply(times.reverse()).coalesce()
+
+
+def _ordering(demand: _Demand) -> list[Node]:
+    """The coordinates of the loops around, without those inside of the first `apart` ones that
+    others tell: these order nothing."""
+    known: set[Node] = set()
+    found = []
+    for k, x in enumerate(demand.times):
+        if k < demand.apart or not {v for v in postorder(x) if isinstance(v, Var)} <= known:
+            found.append(x)
+        known.add(x)
+    return found
 
 
 def _early(needed: Map) -> Map:
@@ -446,11 +481,7 @@ def _early(needed: Map) -> Map:
     most = max(exact.get_basic_maps(), key=lambda piece: _extent(piece.domain()))
     formula = Map.from_basic_map(most.affine_hull()).intersect_domain(whole)
     is_function = whole.is_subset(formula.domain()) and formula.is_single_valued()
-    if not is_function or not _is_before(formula, exact):
-        return exact
-    # At no sizes is all of it early: else it would be the formula of other sizes.
-    meets = exact.params().is_subset(formula.intersect(exact).params())
-    return formula if meets else exact
+    return formula if is_function and _is_shortly_before(formula, exact) else exact
 
 
 def _extent(where: BasicSet) -> tuple[int, int]:
@@ -464,10 +495,21 @@ def _extent(where: BasicSet) -> tuple[int, int]:
     return endless, size
 
 
-def _is_before(a: Map, b: Map) -> bool:
-    """Whether the first of two functions is nowhere later than the second."""
+def _is_shortly_before(a: Map, b: Map) -> bool:
+    """Whether the first of two functions is nowhere later than the second, nor earlier by as much
+    as sizes are: it would be the formula of other sizes."""
     later = a.apply_range(Map.lex_gt(a.get_space().range()))
-    return bool(later.intersect(b).is_empty())
+    if not later.intersect(b).is_empty():
+        return False
+    ahead = a.reverse().apply_range(b).deltas()
+    return all(_is_bounded(ahead, k) for k in range(dim_count(ahead)))
+
+
+def _is_bounded(where: Set, dim: int) -> bool:
+    """Whether a dimension has constant bounds, at all sizes."""
+    if where.plain_get_val_if_fixed(_SET, dim).is_int():
+        return True
+    return bool(where.dim_min_val(dim).is_int() and where.dim_max_val(dim).is_int())
 
 
 def _restrict(statement: Statement, computed: Set) -> None:

@@ -165,7 +165,7 @@ def _lost(
     for b in sinks:
         around = len(b.stage.statement.around)
         missing = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
-        missing = missing.intersect_domain(b.domain).intersect_params(context)
+        missing = missing.intersect_domain(b.stage.instances).intersect_params(context)
         for a, node in zip(sources, nodes, strict=True):
             apart = 0 if node is None else node.apart
             if same_copy(a, b, d.tensor, apart):
@@ -178,7 +178,7 @@ def _lost(
 
 def _executed(a: Placed, loops: list[int]) -> Set:
     """{ (loops, instance of the algorithm) }"""
-    whole = Map.identity(a.domain.get_space().map_from_set())
+    whole = Map.identity(a.stage.instances.get_space().map_from_set())
     own = whole.project_out(isl.dim_type.out, 0, len(a.stage.statement.around))
     return a.at(loops).flat_range_product(own).range()
 

@@ -17,11 +17,10 @@ from ..lang.dtypes import int64
 from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Op, Var
 from ..lang.tensors import Func
-from .affine import affine_value
 from .affine_order import scheduled, scheduled_in_parts
 from .cycles import larger_cycle, small_cycle
-from .isl import Map, PwAff, equal_dims, isl, relation
-from .looptree import Loop, Stage, Tree, block_coordinates
+from .isl import Map, equal_dims, isl
+from .looptree import Loop, Stage, Tree, block_coordinates, coordinate_map
 from .model import Model
 from .statements import Access, Statement
 
@@ -231,9 +230,7 @@ def _inside(s: Statement, plan: Plan, pairs: Sequence[Pair]) -> Tree | None:
 
 
 def _time(s: Statement, coordinates: tuple[Node, ...]) -> Map:
-    values = [affine_value(s.frame, x) for x in coordinates]
-    exact: list[PwAff] = [v for v in values if v is not None]
-    return relation(exact, s.frame).intersect_domain(s.domain)
+    return coordinate_map(s.frame, coordinates).intersect_domain(s.domain)
 
 
 def _shared_names(statements: Sequence[Statement], plan: Plan) -> list[str]:

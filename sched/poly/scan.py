@@ -179,15 +179,27 @@ class _Scanner:
         self.parameters = parameters
         self.parts = parts
         self.context = context
-        self.iterations = {
-            id(stage): iterations(stage).intersect_params(context).coalesce()
-            for _, stage in leaves(nest)
-        }
+        #: What each loop visits, and what of its loops each stage does.
+        self.iterations: dict[int, Set] = {}
+        self._visit(nest, 0)
         self.names: dict[str, int] = {}
-        #: Stages that are not in the tree; kept, as they are known by their ids.
-        self.added: list[Stage] = []
+        #: Nests that are not in the tree; kept, as they are known by their ids.
+        self.added: list[Tree] = []
         nothing = Set.universe(context.get_space().set_from_params())
         self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan
+
+    def _visit(self, tree: Tree, depth: int) -> list[Set]:
+        """What a part of the tree makes the loops around it visit; notes it for all inside."""
+        if isinstance(tree, Stage):
+            found = iterations(tree).intersect_params(self.context).coalesce()
+            self.iterations[id(tree)] = found
+            return [_outer(found, depth)]
+        inner = depth + isinstance(tree, Loop)
+        below = [x for child in tree.body for x in self._visit(child, inner)]
+        if not isinstance(tree, Loop):
+            return below
+        self.iterations[id(tree)] = visited = union_sets(below[1:], below[0])
+        return [_outer(visited, depth)]
 
     def _tree(self, tree: Tree, scope: _Scope) -> _Found:
         match tree:
@@ -209,10 +221,8 @@ class _Scanner:
         made = copies(node, len(scope.loops), self.parameters)
         parts = []
         for nest in (made.load, made.store):
-            for _, stage in leaves(nest):
-                visited = iterations(stage).intersect_params(self.context).coalesce()
-                self.iterations[id(stage)] = visited
-                self.added.append(stage)
+            self._visit(nest, len(scope.loops))
+            self.added.append(nest)
             parts.append(self._tree(nest, scope).guarded(0).scan)
         body = self._body(node.body, scope).guarded(0).scan
         using = [s for child in node.body for _, s in leaves(child)]
@@ -248,8 +258,7 @@ class _Scanner:
 
     def _loop(self, loop: Loop, scope: _Scope) -> _Found:
         depth = len(scope.loops)
-        needed = [_outer(self.iterations[id(s)], depth + 1) for _, s in leaves(loop)]
-        visited = union_sets(needed[1:], needed[0])
+        visited = self.iterations[id(loop)]
         var = Var(self._unique(loop.name))
         outside = scope.described.add_dims(_SET, 1)
         known = outside.intersect_params(self.context)

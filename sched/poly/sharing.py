@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from ..lang.tensors import Func
 from .dependences import Dependence, Kind
 from .isl import Set
-from .looptree import Seq, loops_of, producer
-from .placement import produced, stored_depth
+from .looptree import Seq, loops_of, produced, producer
+from .placement import stored_depth
 from .proof import Violation
 from .times import Placed, alike, placed
 

@@ -8,12 +8,12 @@ body; within one statement all lanes read, then all lanes write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .isl import Map, PwAff, Set, isl, relation
-from .looptree import Alloc, Loop, Path, Stage, Tree, coordinate_values, leaves, loops_of, producer
+from .isl import Map, isl
+from .looptree import Alloc, Loop, Path, Stage, Tree, leaves, loop_map, loops_of, producer
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +27,9 @@ class Placed:
     def loops(self) -> tuple[Loop, ...]:
         return loops_of(self.path)
 
-    @cached_property
-    def values(self) -> list[PwAff]:
-        """The coordinates over the statement's frame."""
-        return coordinate_values(self.stage)
-
-    @cached_property
-    def domain(self) -> Set:
-        return self.stage.instances
-
     def at(self, chosen: list[int]) -> Map:
         """{ instance -> some of its coordinates }"""
-        found = relation([self.values[k] for k in chosen], self.stage.statement.frame)
-        return found.intersect_domain(self.domain)
+        return loop_map(self.stage, chosen).intersect_domain(self.stage.instances)
 
 
 def placed(tree: Tree) -> Iterator[Placed]:
@@ -140,8 +130,18 @@ def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
 
 
 def _related(a: Placed, b: Placed, chosen: list[int], order: Callable[[isl.Space], Map]) -> Map:
+    """{ x of a -> y of b : their coordinates at some loops are in an order }"""
+    # In deep nests most loops have one iteration, which those around tell.
+    chosen = [k for k in chosen if not _is_told_alike(a, b, k, chosen)]
     first, second = a.at(chosen), b.at(chosen)
     return first.apply_range(order(first.get_space().range())).apply_range(second.reverse())
+
+
+def _is_told_alike(a: Placed, b: Placed, loop: int, chosen: Sequence[int]) -> bool:
+    """Whether the coordinate of a loop is one function of others for two stages: where those are
+    equal, so is it."""
+    told = a.stage.told.get(loop)
+    return told is not None and told == b.stage.told.get(loop) and told.others <= set(chosen)
 
 
 def _identity(space: isl.Space) -> Map:

@@ -8,7 +8,6 @@ import pytest
 import polysched as ps
 from polysched.poly import folding
 from polysched.poly.folding import Window
-from polysched.poly.looptree import time_maps
 
 n, m, T = ps.sizes("n m T")
 i, j, t = ps.vars("i j t")
@@ -57,7 +56,7 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     accesses = [a for s in schedule.model.statements for a in s.accesses if a.tensor is f]
     writes = [a for a in accesses if a.is_write]
     reads = [a for a in accesses if not a.is_write]
-    before = folding._order(schedule.tree, time_maps(schedule.tree))
+    before = folding._order(schedule.tree)
     distances = [
         folding._distances(schedule.model, 0, w, r, writes, before) for w in writes for r in reads
     ]

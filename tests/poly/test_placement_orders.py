@@ -259,15 +259,17 @@ def test_a_batch_is_proven_at_its_end() -> None:
 
 # depth ------------------------------------------------------------------------------------------
 @pytest.mark.slow
-def test_a_hundred_stages_slide_in_one_loop() -> None:
-    """Each keeps three rows, as it begins some iterations early. Seconds are the processor's."""
+@pytest.mark.parametrize("nested", [False, True], ids=["of the last", "of the next"])
+def test_a_hundred_stages_slide(nested: bool) -> None:
+    """In the loop of the last stage, or each in that of the next one. Each keeps three rows, as it
+    begins some iterations early. Seconds are the processor's."""
     begin = time.process_time()
     s = chain(100)
     for k in reversed(range(99)):
-        s[f"f{k}"].compute_at("f99", i).store_root()
+        s[f"f{k}"].compute_at(f"f{k + 1}" if nested else "f99", i).store_root()
     s.compile()
     seconds = time.process_time() - begin
-    print(f"a hundred stages in one loop: {seconds:.1f} s")
+    print(f"a hundred stages: {seconds:.1f} s")
     assert seconds < 20
     found = kept(s, n=1000, m=10)
     assert found == {f"f{k}": 3 * 10 * 8 for k in range(99)}

@@ -106,7 +106,7 @@ def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
                 )
             found.append((node, around))
         elif any(own) and not isinstance(node, Stage):
-            inside = len(node.around) if isinstance(node, Produce) else around
+            inside = len(node.times) if isinstance(node, Produce) else around
             shared = None if isinstance(node, Produce) else node if isinstance(node, Loop) else loop
             for child in node.body:
                 visit(child, inside, shared)

@@ -12,7 +12,7 @@ from ...lang.elaborate import typed_index
 from ...lang.errors import ScheduleError, Span
 from ...lang.expr import Expr, as_node
 from ...lang.nodes import Node, Var, integer, substitute
-from ..affine import affine_value
+from ..affine import affine_values
 from ..edits import At, Coordinates, map_stages, put, recoordinate
 from ..isl import Frame, relation
 from ..looptree import Loop, Seq, Stage, Tree
@@ -89,13 +89,13 @@ def mapped(map: Callable[..., Any], count: int, span: Span) -> list[Node]:
 
 def _check_injective(count: int, values: Sequence[Node]) -> None:
     frame = Frame((), tuple(f"#{k}" for k in range(count)))
-    exact = [affine_value(frame, v) for v in values]
-    if any(v is None for v in exact):
+    exact = affine_values(frame, values)
+    if exact is None:
         raise ScheduleError(
             "the new coordinates are not affine in the old ones",
             hint="sums, and multiples by constants: lambda t, i: (t, t + i)",
         )
-    if not relation([v for v in exact if v is not None], frame).is_injective():
+    if not relation(exact, frame).is_injective():
         raise ScheduleError(
             "two iterations would get the same coordinates",
             hint="as many independent coordinates as there are loops: lambda t, i: (t, t + i)",

@@ -10,7 +10,7 @@ from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
 from ..edits import At, Body, rewritten, stages, with_body
 from ..isl import Set, isl
-from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree
+from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars
 
 _SET = isl.dim_type.set
 
@@ -26,7 +26,8 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
         ScheduleError: nothing inside of the loop reads them, or they share loops with others.
     """
     nests = _nests(tree, funcs)
-    made = Produce(tuple(funcs), around, tuple(_moved(n, old, around) for n, old in nests))
+    body = tuple(_moved(n, old, around) for n, old in nests)
+    made = Produce(tuple(funcs), around, body, around)
     kept = {
         f for f in funcs for x in _allocs(tree) if x.func is f and x.asked and _holds(x, at.loop)
     }
@@ -119,27 +120,49 @@ def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
     return Seq(visit(tree.body) or (*tree.body, nest))
 
 
-def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, tuple[Var, ...]]]:
-    """The parts of a tree that compute the Funcs, each with the names of the loops around it."""
-    found: list[tuple[Tree, tuple[Var, ...]]] = []
+def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, int]]:
+    """The parts of a tree that compute the Funcs, each with how many loops are around it."""
+    found: list[tuple[Tree, int]] = []
+    holds = _holders(tree, funcs)
 
-    def visit(node: Tree, around: tuple[Var, ...], loop: Loop | None) -> None:
-        own = [s.statement.func in funcs for s in _by_itself(node, funcs)]
-        if own and all(own) and isinstance(node, (Loop, Stage)):
+    def visit(node: Tree, around: int, loop: Loop | None) -> None:
+        own, others = holds[id(node)]
+        if own and not others and isinstance(node, (Loop, Stage)):
             if loop is not None:
                 raise _shared(funcs, loop)
             found.append((node, around))
-        elif any(own) and not isinstance(node, Stage):
+        elif own and not isinstance(node, Stage):
             inside = isinstance(node, Produce) and bool(set(node.funcs) & set(funcs))
             for child in node.body:
                 if inside and isinstance(node, Produce):
-                    visit(child, node.around, None)
+                    visit(child, len(node.times), None)
                 else:
                     visit(child, around, node if isinstance(node, Loop) else loop)
 
     for child in tree.body:
-        visit(child, (), None)
+        visit(child, 0, None)
     _refuse_copies([s for nest, _ in found for s in stages(nest)])
+    return found
+
+
+def _holders(tree: Seq, funcs: Collection[Func]) -> dict[int, tuple[bool, bool]]:
+    """By id, whether a part of a tree holds stages that compute the Funcs, and whether others, but
+    for what is computed inside of it for these."""
+    found: dict[int, tuple[bool, bool]] = {}
+
+    def visit(node: Tree) -> tuple[bool, bool]:
+        if isinstance(node, Stage):
+            own = node.statement.func in funcs
+            result = own, not own
+        else:
+            below = [visit(child) for child in node.body]
+            result = any(own for own, _ in below), any(other for _, other in below)
+            if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
+                result = result[0], False
+        found[id(node)] = result
+        return result
+
+    visit(tree)
     return found
 
 
@@ -155,15 +178,6 @@ def _refuse_copies(moved: Sequence[Stage]) -> None:
         seen.add(s.statement.base)
 
 
-def _by_itself(node: Tree, funcs: Collection[Func]) -> list[Stage]:
-    """The stages of a nest, but for what is computed inside of it for them."""
-    if isinstance(node, Stage):
-        return [node]
-    if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
-        return [s for s in stages(node) if s.statement.func in funcs]
-    return [s for child in node.body for s in _by_itself(child, funcs)]
-
-
 def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
     names = ", ".join(dict.fromkeys(s.name for s in stages(loop)))
     return ScheduleError(
@@ -172,29 +186,36 @@ def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
     )
 
 
-def _moved(nest: Tree, old: tuple[Var, ...], new: tuple[Var, ...]) -> Tree:
-    """A nest with other loops around it."""
-    if isinstance(nest, Stage):
-        own = nest.coordinates[len(old) :]
-        if set(postorder(*own)) & set(old):
-            raise ScheduleError(
-                f"the loops of {nest.name} are skewed by loops around them, and cannot move",
-                hint="say where it is computed first, then skew",
-            )
-        where = None if nest.where is None else _lifted(nest, nest.where, len(old), len(new))
-        return replace(nest, coordinates=(*new, *own), where=where)
-    moved = with_body(nest, tuple(_moved(child, old, new) for child in nest.body))
-    if isinstance(moved, Produce):
-        return replace(moved, around=(*new, *moved.around[len(old) :]))
-    return moved
+def _moved(nest: Tree, old: int, new: tuple[Var, ...], within: tuple[Loop, ...] = ()) -> Tree:
+    """A nest with other loops around it, in the place of the outermost `old` ones; `within` are
+    those of its own around a part of it."""
+    match nest:
+        case Stage(statement=statement, where=where):
+            own = nest.coordinates[old:]
+            if set(postorder(*own)) & set(statement.around):
+                raise ScheduleError(
+                    f"the loops of {nest.name} are skewed by loops around them, and cannot move",
+                    hint="say where it is computed first, then skew",
+                )
+            where = None if where is None else _lifted(nest, where, len(new))
+            return replace(nest, coordinates=(*new, *own), where=where)
+        case Produce(around=around, times=times):
+            consumer = around[0].name.rpartition(".")[0]
+            all = (*new, *loops_as_vars(consumer, within))
+            body = tuple(_moved(child, len(times), all) for child in nest.body)
+            return replace(nest, around=all, times=all, body=body, demand=None)
+        case Loop():
+            within = (*within, nest)
+    return with_body(nest, tuple(_moved(child, old, new, within) for child in nest.body))
 
 
-def _lifted(stage: Stage, where: Set, old: int, new: int) -> Set:
-    """The instances of a part of a stage, over other loops around it.
+def _lifted(stage: Stage, where: Set, new: int) -> Set:
+    """The instances of a part of a stage, over so many loops around it.
 
     Raises:
         ScheduleError: which they are depends on the loops that it leaves.
     """
+    old = len(stage.statement.around)
     own = where.project_out(_SET, 0, old)
     if not own.insert_dims(_SET, 0, old).is_subset(where):
         raise ScheduleError(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...lang.nodes import Node
 from ..directives import bodies, placing
 from ..edits import place_of, stages
-from ..looptree import Produce, leaves, loops_of, producer
-from ..placement import produced
+from ..looptree import Produce, leaves, loops_of, produced, producer
 from .base import BaseEditor
 
 

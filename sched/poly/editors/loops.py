@@ -10,8 +10,7 @@ from ...lang.nodes import Node, substitute
 from ..directives import keeping, loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
-from ..looptree import Keep, Loop, leaves, loops_of
-from ..placement import produced
+from ..looptree import Keep, Loop, leaves, loops_of, produced
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")

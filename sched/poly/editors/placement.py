@@ -12,8 +12,8 @@ from ..directives import keeping, placing
 from ..edits import At, loops_around, stages
 from ..forms import with_choice
 from ..inline import why_not_inline
-from ..looptree import Seq
-from ..placement import at_root, produced
+from ..looptree import Seq, loops_as_vars, produced
+from ..placement import at_root
 from ..proof import accumulates
 from .base import BaseEditor
 
@@ -142,13 +142,8 @@ class PlacementEditor(BaseEditor):
         return ()
 
     def _compute_at(self, funcs: Sequence[Func], at: At, consumer: str) -> None:
-        names: dict[str, None] = {}
-        for a in (*loops_around(self.tree, consumer)[: at.depth], at):
-            name = f"{consumer}.{a.loop.name}"
-            while name in names:
-                name += "'"
-            names[name] = None
-        around = tuple(map(Var, names))
+        loops = (*loops_around(self.tree, consumer)[: at.depth], at)
+        around = loops_as_vars(consumer, [a.loop for a in loops])
         self.tree = placing.compute_at(self.tree, funcs, at, around)
         self._edit(funcs)
 
