@@ -31,7 +31,17 @@ from ..poly.folding import Window
 from ..poly.looptree import Stage
 from ..poly.memory import Memory
 from ..poly.model import Model
-from ..poly.scan import DataBounds, Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from ..poly.scantree import (
+    DataBounds,
+    Scan,
+    ScanAlloc,
+    ScanIf,
+    ScanKeep,
+    ScanLoop,
+    ScanSeq,
+    ScanStage,
+    walk,
+)
 from ..poly.state import Hints
 from ..poly.statements import Statement
 from .callbacks import PrintTrace, RunExtern, as_word
@@ -56,7 +66,7 @@ from .ir import (
     dtype_of,
 )
 from .lanes import Lanes, backwards, guarded, lanes_of, substituted
-from .storage import KeptStorage, Storage, allocations, kept_storage, place, scalars, strides
+from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
 SHUFFLED = False
@@ -87,7 +97,7 @@ def build(
     """
     storage = place(model, nests, strided, folds, copied, memory or {})
     # What is in bounds of all that is computed of a Func may be outside of what is kept here.
-    local = frozenset(x.func for nest in nests for x in allocations(nest))
+    local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
     safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
     builder = Builder(storage, safe, checks)
     builder.kept = kept_storage(model, nests, memory or {})

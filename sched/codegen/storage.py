@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..lang import index as ix
 from ..lang.dtypes import DType
@@ -12,9 +12,10 @@ from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.expressions import Translator
 from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
+from ..poly.looptree import Stage
 from ..poly.memory import LARGEST, SMALL, Memory
 from ..poly.model import Model, output_sizes
-from ..poly.scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from ..poly.scantree import Scan, ScanAlloc, ScanKeep, ScanStage, walk
 from .ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]
@@ -78,14 +79,15 @@ def place(
             storage[array.initial, 0] = _copy_of(storage[array, 0], program.names[array.initial])
         else:
             storage[array.initial, 0] = storage[array, 0]
-    inside = [x for nest in nests for x in allocations(nest)]
+    inside = [x for x in walk(*nests) if isinstance(x, ScanAlloc)]
     local = {
         f: _local([x for x in inside if x.func is f], program.names[f])
         for f in {x.func for x in inside}
     }
+    padded = [x.stage for x in walk(*nests) if isinstance(x, ScanStage) and x.stage.pads]
     for func in model.regions:
         if func not in program.outputs:
-            origin, extents = local[func] if func in local else _box(model, func, nests)
+            origin, extents = local[func] if func in local else _box(model, func, padded)
             fold = folds.get(func)
             if fold is not None:
                 kept = integer(fold.planes)
@@ -101,22 +103,6 @@ def place(
     return storage
 
 
-def allocations(scan: Scan) -> Iterator[ScanAlloc]:
-    """The storage that lives inside of loops."""
-    yield from (x for x in _inside(scan) if isinstance(x, ScanAlloc))
-
-
-def _inside(scan: Scan) -> Iterator[Scan]:
-    """A scan and all that is in it."""
-    yield scan
-    match scan:
-        case ScanAlloc(body=body) | ScanKeep(body=body) | ScanLoop(body=body) | ScanIf(body=body):
-            yield from _inside(body)
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _inside(part)
-
-
 def _kind(how: Memory, dtype: DType, extents: Sequence[Node], is_local: bool) -> BufferKind:
     """On the stack, if it is asked for, or small; else among all scratch memory."""
     if not is_local or how.place == "heap":
@@ -128,7 +114,7 @@ def _kind(how: Memory, dtype: DType, extents: Sequence[Node], is_local: bool) ->
 
 def kept_storage(model: Model, nests: Sequence[Scan], memory: Mapping[Func, Memory]) -> KeptStorage:
     """Buffers for what is accumulated in storage of its own, by the stage and the component."""
-    found = [x for nest in nests for x in _inside(nest) if isinstance(x, ScanKeep)]
+    found = [x for x in walk(*nests) if isinstance(x, ScanKeep)]
     made: KeptStorage = {}
     for name in dict.fromkeys(x.name for x in found):
         same = [x for x in found if x.name == name]
@@ -182,15 +168,14 @@ def _const(name: str, table: Const, extents: tuple[Node, ...]) -> Buffer:
 
 
 def _box(
-    model: Model, func: Func, nests: Sequence[Scan]
+    model: Model, func: Func, padded: Sequence[Stage]
 ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     """The origin and the extents of the bounding box of a Func's region, and of what whole tiles
-    write beyond it."""
+    of some stages write beyond it."""
     region = model.regions[func]
-    for scan in (x for nest in nests for x in _inside(nest)):
-        if isinstance(scan, ScanStage) and scan.stage.pads and scan.stage.statement.func is func:
-            write = scan.stage.statement.write.relation.map
-            region = region.union(scan.stage.padded.apply(write))
+    for stage in padded:
+        if stage.statement.func is func:
+            region = region.union(stage.padded.apply(stage.statement.write.relation.map))
     region = region.intersect_params(model.context)
     if region.n_basic_set() > PIECES_LIMIT:
         # Exact ends of many pieces take seconds; a little more memory does no harm.

@@ -52,12 +52,12 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
         self._check_lanes()
         gone = dict(self.state.gone)
         after = self._loop_names()
-        for stage, names in before.items():
-            for name in names:
+        changed_names = [x for x in {**before, **after} if before.get(x) != after.get(x)]
+        for stage in changed_names:
+            for name in before.get(stage, ()):
                 if name not in after.get(stage, ()):
                     gone[stage, name] = self.directive
-        for stage, names in after.items():
-            for name in names:
+            for name in after.get(stage, ()):
                 gone.pop((stage, name), None)
         edited = frozenset(s.base for s in self.edited)
         state = replace(self.state, form=self.form, tree=self.tree, gone=gone)

@@ -16,7 +16,7 @@ from .isl import isl
 from .looptree import Loop, Tree
 from .memory import AS_WRITTEN, WHERE, Memory
 from .placed import local_extents, moves, placements
-from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .state import Prefetch
 from .visits import Uncountable, empty_shares
 

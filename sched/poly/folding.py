@@ -24,7 +24,7 @@ from .edits import stages
 from .isl import BudgetExceeded, Map, Set, budget, isl, union_sets
 from .looptree import Path, Produce, Seq, loops_of, produced
 from .model import Model
-from .placement import storage_of, stored_depth
+from .sinking import storage_of, stored_depth
 from .statements import Access, Statement
 from .times import Placed, alike, placed, unordered
 

@@ -10,9 +10,9 @@ from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from .edits import stages
 from .looptree import Path, Produce, Stage, loops_of, produced
-from .placement import storage_of, stored_depth
 from .repeats import repeats
-from .scan import Scan, ScanAlloc, ScanIf, ScanLoop, ScanSeq
+from .scantree import ScanAlloc, walk
+from .sinking import storage_of, stored_depth
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -73,20 +73,8 @@ def moves(s: Schedule) -> Iterator[str]:
 def local_extents(s: Schedule, func: Func) -> list[str] | None:
     """The extents of storage that lives inside of loops, over sizes; the largest, where there are
     several; None if it lives outside of them."""
-    found = [x for nest in s.nests for x in _allocations(nest) if x.func is func]
+    found = [x for x in walk(*s.nests) if isinstance(x, ScanAlloc) and x.func is func]
     if not found:
         return None
     axes = zip(*(x.extents for x in found), strict=True)
     return [expr_text(ix.maximum(dict.fromkeys(axis))) for axis in axes]
-
-
-def _allocations(scan: Scan) -> Iterator[ScanAlloc]:
-    match scan:
-        case ScanAlloc(body=body):
-            yield scan
-            yield from _allocations(body)
-        case ScanLoop(body=body) | ScanIf(body=body):
-            yield from _allocations(body)
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _allocations(part)

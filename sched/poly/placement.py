@@ -13,7 +13,6 @@ window slides. That takes loops which run in order, and elements that are comput
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -23,7 +22,7 @@ from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .affine import Relation
 from .bounds import span_of
-from .edits import map_stages, own_stages, rewritten, stages, with_body
+from .edits import map_stages, own_stages, with_body
 from .expressions import Translator
 from .isl import (
     BasicSet,
@@ -40,7 +39,6 @@ from .looptree import (
     Alloc,
     Keep,
     Loop,
-    Path,
     Produce,
     Seq,
     Stage,
@@ -48,10 +46,9 @@ from .looptree import (
     coordinate_map,
     loop_map,
     loops_as_vars,
-    loops_of,
-    produced,
 )
 from .model import Model, symbols_of
+from .sinking import slides, sunk
 from .statements import Access, Statement
 
 _SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param
@@ -61,15 +58,9 @@ def placed(model: Model, tree: Seq) -> tuple[Seq, frozenset[Statement]]:
     """The tree with statements that compute what is needed where they stand; and which of the
     algorithm's statements run for other instances than before."""
     placer = _Placer(model)
-    made = placer.node(_sunk(model, tree), (), {}, [])
+    made = placer.node(sunk(model, tree), (), {}, [])
     assert isinstance(made, Seq)
     return made, frozenset(placer.changed)
-
-
-def slides(model: Model, func: Func) -> bool:
-    """Whether each element of a Func can be computed by itself, when it is first needed."""
-    definitions = model.definitions[func]
-    return all(d.opaque is None and (d.is_pointwise or not d.is_update) for d in definitions)
 
 
 def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
@@ -81,120 +72,30 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
     return with_body(tree, tuple(at_root(model, child, funcs) for child in tree.body))
 
 
-# storage ----------------------------------------------------------------------------------------
-def storage_of(path: Path, func: Func) -> Alloc:
-    """The storage of a Func on a path."""
-    return next(x for _, x in path if isinstance(x, Alloc) and x.func is func)
-
-
-def stored_depth(path: Path, func: Func) -> int:
-    """Around how many loops of a path the storage of a Func lies."""
-    nodes = [node for _, node in path]
-    return sum(isinstance(x, Loop) for x in nodes[: nodes.index(storage_of(path, func))])
-
-
-def _sunk(model: Model, tree: Seq) -> Seq:
-    """What slides and cannot do so over all of its storage gets storage further inside: iterations
-    that run at once share nothing, nor do the parts of a loop that was taken apart."""
-    while True:
-        if (threads := _shared_by_threads(model, tree)) is not None:
-            storage, loop = threads
-            tree = _further_in(tree, storage, loop)
-        elif (copies := _shared_by_copies(model, tree)) is not None:
-            tree = _each_its_own(tree, *copies)
-        else:
-            return tree
-
-
-def _shared_by_threads(model: Model, tree: Seq) -> tuple[Alloc, Loop] | None:
-    """The storage of a Func that slides, and the innermost parallel loop inside of it."""
-    for path, node in produced(tree):
-        for func in node.funcs:
-            inside = loops_of(path)[stored_depth(path, func) :]
-            parallel = [x for x in inside if x.kind == "parallel"]
-            if parallel and slides(model, func):
-                return storage_of(path, func), parallel[-1]
-    return None
-
-
-def _shared_by_copies(model: Model, tree: Seq) -> tuple[Alloc, list[Tree]] | None:
-    """The storage of a Func that slides, and the parts of what stands in it that compute the Func
-    each for itself."""
-    places = [(func, path) for path, node in produced(tree) for func in node.funcs]
-    copies = Counter(func for func, _ in places)
-    for func, path in places:
-        if copies[func] > 1 and slides(model, func):
-            storage = storage_of(path, func)
-            parts = _parts_using(storage, func)
-            if len(parts) > 1 and all(_computes(x, func) for x in parts):
-                return storage, parts
-    return None
-
-
-def _parts_using(tree: Tree, func: Func) -> list[Tree]:
-    """The parts of a tree that use a Func, as far outside as there are several."""
-    while not isinstance(tree, Stage):
-        parts = [x for x in tree.body if _uses(x, func)]
-        if len(parts) != 1:
-            return parts
-        (tree,) = parts
-    return [tree]
-
-
-def _uses(tree: Tree, func: Func) -> bool:
-    return any(a.tensor is func for s in stages(tree) for a in s.statement.accesses)
-
-
-def _computes(tree: Tree, func: Func) -> bool:
-    """Whether a Func is computed for what else is in a tree."""
-    return not isinstance(tree, Produce) and any(func in p.funcs for _, p in produced(tree))
-
-
-def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
-    """The tree with storage inside of a loop, in the place of that around it."""
-
-    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        if node is storage:
-            return body
-        if node is loop:
-            why = f"iterations of {loop.name} run at once"
-            body = (Alloc(storage.func, body, moved=why),)
-        return (with_body(node, body),)
-
-    return rewritten(tree, change)
-
-
-def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
-    """The tree with storage around each of the parts, in the place of that around all."""
-
-    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
-        if node is storage:
-            return body
-        made = with_body(node, body)
-        if any(node is part for part in parts):
-            return (Alloc(storage.func, (made,), moved="the loop around it was taken apart"),)
-        return (made,)
-
-    return rewritten(tree, change)
-
-
 # demand -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Demand:
     """What the statements of a `Produce` are made from; equal if the very same."""
 
-    reads: tuple[tuple[Access, tuple[Node, ...], Set | None, tuple[tuple[Var, int], ...]], ...]
+    reads: tuple[tuple[Access, Stage], ...]
     times: tuple[Node, ...]
     apart: int
 
     def is_same(self, other: object) -> bool:
         if not isinstance(other, _Demand) or len(self.reads) != len(other.reads):
             return False
+        count = len(self.times)
         same = all(
-            a is b and x == y and v is w and p == q
-            for (a, x, v, p), (b, y, w, q) in zip(self.reads, other.reads, strict=True)
+            a is b and (x is y or _is_same(x, y, count))
+            for (a, x), (b, y) in zip(self.reads, other.reads, strict=True)
         )
         return same and (self.times, self.apart) == (other.times, other.apart)
+
+
+def _is_same(a: Stage, b: Stage, count: int) -> bool:
+    """Whether stages of one statement run the same instances in the outermost loops."""
+    same = a.coordinates[:count] == b.coordinates[:count]
+    return same and a.where is b.where and a.pads == b.pads
 
 
 class _Placer:
@@ -250,7 +151,7 @@ class _Placer:
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
-            (access, stage.coordinates[:count], stage.where, stage.pads)
+            (access, stage)
             for stage in after
             for access in stage.statement.reads
             if access.tensor in node.funcs
@@ -300,12 +201,13 @@ class _Placer:
         frame = Frame(self.model.params, names)
         back = coordinate_map(frame, demand.times).reverse()
         wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
-        for access, coordinates, where, pads in demand.reads:
-            touched = access.map if where is None else access.map.intersect_domain(where)
-            if pads:
-                whole_tiles = Stage(access.statement, (), where, pads=pads).padded
-                touched = access.relation.map.intersect_domain(whole_tiles)
-            at = coordinate_map(access.statement.frame, coordinates).apply_range(back)
+        for access, stage in demand.reads:
+            touched = access.map
+            if stage.pads:
+                touched = access.relation.map.intersect_domain(stage.padded)
+            elif stage.where is not None:
+                touched = touched.intersect_domain(stage.where)
+            at = loop_map(stage, range(len(demand.times))).apply_range(back)
             assert isinstance(access.tensor, Func)
             wanted[access.tensor].append(at.flat_range_product(touched).range())
         needed = {}
@@ -374,7 +276,8 @@ def _renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:
 
 def _own(node: Produce) -> Stage:
     """The first stage that computes one of the Funcs."""
-    return next(s for s in stages(node) if s.statement.func in node.funcs)
+    own = (s for child in node.body for s in own_stages(child))
+    return next(s for s in own if s.statement.func in node.funcs)
 
 
 def _has_own_loops(node: Produce) -> bool:

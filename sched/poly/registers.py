@@ -8,7 +8,7 @@ from ..lang.nodes import Node, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func
 from .folding import Window
 from .memory import LARGEST, WHERE, Memory
-from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 
 Fault = tuple[str, str]
 """What is wrong, and what would help."""
@@ -22,7 +22,7 @@ def fault(
     Args:
         folds: what is kept of Funcs that are not stored whole.
     """
-    every = [x for nest in nests for x in _rooms(nest)]
+    every = [x for x in walk(*nests) if isinstance(x, (ScanAlloc, ScanKeep))]
     for func, how in memory.items():
         if how.place not in ("stack", "register"):
             continue
@@ -70,18 +70,6 @@ def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
         "neither unrolled nor a vector: a register has no address",
         f"unroll({moving!r}) or vectorize({moving!r})",
     )
-
-
-def _rooms(scan: Scan) -> Iterator[ScanAlloc | ScanKeep]:
-    match scan:
-        case ScanAlloc(body=body) | ScanKeep(body=body):
-            yield scan
-            yield from _rooms(body)
-        case ScanLoop(body=body) | ScanIf(body=body):
-            yield from _rooms(body)
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _rooms(part)
 
 
 def _moving(

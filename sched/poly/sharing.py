@@ -17,8 +17,8 @@ from ..lang.tensors import Func
 from .dependences import Dependence, Kind
 from .isl import Set
 from .looptree import Seq, loops_of, produced, producer
-from .placement import stored_depth
 from .proof import Violation
+from .sinking import stored_depth
 from .times import Placed, alike, placed
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ..lang.nodes import Const, Node, Op, Param, Size, postorder
 from .isl import Frame, Set, isl, smallest_point
 from .looptree import Stage
-from .scan import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 
 MOST = 50_000
 """So many steps are taken at most: a fraction of a second."""
@@ -78,7 +78,7 @@ def _names(nest: Scan) -> list[str]:
 
 def _symbols(nest: Scan) -> Iterator[Size | Param]:
     """The sizes and Params that the bounds and guards of a nest are made of."""
-    for part in _parts(nest):
+    for part in walk(nest):
         yield from (n for n in postorder(*_expressions(part)) if isinstance(n, (Size, Param)))
 
 
@@ -119,7 +119,7 @@ def shares_at(nest: Scan, sizes: Mapping[str, int]) -> dict[str, Share]:
     counter = _Counter({n: sizes[n.name] for n in _symbols(nest)})
     counter.run(nest)
     shown = {name: sizes[name] for name in _names(nest)}
-    stages = {s.name for p in _parts(nest) if isinstance(p, ScanLoop) for s in _directly_in(p.body)}
+    stages = {s.name for p in walk(nest) if isinstance(p, ScanLoop) for s in _directly_in(p.body)}
     return {
         name: Share(visits, visits - counter.runs[name], shown)
         for name in stages
@@ -172,17 +172,6 @@ class _Counter:
         if node not in self.functions:
             self.functions[node] = _function(node)
         return self.functions[node](self.values)
-
-
-def _parts(scan: Scan) -> Iterator[Scan]:
-    """A scan and all that is in it."""
-    yield scan
-    match scan:
-        case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
-            yield from _parts(body)
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _parts(part)
 
 
 def _directly_in(scan: Scan) -> Iterator[Stage]:

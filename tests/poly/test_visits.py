@@ -14,7 +14,7 @@ from polysched.poly import visits
 from polysched.poly.edits import stages
 from polysched.poly.isl import Set
 from polysched.poly.looptree import iterations
-from polysched.poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from polysched.poly.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 from polysched.poly.visits import Uncountable, empty_shares, shares_at
 
 from .directives.cases import cholesky, gauss_seidel, i, j, jacobi, lu, m, n, nussinov, plane, t

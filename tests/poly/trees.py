@@ -11,7 +11,8 @@ from polysched.lang.dtypes import int64
 from polysched.lang.nodes import Node, Op, Size, integer, substitute
 from polysched.poly.looptree import Loop, Seq, Stage, Tree, as_written, leaves
 from polysched.poly.model import Model
-from polysched.poly.scan import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage, scan
+from polysched.poly.scan import scan
+from polysched.poly.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 
 Instance = tuple[str, tuple[int, ...]]
 

@@ -13,7 +13,7 @@ from ..affine import condition
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
-from ..looptree import Keep, Seq, Stage, Tree, leaves, loops_of
+from ..looptree import Keep, Loop, Seq, Stage, Tree, leaves
 from ..model import Model
 from ..rewrites import fresh
 from ..state import Assumption, State
@@ -45,10 +45,20 @@ class BaseEditor:
     def model(self) -> Model:
         return self.form.model
 
-    def _loop_names(self) -> dict[str, list[str]]:
-        return {
-            stage.name: [loop.name for loop in loops_of(path)] for path, stage in leaves(self.tree)
-        }
+    def _loop_names(self) -> dict[str, tuple[str, ...]]:
+        """Those of each stage."""
+        found = {}
+
+        def visit(node: Tree, around: tuple[str, ...]) -> None:
+            if isinstance(node, Stage):
+                found[node.name] = around
+                return
+            inside = (*around, node.name) if isinstance(node, Loop) else around
+            for child in node.body:
+                visit(child, inside)
+
+        visit(self.tree, ())
+        return found
 
     # finding ----------------------------------------------------------------------------------
     def at(self, name: str, stage: str | None = None) -> At:

@@ -1,0 +1,98 @@
+"""Loops with their bounds as text, in terms of the user's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from ..lang import index as ix
+from ..lang.nodes import Node, RVar, Var, integer, substitute
+from ..lang.printer import Names, expr_text, index_text
+from .looptree import Loop
+from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+
+
+def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
+    """How many iterations a loop of the tree has, as text over sizes and the loops around."""
+    for x in walk(*nests):
+        if isinstance(x, ScanLoop) and x.loop is loop:
+            return expr_text(ix.floordiv(ix.add(ix.sub(x.hi, x.lo), integer(x.step - 1)), x.step))
+    return "0"
+
+
+def text(found: Scan, indent: int = 0, names: Names | None = None) -> str:
+    """The loops with their bounds, as an indented listing.
+
+    Args:
+        names: unique ones of the tensors.
+    """
+    return _text(found, "  " * indent, names, {})
+
+
+def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -> str:
+    """`shown` are loop variables by the names of their loops, as the user's lines have them."""
+
+    def written(node: Node) -> str:
+        return expr_text(substitute(node, shown), names)
+
+    match found:
+        case ScanLoop(loop=loop, var=var, body=body):
+            free = Var(loop.name) not in shown.values()
+            inner = {**shown, var: Var(loop.name) if free else var}
+            head = f"{pad}for {expr_text(inner[var])} in [{_ends(found, names, written)})"
+            by = "" if found.step == 1 else f" by {found.step}"
+            kind = "" if loop.kind == "serial" else f" ({loop.kind})"
+            below = _text(body, pad + "  ", names, inner)
+            return f"{head}{by}{kind}:{_direction(loop)}\n{below}"
+        case ScanIf(condition=condition, body=body):
+            return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown)}"
+        case ScanSeq(parts=parts):
+            return "\n".join(_text(p, pad, names, shown) for p in parts)
+        case ScanAlloc():
+            rooms, body = [], found
+            while isinstance(body, ScanAlloc):
+                name = (names or {}).get(body.func, body.func.name)
+                rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
+                body = body.body
+            return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown)}"
+        case ScanKeep(func=func, extents=extents, body=body):
+            room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
+            return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown)}"
+        case ScanStage(stage=stage):
+            guard, func = stage.statement.guard, stage.statement.func
+            loops = [expr_text(loop) for loop in shown.values()]
+            note = _point_note(found, written, loops, (names or {}).get(func, func.name))
+            listing = stage.statement.definition.listing(names) + note
+            body_text = listing.replace("\n", f"\n{pad}")
+            if guard is None:
+                return pad + body_text
+            inner_text = body_text.replace("\n", "\n  ")
+            return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
+
+
+def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) -> str:
+    if found.data is not None:
+        return index_text((found.data.rvar.lo, found.data.rvar.hi), names)
+    return f"{written(found.lo)}, {written(found.hi)}"
+
+
+def _point_note(
+    found: ScanStage, written: Callable[[Node], str], loops: Collection[str], func: str
+) -> str:
+    """The dimensions that no loop runs over, up or down, in terms of the loops.
+
+    One that is called as a loop around it is not that loop: it is `f.i`.
+    """
+    seen = {n for x in found.stage.coordinates for n in (x, *x.args) if x.args in ((), (n,))}
+    dims = ((x, at) for x, at in found.point.items() if isinstance(x, (Var, RVar)))
+    hidden = {expr_text(x): at for x, at in dims if x not in seen}
+    notes = ", ".join(
+        f"{func}.{x} = {written(at)}" if x in loops else f"{x} = {written(at)}"
+        for x, at in hidden.items()
+    )
+    return f"  # {notes}" if notes else ""
+
+
+def _direction(loop: Loop) -> str:
+    """What a loop that runs downwards counts."""
+    name = loop.name.removesuffix(".down")
+    return "" if name == loop.name else f"  # {name} = -{loop.name}"
