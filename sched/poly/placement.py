@@ -177,8 +177,9 @@ class _Placer:
         """With only those of the loops around as dimensions that the others do not tell: in deep
         nests most loops have one iteration."""
         whole = _as_dimensions(node, loops)
-        first, *others = [s.told for s in readers]
-        told = {k: t for k, t in first.items() if all(t == o.get(k) for o in others)}
+        known = [s.told for s in readers]
+        first = known[0] if known else {}
+        told = {k: t for k, t in first.items() if all(t == other.get(k) for other in known)}
         names = Translator(symbols_of(self.model.program), whole)
         times: list[Node] = []
         for k, x in enumerate(whole):
@@ -189,9 +190,9 @@ class _Placer:
         if _has_own_loops(node):
             around = tuple(x for x, time in zip(whole, times, strict=True) if x is time)
             return _with_times(node, around, times)
-        known = coordinate_map(Frame(self.model.params, _names(node.around)), node.times).range()
+        described = coordinate_map(Frame(self.model.params, _names(node.around)), node.times)
         runs = (loop_map(s, range(len(loops))).intersect_domain(s.padded).range() for s in readers)
-        if not all(where.is_subset(known) for where in runs):
+        if not all(where.is_subset(described.range()) for where in runs):
             raise _are_fixed(node)
         return node
 

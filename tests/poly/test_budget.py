@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly import proven
-from polysched.poly.isl import BudgetExceeded, Frame, Val, budget
+from polysched.poly.isl import CONTEXT, BudgetExceeded, Frame, Val, budget
 
 
 def work() -> bool:
@@ -43,3 +43,11 @@ def test_a_program_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> Non
         ps.Schedule(f)
     monkeypatch.undo()
     assert ps.Schedule(f).conditions == ()
+
+
+def test_the_budget_around_is_in_force_again() -> None:
+    with budget(1_000_000):
+        with budget(1_000):
+            assert CONTEXT.get_max_operations() == 1_000
+        assert CONTEXT.get_max_operations() == 1_000_000
+    assert CONTEXT.get_max_operations() == 0

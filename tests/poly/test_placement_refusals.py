@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import polysched as ps
+from polysched.poly.edits import map_stages, stages
+from polysched.poly.looptree import Seq, Stage
 
 from .directives.support import refused, witness
-from .placing import blur, chain, examined, i, j, n, ran, right, scans
+from .placing import blur, chain, examined, i, j, m, n, ran, right, scans
 
 
 def shared() -> ps.Schedule:
@@ -114,6 +118,33 @@ def test_refuses_an_extern_stage_outside() -> None:
     s = ps.Schedule(g)
     with refused(s, "h[] reads f[0], which f[i=0]", kind="uninitialised", sizes={"n": 1}):
         s["f"].compute_at("g", i)
+
+
+def test_refuses_a_copy_from_where_nothing_is_computed() -> None:
+    """The copy stands in front of the loop in which what it reads is computed."""
+    x, g = ps.Input("x", ps.int64, (n, m)), ps.Func("g", (n, m))
+    k = ps.RVar("k", 0, m)
+    g[i, j] = ps.sum(x[i, j], k)
+    s = ps.Schedule(g)
+    s["g.sum0.update(0)"].stage(x, at="j", layout=("k",))
+    with refused(s, "which x.j[i=0, j=0, k=0] has not computed there", kind="uninitialised"):
+        s["g.sum0.update(0)"].stage("x.j", at="i")
+
+
+def test_what_runs_elsewhere_is_no_source_of_what_is_computed_at_a_loop() -> None:
+    """A part of f0 outside of the loop, without instances, and nothing of it inside."""
+    s = chain(2)
+    s["f0"].compute_at("f1", i)
+    prover = s._builder.state.form.prover
+    inside = next(x for x in stages(s.tree) if x.statement.placed is not None)
+    base = inside.statement.base
+    outside = Stage(base, (), where=base.frame.empty, part=".outside")
+    nothing = replace(inside, where=inside.statement.frame.empty)
+    tree = map_stages(s.tree, lambda x: nothing if x is inside else x)
+    assert isinstance(tree, Seq)
+    tree = Seq((outside, *tree.body))
+    found = list(prover.violations(tree, {base}, lambda _: False, s.accepted))
+    assert [v.kind for v in found] == ["uninitialised"]
 
 
 def test_refuses_what_a_peeled_loop_leaves_out() -> None:
