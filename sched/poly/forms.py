@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 from ..lang.definitions import Definition
@@ -20,7 +20,7 @@ from ..steps import Log
 from . import recurrence
 from .conditions import Conditions, together
 from .directives.placing import inserted, without
-from .edits import with_body
+from .edits import rewritten, with_body
 from .inline import Definitions, Rule, inlined
 from .isl import BudgetExceeded, budget
 from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
@@ -147,7 +147,7 @@ def transplanted(tree: Seq, form: Form) -> Seq:
         new = [s.statement for _, s in leaves(nest)]
         if all(s.definition.serial not in have for s in new):
             later, funcs = set(order[order.index(new[-1]) + 1 :]), {s.func for s in new}
-            tree = inserted(tree, nest, lambda s, x=later, y=funcs: _comes_after(s, x, y))  # type: ignore[misc]
+            tree = inserted(tree, nest, partial(_comes_after, later, funcs))
     stored = _stored(tree)
     for func in form.model.regions:
         if func not in form.program.outputs and func not in stored and func.history.home is None:
@@ -155,7 +155,7 @@ def transplanted(tree: Seq, form: Form) -> Seq:
     return tree
 
 
-def _comes_after(stage: Stage, later: Collection[Statement], funcs: Collection[Func]) -> bool:
+def _comes_after(later: Collection[Statement], funcs: Collection[Func], stage: Stage) -> bool:
     """Whether a stage is one of those that are written later, and uses some Funcs."""
     s = stage.statement
     return s in later and any(a.tensor in funcs for a in s.accesses)
@@ -169,15 +169,11 @@ def _forgetful(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
     return replace(made, demand=None) if isinstance(made, Produce) else made
 
 
-def _without_storage(tree: Tree, gone: Collection[Func]) -> Seq:
-    def visit(node: Tree) -> tuple[Tree, ...]:
-        if isinstance(node, Stage):
-            return (node,)
-        body = tuple(x for child in node.body for x in visit(child))
+def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:
+    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
         return body if isinstance(node, Alloc) and node.func in gone else (with_body(node, body),)
 
-    assert isinstance(tree, Seq)
-    return Seq(tuple(x for child in tree.body for x in visit(child)))
+    return rewritten(tree, change)
 
 
 def _nests(tree: Tree) -> list[Tree]:

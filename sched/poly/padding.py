@@ -12,11 +12,9 @@ from ..lang.tensors import Func, Tensor
 from .isl import Map, Set, relation
 from .looptree import Keep, Seq, Stage, leaves, producer
 from .model import Model
+from .refusals import Fault
 from .statements import Access
 from .times import Placed
-
-Fault = tuple[str, str]
-"""What is wrong, and what would help."""
 
 
 def fault(model: Model, tree: Seq, context: Set, folded: Collection[Func]) -> Fault | None:

@@ -11,6 +11,9 @@ from .folding import Clobber, Window
 from .pairs import Pair
 from .proof import Violation, accumulates, witness_text
 
+Fault = tuple[str, str]
+"""What is wrong, and what would help."""
+
 Helps = Callable[[Directive, Directive], bool]
 
 

@@ -8,10 +8,8 @@ from ..lang.nodes import Node, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func
 from .folding import Window
 from .memory import LARGEST, WHERE, Memory
+from .refusals import Fault
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
-
-Fault = tuple[str, str]
-"""What is wrong, and what would help."""
 
 
 def fault(

@@ -24,6 +24,7 @@ from .edits import At, stages
 from .explain import explain, hint_lines, memory_lines, notes
 from .folding import Window, copied, windows
 from .forms import Form, form_of
+from .handles.base import LoopHandle
 from .inline import Rule, once_a_consumer, without_recomputation
 from .isl import BudgetExceeded, Set, budget
 from .listing import loop_extent, text
@@ -33,7 +34,7 @@ from .model import Model, symbols_of
 from .proven import BUDGET, unproved
 from .scan import scan
 from .scantree import Scan
-from .stages import LoopHandle, StageHandle
+from .stages import StageHandle
 from .state import Hints
 
 T = TypeVar("T")

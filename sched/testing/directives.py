@@ -256,7 +256,7 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
 def untried() -> list[str]:
     """Directives of stages that are never made here."""
     known = {name for _, name in (*WEIGHTS, *rewriting.WEIGHTS)} | _LOOKING
-    public = [n for n, v in vars(StageHandle).items() if n[0] != "_" and callable(v)]
+    public = [n for n in dir(StageHandle) if n[0] != "_" and callable(getattr(StageHandle, n))]
     return sorted(set(public) - known)
 
 

@@ -16,7 +16,8 @@ import pytest
 
 import polysched as ps
 from polysched.lang.errors import user_span
-from polysched.poly.stages import LoopHandle, StageHandle
+from polysched.poly.handles.base import LoopHandle
+from polysched.poly.stages import StageHandle
 
 from .directives.cases import gauss_seidel, i, j, jacobi, lu, m, n, plane, product
 from .directives.support import refused, same, witness

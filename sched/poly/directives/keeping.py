@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
@@ -28,7 +29,7 @@ def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
     nests = _nests(tree, pure)
     outer = update.coordinates[: at.depth + 1]
 
-    def change(stage: Stage, old: int) -> Stage:
+    def change(old: int, stage: Stage) -> Stage:
         given = matched(d, stage.statement.definition)
         moved = replaced_all(outer, given)
         own = set(stage.statement.loops)
@@ -40,7 +41,7 @@ def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
             )
         return replace(stage, coordinates=(*moved, *stage.coordinates[old:]))
 
-    moved = tuple(map_stages(nest, lambda s, k=old: change(s, k)) for nest, old in nests)  # type: ignore[misc]
+    moved = tuple(map_stages(nest, partial(change, old)) for nest, old in nests)
 
     def put(node: Tree, body: Body) -> Body:
         if node is at.loop:

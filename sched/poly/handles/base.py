@@ -1,0 +1,146 @@
+"""What handles are: names of stages and loops, resolved when they are used."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from ...lang.errors import LanguageTypeError, ScheduleError
+from ...lang.expr import Expr
+from ...lang.inout import InOut
+from ...lang.nodes import RVar, Var, postorder
+from ...lang.tensors import Tensor
+from ..edits import loops_around
+
+if TYPE_CHECKING:
+    from ..looptree import Kind
+    from ..schedule import Schedule
+    from ..stages import StageHandle
+
+
+@dataclass(frozen=True)
+class LoopHandle:
+    """A loop of a stage, by name."""
+
+    schedule: Schedule
+    stage_name: str
+    name: str
+
+    @property
+    def stage(self) -> StageHandle:
+        return self.schedule[self.stage_name]
+
+    @property
+    def kind(self) -> Kind:
+        """ "serial", "parallel", "vector" or "unrolled"."""
+        kind: Kind = self._at.loop.kind
+        return kind
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether it runs over RVars of its stage."""
+        coordinate = self.stage._stage.coordinates[self._at.depth]
+        return any(isinstance(n, RVar) for n in postorder(coordinate))
+
+    @property
+    def extent(self) -> str:
+        """The number of its iterations, as text over sizes and outer loops."""
+        return self.schedule.extent(self._at.loop)
+
+    @property
+    def _at(self) -> Any:
+        return self.schedule._find(self.stage_name, self.name)
+
+    def __repr__(self) -> str:
+        return f"loop {self.name} of {self.stage_name}"
+
+
+Loop = LoopHandle | Expr | str
+
+
+class Handle:
+    """A stage, by name."""
+
+    _schedule: Schedule
+    name: str
+
+    def __init__(self, schedule: Schedule, name: str) -> None:
+        self._schedule = schedule
+        self.name = name
+
+    @property
+    def _stage(self) -> Any:
+        return self._schedule._stage(self.name)
+
+    @property
+    def loops(self) -> tuple[LoopHandle, ...]:
+        """Its loops, outermost first; those that it shares with others too."""
+        if self.is_inlined:
+            return ()
+        found = loops_around(self._schedule.tree, self.name)
+        return tuple(LoopHandle(self._schedule, self.name, a.loop.name) for a in found)
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether it is computed wherever it is read, and has no loops."""
+        s = self._schedule
+        return any(s.program.names[f] == self.name for f in s.program.funcs if f not in s.funcs)
+
+    def _read(self, tensor: Tensor | str) -> str:
+        """The name of a tensor that the stage reads; an InOut that is only read is its initial
+        value."""
+        if isinstance(tensor, str):
+            return tensor
+        source = tensor.meant() if isinstance(tensor, InOut) else tensor
+        name = self._schedule.program.names.get(source)
+        if name is None:
+            raise ScheduleError(f"{self.name} does not read {tensor!r}")
+        return name
+
+    def _together(self, name: str, /, *args: Any) -> AbstractContextManager[None]:
+        return self._schedule._builder.together(self.name, name, *args)
+
+    def _do(self, directive: str, /, **options: Any) -> tuple[LoopHandle, ...]:
+        made = self._schedule._builder.apply(self.name, directive, options)
+        return tuple(LoopHandle(self._schedule, self.name, n) for n in made)
+
+    def _do_stages(self, directive: str, /, **options: Any) -> tuple[Self, ...]:
+        made = self._schedule._builder.apply(self.name, directive, options)
+        return tuple(type(self)(self._schedule, n) for n in made)
+
+
+def name_of(loop: Loop) -> str:
+    """Of a loop, however it is given."""
+    if isinstance(loop, str):
+        return loop
+    if isinstance(loop, LoopHandle):
+        return loop.name
+    if isinstance(loop, Expr) and isinstance(loop.node, (Var, RVar)):
+        return loop.node.name
+    raise LanguageTypeError(
+        f"{loop!r} is no loop", hint="name a loop by its handle, its Var or RVar, or a string"
+    )
+
+
+def loop_of(schedule: Schedule, consumer: Any, loop: Loop | None) -> dict[str, str]:
+    """A loop of a stage, given as both or by its handle."""
+    if loop is None:
+        if not isinstance(consumer, LoopHandle):
+            raise LanguageTypeError(
+                f"{consumer!r} is no loop", hint='compute_at(s[g]["y"]) or compute_at(g, "y")'
+            )
+        return {"consumer": consumer.stage_name, "loop": consumer.name}
+    stage = consumer if isinstance(consumer, Handle) else schedule[consumer]
+    return {"consumer": stage.name, "loop": name_of(loop)}
+
+
+def check_factor(directive: str, factor: Any, what: str = "factor") -> None:
+    check_integer(directive, factor, what)
+    if factor < 1:
+        raise ScheduleError(f"the {what} of {directive} is at least 1, not {factor}")
+
+
+def check_integer(directive: str, number: Any, what: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise LanguageTypeError(f"the {what} of {directive} is a Python integer, not {number!r}")

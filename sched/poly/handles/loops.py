@@ -1,0 +1,227 @@
+"""Directives on loops and on their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from ...lang.errors import LanguageTypeError, ScheduleError, user_span
+from ..directives.mapping import mapped
+from ..directives.tails import TAILS
+from .base import Handle, Loop, LoopHandle, check_factor, name_of
+
+
+class LoopDirectives(Handle):
+    """split, reorder, vectorize, skew, ..."""
+
+    def split(
+        self,
+        loop: Loop,
+        factor: int,
+        tail: str = "auto",
+        names: tuple[str, str] | None = None,
+    ) -> tuple[LoopHandle, LoopHandle]:
+        """Splits a loop in two: `for io: for ii in [0, factor)`.
+
+        Args:
+            factor: a Python integer, at least 1.
+            tail: what happens where the extent is no multiple of the factor.
+                "auto": the last inner loop is shorter.
+                "guard", "mask": every inner loop is whole, its body under a condition.
+                "peel": whole tiles, and the others in loops of their own (`C.head`, `C.tail`).
+                "shift": whole tiles, and one more that ends where the loop does (`C.tail`):
+                some iterations run twice.
+                "round_up": there is no rest; each call checks that.
+                "pad": all tiles are whole; what is beyond the end nobody reads.
+            names: of the outer and the inner loop.
+
+        Tiles are counted from index 0, wherever the loop begins.
+
+        Legal: always, and "shift" where running twice changes nothing: for pure definitions that
+        do not read themselves.
+        """
+        check_factor("split", factor)
+        if tail not in TAILS:
+            raise ScheduleError(f"tail={tail!r} is not known", hint=f"tails are {', '.join(TAILS)}")
+        options = {"loop": name_of(loop), "factor": int(factor), "names": names}
+        if tail != "auto":
+            options["tail"] = tail
+        outer, inner = self._do("split", **options)
+        return outer, inner
+
+    def fuse(self, outer: Loop, inner: Loop, name: str | None = None) -> LoopHandle:
+        """Makes one loop of two that stand directly inside each other.
+
+        The extent of the inner one must be a constant.
+
+        Legal: always; the order of iterations stays the same.
+        """
+        (made,) = self._do("fuse", outer=name_of(outer), inner=name_of(inner), name=name)
+        return made
+
+    def rename(self, loop: Loop, name: str) -> Self:
+        """Gives a loop another name."""
+        self._do("rename", loop=name_of(loop), name=name)
+        return self
+
+    def reorder(self, *loops: Loop) -> Self:
+        """Puts loops in another order, outermost first (Halide: innermost first).
+
+        Loops between them keep their places; nothing else may stand between them.
+
+        Legal: where no dependence between iterations turns round.
+        """
+        self._do("reorder", loops=tuple(map(name_of, loops)))
+        return self
+
+    def tile(self, *loops_and_factors: Any) -> tuple[LoopHandle, ...]:
+        """Splits loops and brings the inner ones inside: `tile(i, j, 8, 32)`.
+
+        Returns:
+            The outer loops, then the inner ones.
+
+        Legal: where the loops may be permuted (skew helps).
+        """
+        count = len(loops_and_factors) // 2
+        if not count or len(loops_and_factors) % 2:
+            raise LanguageTypeError("tile takes loops, then as many factors: tile(i, j, 8, 32)")
+        loops, factors = loops_and_factors[:count], loops_and_factors[count:]
+        for factor in factors:
+            check_factor("tile", factor)
+        names = [name_of(x) for x in loops]
+        with self._together("tile", tuple(names), tuple(map(int, factors))):
+            made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
+            outer, inner = [a for a, _ in made], [b for _, b in made]
+            self.reorder(*outer, *inner)
+        return (*outer, *inner)
+
+    def parallel(self, loop: Loop, chunk: int | None = None) -> Self:
+        """Runs the iterations of a loop on several threads.
+
+        Args:
+            chunk: splits first; the loop over chunks keeps the name.
+
+        Legal: where no two iterations touch one element, one of them writing it.
+        """
+        return self._of_kind("parallel", loop, chunk)
+
+    def vectorize(self, loop: Loop, lanes: int | None = None) -> Self:
+        """Runs the iterations of a loop as lanes of vectors.
+
+        Args:
+            lanes: splits first; the outer loop keeps the name. Without it, the extent of the loop
+                must be a constant.
+
+        Legal: where every dependence between lanes goes from one statement, or one iteration of
+        the loops inside, to a later one; a lane may overwrite what another lane has read.
+        """
+        return self._of_kind("vectorize", loop, lanes)
+
+    def unroll(self, loop: Loop, factor: int | None = None) -> Self:
+        """Repeats the body of a loop instead of looping.
+
+        Args:
+            factor: splits first; the outer loop keeps the name. Without it, the extent of the
+                loop must be a constant.
+
+        Legal: always.
+        """
+        return self._of_kind("unroll", loop, factor)
+
+    def _of_kind(self, directive: str, loop: Loop, factor: int | None) -> Self:
+        name = name_of(loop)
+        if factor is None:
+            self._do(directive, loop=name)
+            return self
+        check_factor(directive, factor)
+        with self._together(directive, name, factor):
+            if directive == "parallel":
+                self.split(name, factor, names=(name, f"{name}i"))
+                self._do(directive, loop=name)
+            else:
+                inner = f"{name}i"
+                self.split(name, factor, names=(name, inner))
+                self._do(directive, loop=inner)
+        return self
+
+    def unroll_and_jam(self, loop: Loop, factor: int) -> Self:
+        """Splits a loop and unrolls the inner part innermost, below all loops inside.
+
+        Legal: as tiling with the loops inside.
+        """
+        name = name_of(loop)
+        check_factor("unroll_and_jam", factor)
+        with self._together("unroll_and_jam", name, factor):
+            inside = [x.name for x in self.loops]
+            below = inside[inside.index(name) + 1 :] if name in inside else []
+            _, inner = self.split(name, factor, names=(name, f"{name}i"))
+            if below:
+                self.reorder(*below, inner)
+            self.unroll(inner)
+        return self
+
+    def skew(
+        self, outer: Loop, inner: Loop, factor: int = 1, name: str | None = None
+    ) -> LoopHandle:
+        """The inner loop counts i + factor * t instead of i. Makes tiling and reordering legal.
+
+        Legal: always; the order of iterations stays the same.
+        """
+        given = {"outer": name_of(outer), "inner": name_of(inner), "factor": int(factor)}
+        (made,) = self._do("skew", **given, name=name)
+        return made
+
+    def shift(self, loop: Loop, by: int) -> LoopHandle:
+        """This stage runs `by` iterations of the loop later than the others in it.
+
+        Legal: where no dependence between the stages of the loop turns round.
+        """
+        (made,) = self._do("shift", loop=name_of(loop), by=int(by))
+        return made
+
+    def transform(
+        self,
+        loops: tuple[Loop, ...] | list[Loop],
+        map: Callable[..., Any],
+        names: tuple[str, ...] | None = None,
+    ) -> tuple[LoopHandle, ...]:
+        """Gives loops that stand inside each other new coordinates.
+
+        Args:
+            loops: outermost first.
+            map: from the old coordinates to as many new ones: `lambda t, i: (t, t + i)`.
+            names: of the new loops; as the old ones without it.
+
+        Legal: where the map is one-to-one and no dependence turns round.
+        """
+        old = tuple(name_of(x) for x in loops)
+        values = tuple(mapped(map, len(old), user_span()))
+        chosen = tuple(names) if names is not None else old
+        if not len(values) == len(chosen) == len(old):
+            raise ScheduleError(
+                f"transform of {len(old)} loops gives {len(values)} coordinates and "
+                f"{len(chosen)} names",
+                hint="as many as there are loops",
+            )
+        return self._do("transform", loops=old, values=values, names=chosen)
+
+    def wavefront(self, *loops: Loop, name: str = "wave") -> tuple[LoopHandle, ...]:
+        """Runs along diagonals: (a, b) becomes (a + b, b), of which the inner one is parallel.
+
+        Returns:
+            The loop over waves, then the rest.
+
+        Legal: where no dependence goes backwards in any of the loops.
+        """
+        old = tuple(name_of(x) for x in loops)
+        if len(old) < 2:
+            raise LanguageTypeError("wavefront takes two loops or more")
+
+        def diagonal(*x: Any) -> tuple[Any, ...]:
+            total = x[0]
+            for y in x[1:]:
+                total = total + y
+            return (total, *x[1:])
+
+        with self._together("wavefront", old):
+            return self.transform(old, diagonal, (name, *old[1:]))

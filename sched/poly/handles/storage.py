@@ -1,0 +1,89 @@
+"""Directives on how Funcs lie in memory, and how elements get there."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from ...lang.errors import ScheduleError
+from ...lang.expr import as_node
+from ...lang.tensors import Tensor
+from .base import Handle, Loop, check_factor, check_integer, name_of
+
+
+class StorageDirectives(Handle):
+    """fold_storage, store_in, prefetch, atomic, ..."""
+
+    def reorder_storage(self, *axes: Any) -> Self:
+        """Puts the axes of the Func in another order in memory, outermost first.
+
+        Args:
+            axes: numbers, or the Vars of its pure definition.
+        """
+        self._do("reorder_storage", axes=tuple(map(self._axis, axes)))
+        return self
+
+    def align_storage(self, axis: Any, multiple: int) -> Self:
+        """Makes the extent of an axis in memory a multiple of a number, for whole vectors."""
+        check_factor("align_storage", multiple, "multiple")
+        self._do("align_storage", axis=self._axis(axis), multiple=multiple)
+        return self
+
+    def store_in(self, place: str) -> Self:
+        """Where the Func is stored: "stack" or "register", for constant extents; "heap"; "auto".
+
+        Legal: "register" where every element is known when compiling: all loops inside of which
+        it is stored are unrolled or vectors, or do not move its elements.
+        """
+        self._do("store_in", place=place)
+        return self
+
+    def fold_storage(self, axis: int, planes: int) -> Self:
+        """Keeps so many planes of this Func along an axis: plane x lies where x % planes does.
+
+        Recurrences are folded by themselves; this asks for more planes, or for other Funcs.
+
+        Legal: where no plane is overwritten before its last read, also after later directives.
+        """
+        check_integer("fold_storage", axis, "axis")
+        check_factor("fold_storage", planes, "number of planes")
+        self._do("fold_storage", axis=axis, planes=planes)
+        return self
+
+    def _axis(self, axis: Any) -> int:
+        """An axis by number, or by its Var."""
+        if isinstance(axis, int):
+            return axis
+        func = self._stage.statement.func
+        for k, var in enumerate(func.vars):
+            if var.node is as_node(axis):
+                return k
+        raise ScheduleError(f"{axis!r} is no axis of {func.name}", hint="a number, or its Var")
+
+    def stream(self) -> Self:
+        """Writes results past the caches, for what is not read soon. A hint."""
+        self._do("stream")
+        return self
+
+    def prefetch(self, tensor: Tensor | str, loop: Loop, distance: int = 1) -> Self:
+        """Fetches what this stage reads of a tensor some iterations of a loop later. A hint."""
+        name = self._read(tensor)
+        check_factor("prefetch", distance, "distance")
+        self._do("prefetch", tensor=name, loop=name_of(loop), distance=distance)
+        return self
+
+    def atomic(self) -> Self:
+        """Makes each accumulation indivisible, so that iterations which add to one element may run
+        at once.
+
+        Legal: for sums of integers, minima and maxima; for sums of floats after `reassociate()`.
+        """
+        self._do("atomic")
+        return self
+
+    def reassociate(self) -> Self:
+        """The float sum or product of this update may be taken in any order.
+
+        The result is no longer the same to the bit.
+        """
+        self._do("reassociate")
+        return self
