@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ..lang.errors import InternalError, ScheduleError
+from ..lang.errors import InternalError, PolyschedError, ScheduleError
 from ..lang.records import Directive
 from . import padding, registers
 from .folding import Clobber, clobbers, enough, windows
@@ -156,8 +156,7 @@ class Judge:
         context = self.callable(state)
         missing = state.form.prover.uncovered(state.tree, context)
         if missing is not None:
-            last = changes[-1].asked.directive.text()
-            raise InternalError(f"{last} leaves out instances of {missing.name}")
+            raise self._left_out(missing, changes)
         found = self.new_faults(changes, edited)
         if found.clobbers:
             func = found.clobbers[0].func
@@ -168,6 +167,21 @@ class Judge:
         if found.violations:
             broken, pair = _smallest(found.violations)
             raise refusal(broken, pair, self._culprit(changes, broken, pair), helps)
+
+    def _left_out(self, missing: Statement, changes: Sequence[Change]) -> PolyschedError:
+        """Parts of a stage are some of the instances that it had when it was taken apart. In
+        another form of the program it may have more."""
+        asked = changes[-1].asked
+        if all(c.before.form is c.after.form for c in changes):
+            text = asked.directive.text()
+            return InternalError(f"{text} leaves out instances of {missing.name}")
+        return ScheduleError(
+            f"{asked.subject} is refused: {missing.name} would compute more than the parts that it "
+            "was taken apart into",
+            where=asked.directive.span,
+            hint="say this first, then peel or partition",
+            directive=asked.text,
+        )
 
     def _culprit(
         self, changes: Sequence[Change], fault: Violation | Clobber, pair: Pair | None

@@ -321,3 +321,16 @@ def test_refuses_what_a_sequential_accumulates() -> None:
     s = ps.Schedule(a)
     with refused(s, "a.update(0)", status="malformed"):
         s["a.update(0)"].rfactor(r)
+
+
+def test_refuses_parts_of_less_than_there_is_afterwards() -> None:
+    """Elements at even indices are needed, and were taken apart; of partial sums all are made."""
+    n, m = ps.sizes("n m")
+    i, r = ps.vars("i"), ps.RVar("r", 2, m)
+    x, f, g = ps.Input("x", ps.float64, (n,)), ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = ps.sum(x[i], r)
+    g[i] = ps.select(i % 2 == 0, f[i], 1)
+    s = ps.Schedule(g)
+    s["f.sum0.update(0)"].reassociate().peel("i", last=3)
+    with refused(s, "would compute more than the parts", hint="then peel", status="malformed"):
+        s["f.sum0.update(0)"].rfactor("r")
