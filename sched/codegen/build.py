@@ -65,7 +65,7 @@ from .ir import (
     Stores,
     dtype_of,
 )
-from .lanes import Lanes, backwards, guarded, lanes_of, substituted
+from .lanes import Vector, backwards, guarded, lanes_of, substituted
 from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
@@ -238,7 +238,7 @@ class Builder:
 
     def _vector(self, scan: ScanLoop, covered: frozenset[Node]) -> Stmt:
         """The lanes together, inside of all other loops."""
-        return Lanes(self, covered).stmt(scan.body, lanes_of(scan))
+        return Vector(self, covered, scan).result
 
     def rename(self, var: Var) -> Var:
         """A loop variable for a copy of a loop."""

@@ -175,9 +175,9 @@ class Machine:
 
     def _run(self, stmt: Stmt, env: Env) -> None:
         match stmt:
-            case Seq(parts=parts, lanes=lanes):
+            case Seq(parts=parts):
                 for number, part in enumerate(parts):
-                    with self._at("lanes" if lanes else "seq", number):
+                    with self._at("seq", number):
                         self._run(part, env)
             case For(var=var, step=step, kind=kind, body=body):
                 lo, hi = self._looked(stmt, env)
@@ -210,11 +210,14 @@ class Machine:
         for b in stmt.buffers:
             self.lives[b] += 1
 
-    def _begin(self, stmt: Stmt, env: Env) -> _Statement:
-        """The functions of a statement, all of whose loads have been tried."""
+    def _functions(self, stmt: Stmt) -> _Statement:
         if id(stmt) not in self._prepared:
             self._prepared[id(stmt)] = _Statement(stmt, self)
-        functions = self._prepared[id(stmt)]
+        return self._prepared[id(stmt)]
+
+    def _begin(self, stmt: Stmt, env: Env) -> _Statement:
+        """The functions of a statement, all of whose loads have been tried."""
+        functions = self._functions(stmt)
         self.loops, self.needed = env, False
         # Every load happens where its guard holds, whether or not its value is used.
         own = dict(env)
@@ -233,12 +236,24 @@ class Machine:
         return values
 
     def _stores(self, stmt: Stores, env: Env) -> None:
-        functions = self._begin(stmt, env)
+        lanes = stmt.lanes
+        if lanes is None:
+            return self._joint(stmt, [env])
+        first = int(self._functions(stmt)[lanes.lo](dict(env)))
+        envs = [{**env, lanes.var: first + k * lanes.step} for k in range(lanes.count)]
+        if not lanes.folds:
+            return self._joint(stmt, envs)
+        for number, one in enumerate(envs):
+            with self._at("lanes", number):
+                self._joint(stmt, [one])
+
+    def _joint(self, stmt: Stores, envs: list[Env]) -> None:
+        """All that is stored at once."""
         done: list[tuple[Write, Any]] = []
-        for s in stmt.stores:
-            found = self._store(s, functions, env)
-            if found is not None:
-                done.append(found)
+        for env in envs:
+            functions = self._begin(stmt, env)
+            found = (self._store(s, functions, env) for s in stmt.stores)
+            done += [x for x in found if x is not None]
         if done:
             self.watcher.joint(tuple(self.path), [w for w, _ in done])
         for write, value in done:

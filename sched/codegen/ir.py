@@ -112,10 +112,24 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
+class Lanes:
+    """Those of a vector: `count` of them, with var = lo, lo + step, ... What `folds` runs lane by
+    lane, in any order: lanes may add to the same element."""
+
+    var: Var
+    lo: Node
+    count: int
+    step: int = 1
+    folds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Stores:
-    """Several stores whose values and indices are all computed before the first one happens."""
+    """Several stores whose values and indices are all computed before the first one happens; with
+    `lanes`, those of all lanes, unless these fold."""
 
     stores: tuple[Store, ...]
+    lanes: Lanes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +194,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Seq:
-    """One after the other; with `lanes`, in any order: they are what lanes of a vector loop do."""
+    """One after the other."""
 
     parts: tuple[Stmt, ...]
-    lanes: bool = False
 
 
 Stmt = Stores | Count | Call | Prefetch | For | Alloc | If | Seq
@@ -260,11 +273,11 @@ def expressions(stmt: Stmt) -> tuple[Node, ...]:
             return tuple(value for _, value in origin)
         case If(condition=c) | Count(condition=c):
             return (c,)
-        case Stores(stores=stores):
+        case Stores(stores=stores, lanes=lanes):
             found: list[Node] = []
             for s in stores:
                 found += [*s.index, s.value, *(() if s.guard is None else (s.guard,))]
-            return tuple(found)
+            return tuple(found) if lanes is None else (*found, lanes.lo)
         case Prefetch(index=index):
             return index
         case Call(words=words, condition=condition):

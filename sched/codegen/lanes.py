@@ -2,15 +2,16 @@
 
 The lanes of a vector loop run together, inside of all loops below it: one statement of all lanes,
 then the next one. Within a statement all lanes read, then all lanes write; an accumulation, whose
-order is free or whose lanes do not meet, runs lane by lane. Loops below whose bounds differ between
-lanes run over all that any lane needs, each lane under a guard; so do unrolled loops that begin at
-different iterations: all lanes must be in the same one.
+order is free or whose lanes do not meet, folds. Loops below whose bounds differ between lanes run
+over all that any lane needs, each lane under a guard; so do unrolled loops that begin at different
+iterations: all lanes must be in the same one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..lang import index as ix
@@ -19,7 +20,7 @@ from ..lang.guards import Guard, conjunction
 from ..lang.nodes import Node, Var, integer, postorder, transform_all
 from ..poly.proof import accumulates
 from ..poly.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
-from .ir import Count, For, If, Load, Seq, Stmt, Store, Stores
+from .ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from .rewrite import map_tree_expressions
 
 if TYPE_CHECKING:
@@ -99,74 +100,110 @@ def _only_stage(scan: Scan) -> ScanStage:
     return scan
 
 
-class Lanes:
-    """Statements of all lanes at once."""
+class Vector:
+    """Statements of all lanes at once. Lanes are values of a variable; `active` says which of them
+    there are."""
 
-    def __init__(self, builder: Builder, covered: frozenset[Node]) -> None:
+    def __init__(self, builder: Builder, covered: frozenset[Node], scan: ScanLoop) -> None:
+        if scan.count is None:
+            raise InternalError(f"the vector loop {scan.loop.name} has no constant extent")
         self.builder = builder
         self.covered = covered
+        self.scan = scan
+        self.count = -(-scan.count // scan.step)
 
-    def stmt(self, scan: Scan, lanes: Sequence[Lane]) -> Stmt:
-        """What stands inside of a vector loop, for some lanes."""
+    @property
+    def result(self) -> Stmt:
+        """The whole loop."""
+        scan = self.scan
+        if self.count < 1:
+            return Seq(())
+        first, end = ix.constant(scan.lo), ix.constant(scan.hi)
+        last = (self.count - 1) * scan.step
+        whole = first is not None and end is not None and first + last < end
+        return self.stmt(scan.body, None if whole else ix.compare("lt", scan.var, scan.hi))
+
+    def stmt(self, scan: Scan, active: Guard) -> Stmt:
+        """What stands inside of the vector loop, for some lanes."""
         match scan:
-            case ScanLoop(loop=loop) if loop.kind == "unrolled" and _is_aligned(scan, lanes):
-                return Seq(tuple(self._copy(scan, lane, lanes) for lane in lanes_of(scan)))
+            case ScanLoop(loop=loop) if loop.kind == "unrolled" and not self._varies(scan.lo):
+                return Seq(tuple(self._copy(scan, lane, active) for lane in lanes_of(scan)))
             case ScanLoop():
-                return self._loop(scan, lanes)
+                return self._loop(scan, active)
             case ScanIf(condition=condition, body=body):
-                return self._under(condition, body, lanes)
+                return self._under(condition, body, active)
             case ScanSeq(parts=parts):
-                return Seq(tuple(self.stmt(p, lanes) for p in parts))
+                return Seq(tuple(self.stmt(p, active) for p in parts))
             case ScanAlloc() | ScanKeep():
                 raise InternalError(f"lanes share the storage of {scan.func.name}")
             case ScanStage():
-                return self._instances(scan, lanes)
+                return self._instances(scan, active)
 
-    def _under(self, condition: Node, body: Scan, lanes: Sequence[Lane]) -> Stmt:
-        if not _depends((condition,), lanes):
-            return If(condition, self.stmt(body, lanes))
-        inside = [Lane(x.at, conjunction(x.active, _at(x, condition))) for x in lanes]
-        return self.stmt(body, inside)
+    def _under(self, condition: Node, body: Scan, active: Guard) -> Stmt:
+        if not self._varies(condition):
+            return If(condition, self.stmt(body, active))
+        return self.stmt(body, conjunction(active, condition))
 
-    def _copy(self, scan: ScanLoop, iteration: Lane, lanes: Sequence[Lane]) -> Stmt:
+    def _copy(self, scan: ScanLoop, iteration: Lane, active: Guard) -> Stmt:
         """One iteration of an unrolled loop inside, for all lanes."""
         body = substituted(scan.body, iteration.at, self.builder.rename)
         if iteration.active is None:
-            return self.stmt(body, lanes)
-        return self._under(iteration.active, body, lanes)
+            return self.stmt(body, active)
+        return self._under(iteration.active, body, active)
 
-    def _loop(self, scan: ScanLoop, lanes: Sequence[Lane]) -> Stmt:
+    def _loop(self, scan: ScanLoop, active: Guard) -> Stmt:
         """A loop that all lanes run together."""
-        if not _depends((scan.lo, scan.hi), lanes):
-            body = self.stmt(scan.body, lanes)
-            return For(scan.var, scan.lo, scan.hi, scan.step, "serial", body, scan.loop.name)
-        lows = [_at(lane, scan.lo) for lane in lanes]
-        ends = [_at(lane, scan.hi) for lane in lanes]
-        inside = []
-        for lane, lo, hi in zip(lanes, lows, ends, strict=True):
-            tests = [ix.compare("ge", scan.var, lo), ix.compare("lt", scan.var, hi)]
-            if scan.step > 1:
-                phase = ix.mod(ix.sub(scan.var, lo), scan.step)
-                tests.append(ix.compare("eq", phase, ix.ZERO))
-            inside.append(Lane(lane.at, conjunction(lane.active, ix.conjunction(tests))))
-        body = self.stmt(scan.body, inside)
-        first, last = ix.minimum(lows), ix.maximum(ends)
-        return For(scan.var, first, last, 1, "serial", body, scan.loop.name)
+        name = scan.loop.name
+        if not self._varies(scan.lo, scan.hi):
+            body = self.stmt(scan.body, active)
+            return For(scan.var, scan.lo, scan.hi, scan.step, "serial", body, name)
+        tests = [ix.compare("ge", scan.var, scan.lo), ix.compare("lt", scan.var, scan.hi)]
+        if scan.step > 1:
+            phase = ix.mod(ix.sub(scan.var, scan.lo), scan.step)
+            tests.append(ix.compare("eq", phase, ix.ZERO))
+        body = self.stmt(scan.body, conjunction(active, ix.conjunction(tests)))
+        first = ix.minimum(self._each(scan.lo))
+        last = ix.maximum(self._each(scan.hi))
+        return For(scan.var, first, last, 1, "serial", body, name)
 
-    def _instances(self, scan: ScanStage, lanes: Sequence[Lane]) -> Stmt:
+    def _instances(self, scan: ScanStage, active: Guard) -> Stmt:
         """One instance a lane."""
-        made = []
-        for lane in lanes:
-            point = {k: _at(lane, v) for k, v in scan.point.items()}
-            body = self.builder.instance(replace(scan, point=point), self.covered)
-            made.append((lane, body))
-        if accumulates(scan.stage.statement.definition):
-            return Seq(tuple(guarded(lane.active, body) for lane, body in made), lanes=True)
+        body = self.builder.instance(scan, self.covered)
         before: list[Stmt] = []
         stores: list[Store] = []
-        for lane, body in made:
-            _gather(body, lane.active, before, stores)
-        return Seq((*before, Stores(tuple(stores))))
+        _gather(body, active, before, stores)
+        var = self.builder.rename(self.scan.var)
+        folds = accumulates(scan.stage.statement.definition)
+        lanes = IrLanes(var, self.scan.lo, self.count, self.scan.step, folds)
+        made = [self._one_by_one(s) for s in before]
+        renamed = map_tree_expressions(Stores(tuple(stores), lanes), self._called(var))
+        return Seq((*made, renamed)) if made else renamed
+
+    def _one_by_one(self, body: Stmt) -> Stmt:
+        """What stores nothing, lane after lane."""
+        scan, var = self.scan, self.builder.rename(self.scan.var)
+        hi = ix.add(scan.lo, integer(self.count * scan.step))
+        inside = map_tree_expressions(body, self._called(var))
+        return For(var, scan.lo, hi, scan.step, "serial", inside, scan.loop.name)
+
+    def _called(self, var: Var) -> Callable[[Node], Node]:
+        return lambda n: var if n is self.scan.var else n
+
+    def _varies(self, *nodes: Node) -> bool:
+        """Whether expressions differ between lanes."""
+        return self.scan.var in set(postorder(*nodes))
+
+    def _each(self, node: Node) -> list[Node]:
+        """The values of an expression in all lanes."""
+        found = []
+        for k in range(self.count):
+            at = ix.add(self.scan.lo, integer(k * self.scan.step))
+            found.append(transform_all((node,), partial(_replaced, self.scan.var, at))[0])
+        return found
+
+
+def _replaced(var: Node, value: Node, node: Node) -> Node:
+    return value if node is var else node
 
 
 def _gather(body: Stmt, active: Guard, before: list[Stmt], stores: list[Store]) -> None:
@@ -201,17 +238,3 @@ def _protected(root: Node, active: Guard) -> Node:
         return node
 
     return transform_all((root,), rule)[0]
-
-
-def _at(lane: Lane, node: Node) -> Node:
-    return transform_all((node,), lambda n: lane.at.get(n, n))[0]
-
-
-def _is_aligned(scan: ScanLoop, lanes: Sequence[Lane]) -> bool:
-    """Whether a loop begins at the same iteration for all lanes."""
-    return not _depends((scan.lo,), lanes)
-
-
-def _depends(nodes: tuple[Node, ...], lanes: Sequence[Lane]) -> bool:
-    """Whether expressions differ between lanes."""
-    return any(n in lane.at for lane in lanes for n in postorder(*nodes))

@@ -56,8 +56,10 @@ def _expressions(stmt: Stmt, rule: Rule) -> Stmt:
             return replace(stmt, words=made[: len(words)], condition=kept)
         case Prefetch(index=index):
             return replace(stmt, index=transform_all(index, rule))
-        case Stores(stores=stores):
-            return Stores(_stores(stores, rule))
+        case Stores(stores=stores, lanes=lanes):
+            if lanes is not None:
+                lanes = replace(lanes, lo=transform_all((lanes.lo,), rule)[0])
+            return Stores(_stores(stores, rule), lanes)
         case _:
             return stmt
 
@@ -89,6 +91,8 @@ def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:
     """Every store replaced."""
 
     def statement(stmt: Stmt) -> Stmt:
-        return Stores(tuple(rule(s) for s in stmt.stores)) if isinstance(stmt, Stores) else stmt
+        if not isinstance(stmt, Stores):
+            return stmt
+        return replace(stmt, stores=tuple(rule(s) for s in stmt.stores))
 
     return map_module(module, statement)

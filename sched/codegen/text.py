@@ -51,8 +51,14 @@ def stmt_text(stmt: Stmt, indent: int = 0) -> str:
         case Call(callback=callback, words=words, condition=condition):
             guard = "" if condition is None else f" where {node_text(condition)}"
             return f"{pad}call {callback}({', '.join(map(node_text, words))}){guard}"
-        case Stores(stores=stores):
+        case Stores(stores=stores, lanes=lanes):
             lines = []
+            if lanes is not None:
+                by = "" if lanes.step == 1 else f" by {lanes.step}"
+                what = "fold" if lanes.folds else "lanes"
+                end = f"{node_text(lanes.lo)} + {lanes.count * lanes.step}"
+                lines.append(f"{pad}{what} {lanes.var.name} in [{node_text(lanes.lo)}, {end}){by}:")
+                pad += "  "
             for s in stores:
                 guard = "" if s.guard is None else f" where {node_text(s.guard)}"
                 index = ", ".join(map(node_text, s.index))

@@ -18,6 +18,7 @@ from .ir import (
     For,
     Function,
     If,
+    Lanes,
     Load,
     Module,
     Seq,
@@ -50,6 +51,10 @@ class _Verifier:
             raise InternalError(f"malformed loop IR in {self.where}: {what}")
 
     def stmt(self, stmt: Stmt, scope: frozenset[str]) -> None:
+        if isinstance(stmt, Stores) and stmt.lanes is not None:
+            self._expression(stmt.lanes.lo, scope)
+            self._lanes(stmt.lanes)
+            scope |= {stmt.lanes.var.name}
         for root in expressions(stmt):
             self._expression(root, scope)
         match stmt:
@@ -80,6 +85,10 @@ class _Verifier:
                     self._access(s.buffer, s.index, s.guard)
                     for root in () if s.origin is None else s.origin.point:
                         self._expression(root, scope)
+
+    def _lanes(self, lanes: Lanes) -> None:
+        self.check(lanes.count >= 1 and lanes.step >= 1, f"the lanes of {lanes.var.name}")
+        self.check(dtype_of(lanes.lo) == int64, f"the first lane of {lanes.var.name}")
 
     def _access(self, buffer: Buffer, index: tuple[Node, ...], guard: Node | None) -> None:
         self.check(buffer in self.buffers, f"{buffer.name} is not a buffer of the kernel")

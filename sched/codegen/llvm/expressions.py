@@ -49,6 +49,10 @@ class Evaluator:
     def compute(self, *roots: Node) -> list[Value]:
         """The values of all expressions of one statement."""
         self._statement = {}
+        return self.also(*roots)
+
+    def also(self, *roots: Node) -> list[Value]:
+        """The same for more expressions of the statement."""
         for node in postorder(*roots):
             if self._known(node) is None:
                 value = self._value(node)
@@ -61,8 +65,12 @@ class Evaluator:
         unless `is_there`."""
         if len(index) != 1:
             raise InternalError(f"the index of {buffer.name} is not flattened: {len(index)} axes")
+        return self.place(buffer, self._get(index[0]), is_there)
+
+    def place(self, buffer: ir.Buffer, offset: Value, is_there: bool = True) -> str:
+        """The address of the element at an offset; with lanes, those of several, as a vector."""
         unit = None if buffer.strided else buffer.dtype
-        return self.builder.element(self._pointers[buffer], self._get(index[0]), unit, is_there)
+        return self.builder.element(self._pointers[buffer], offset, unit, is_there)
 
     def _known(self, node: Node) -> Value | None:
         if node in self._statement:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from ...lang.dtypes import int64
@@ -9,7 +12,9 @@ from ...lang.nodes import Node
 from .. import ir
 from .builder import Builder
 from .expressions import Evaluator
+from .folds import Fold
 from .values import Value, constant
+from .vectors import Vectors, VectorStores
 
 #: The function that calls lead to, and what it is passed.
 CALLBACK, WORDS = "%callback", "%words"
@@ -44,8 +49,10 @@ class Emitter:
                     self.emit(body)
             case ir.If(condition=condition, body=body):
                 self._if(condition, body)
-            case ir.Stores(stores=stores):
+            case ir.Stores(stores=stores, lanes=None):
                 self._stores(stores)
+            case ir.Stores():
+                self._lanes(stmt)
             case ir.Count():
                 self._count(stmt)
             case ir.Prefetch(buffer=buffer, index=index):
@@ -83,6 +90,21 @@ class Emitter:
             self.emit(body)
         b.jump(after)
         b.start(after)
+
+    def _lanes(self, stmt: ir.Stores) -> None:
+        """The stores of all lanes; of what folds, those that lanes cannot do at once one after the
+        other."""
+        assert stmt.lanes is not None
+        apart = Vectors(self.evaluator, stmt.lanes)
+        steps = [apart.stride(s.buffer, s.index[0]) for s in stmt.stores]
+        if stmt.lanes.count > 1 and (not stmt.lanes.folds or (len(steps) == 1 and steps[0])):
+            VectorStores(self.evaluator, stmt).emit()
+        elif stmt.lanes.count > 1 and (fold := Fold(self.evaluator, stmt)).is_one:
+            fold.emit()
+        else:
+            for lane in range(stmt.lanes.count):
+                at = partial(apart.at_lane, lane=lane)
+                self._stores(tuple(_moved(s, at) for s in stmt.stores))
 
     def _stores(self, stores: tuple[ir.Store, ...]) -> None:
         values = iter(self.evaluator.compute(*ir.expressions(ir.Stores(stores))))
@@ -130,3 +152,9 @@ class Emitter:
         if after is not None:
             b.jump(after)
             b.start(after)
+
+
+def _moved(s: ir.Store, at: Callable[[Node], Node]) -> ir.Store:
+    """A store with other expressions."""
+    guard = None if s.guard is None else at(s.guard)
+    return replace(s, index=tuple(map(at, s.index)), value=at(s.value), guard=guard)

@@ -1,0 +1,374 @@
+"""Statements of all lanes of a vector at once.
+
+An index that moves by 1 from lane to lane is a load of a vector; by -1, one that is turned round;
+by 2 to 4, a few loads, of which the last ends where the last lane reads, and shuffles; not at all,
+one element in all lanes. Anything else loads lane by lane. What only some lanes load or store is
+masked. No lane touches memory that it does not have to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...lang import index as ix
+from ...lang.dtypes import DType, bool_, int64
+from ...lang.errors import InternalError
+from ...lang.nodes import Node, Op, integer, postorder, replaced_all
+from .. import ir
+from ..linear import coefficient
+from . import instructions
+from .builder import Builder
+from .expressions import Evaluator
+from .values import Value, constant, literal, memory_type_name, type_name
+
+#: Beyond this stride, loading whole vectors reads too much that nobody wants.
+MOST_STRIDE = 4
+
+
+class Vectors:
+    """Computes the expressions of one statement in all lanes, at the builder's current place."""
+
+    def __init__(self, evaluator: Evaluator, lanes: ir.Lanes) -> None:
+        self.evaluator = evaluator
+        self.builder = evaluator.builder
+        self.lanes = lanes
+        self.count = lanes.count
+        self._known: dict[Node, Value] = {}
+        self._splats: dict[Value, Value] = {}
+        self._varying: dict[Node, bool] = {}
+        self._strides: dict[Node, Node | None] = {}
+
+    # expressions ------------------------------------------------------------------------------
+    def varies(self, node: Node) -> bool:
+        """Whether an expression differs between lanes."""
+        if node not in self._varying:
+            for n in postorder(node):
+                if n not in self._varying:
+                    below = any(self._varying[a] for a in n.args)
+                    self._varying[n] = n is self.lanes.var or below
+        return self._varying[node]
+
+    def value(self, root: Node) -> Value:
+        """The value of an expression in all lanes."""
+        waiting = [root]
+        while waiting:
+            node = waiting[-1]
+            if node in self._known:
+                waiting.pop()
+                continue
+            missing = [a for a in self._operands(node) if a not in self._known]
+            if missing:
+                waiting += missing
+            else:
+                self._known[waiting.pop()] = self._one(node)
+        return self._known[root]
+
+    def scalar(self, node: Node) -> Value:
+        """The value of an expression that is the same in all lanes."""
+        (found,) = self.evaluator.also(node)
+        return found
+
+    def at_lane(self, node: Node, lane: int) -> Node:
+        """An expression in one of the lanes."""
+        at = ix.add(self.lanes.lo, integer(lane * self.lanes.step))
+        return replaced_all((node,), {self.lanes.var: at})[0]
+
+    def stride(self, buffer: ir.Buffer, index: Node) -> int | None:
+        """By how many elements an index moves from lane to lane, if that is known."""
+        if index not in self._strides:
+            self._strides[index] = coefficient(index, self.lanes.var)
+        found = self._strides[index]
+        step = None if found is None else ix.constant(found)
+        if step is None:
+            return None
+        step *= self.lanes.step
+        if not buffer.strided:
+            return step
+        whole, rest = divmod(step, buffer.dtype.itemsize)
+        return None if rest else whole
+
+    def _operands(self, node: Node) -> Sequence[Node]:
+        """What has to be known in all lanes before a node is."""
+        if not self.varies(node):
+            return ()
+        if isinstance(node, ir.Load):
+            (index,) = node.index
+            masks = [x for x in (node.guard,) if x is not None and self.varies(x)]
+            step = self.stride(node.buffer, index)
+            whole = step is not None and (step in (0, 1, -1) or not masks)
+            return masks if whole else [*masks, index]
+        return node.args
+
+    def _one(self, node: Node) -> Value:
+        if not self.varies(node):
+            return self.splat(self.scalar(node))
+        match node:
+            case Op(op=op, operands=operands):
+                args = [self._known[a] for a in operands]
+                return instructions.apply(self.builder, op, args, ir.dtype_of(node))
+            case ir.Load():
+                return _Loads(self, node).result
+            case _ if node is self.lanes.var:
+                first = self.splat(self.scalar(self.lanes.lo))
+                steps = [k * self.lanes.step for k in range(self.count)]
+                return self.builder.binary("add", first, _listed(steps, int64))
+        raise InternalError(f"{node!r} is unknown in this kernel")
+
+    def known(self, node: Node) -> Value:
+        """A value that has been computed."""
+        return self._known[node]
+
+    def splat(self, x: Value) -> Value:
+        """The same value in all lanes."""
+        if x.number is not None:
+            return constant(x.number, x.dtype, self.count)
+        if x not in self._splats:
+            self._splats[x] = splat(self.builder, x, self.count)
+        return self._splats[x]
+
+
+def splat(b: Builder, x: Value, lanes: int) -> Value:
+    """A vector of equal elements."""
+    whole = type_name(x.dtype, lanes)
+    first = b.assign(f"insertelement {whole} poison, {x.typed}, i64 0", x.dtype, lanes)
+    return shuffled(b, first, first, [0] * lanes)
+
+
+def shuffled(b: Builder, x: Value, y: Value, order: Sequence[int]) -> Value:
+    """Elements of two vectors, counted through both."""
+    mask = ", ".join(f"i32 {k}" for k in order)
+    code = f"shufflevector {x.typed}, {y.typed}, <{len(order)} x i32> <{mask}>"
+    return b.assign(code, x.dtype, len(order))
+
+
+def extracted(b: Builder, x: Value, lane: int) -> Value:
+    """One element."""
+    return b.assign(f"extractelement {x.typed}, i64 {lane}", x.dtype)
+
+
+def inserted(b: Builder, x: Value, element: Value, lane: int) -> Value:
+    """The vector with one element replaced."""
+    return b.assign(f"insertelement {x.typed}, {element.typed}, i64 {lane}", x.dtype, x.lanes)
+
+
+def _listed(numbers: Sequence[int], dtype: DType) -> Value:
+    """A vector of constants."""
+    if len(numbers) == 1:
+        return constant(numbers[0], dtype)
+    inside = ", ".join(f"{type_name(dtype)} {literal(n, dtype)}" for n in numbers)
+    return Value(f"<{inside}>", dtype, len(numbers))
+
+
+def backwards(lanes: int) -> list[int]:
+    """The order of lanes from the last to the first."""
+    return list(reversed(range(lanes)))
+
+
+@dataclass
+class _Loads:
+    """A load in all lanes."""
+
+    vectors: Vectors
+    load: ir.Load
+
+    def __post_init__(self) -> None:
+        self.builder = self.vectors.builder
+        self.buffer, self.dtype = self.load.buffer, self.load.buffer.dtype
+        (self.index,) = self.load.index
+        self.count = self.vectors.count
+
+    @property
+    def result(self) -> Value:
+        guard = self.load.guard
+        if guard is None:
+            return self._unmasked()
+        if self.vectors.varies(guard):
+            return self._masked(self.vectors.known(guard))
+        b = self.builder
+        # Where the element is depends on nothing that is loaded inside of the branch.
+        holds = self.vectors.scalar(guard)
+        before, inside, after = b.block, b.label("load"), b.label("loaded")
+        b.branch(holds, inside, after)
+        b.start(inside)
+        with self.vectors.evaluator.scope():
+            value = self._unmasked()
+        last = b.block
+        b.jump(after)
+        b.start(after)
+        zero = constant(0, self.dtype, self.count)
+        return b.phi(self.dtype, [(value, last), (zero, before)])
+
+    def _address(self, lane: int, shift: int = 0, is_there: bool = True) -> str:
+        """Where a lane reads, and so many elements on."""
+        v = self.vectors
+        index = v.at_lane(self.index, lane)
+        if shift:
+            unit = self.dtype.itemsize if self.buffer.strided else 1
+            index = ix.add(index, integer(shift * unit))
+        v.evaluator.also(index)
+        return v.evaluator.address(self.buffer, (index,), is_there)
+
+    def _unmasked(self) -> Value:
+        b, n = self.builder, self.count
+        step = self.vectors.stride(self.buffer, self.index)
+        if step == 0:
+            return self.vectors.splat(b.load(self._address(0), self.dtype))
+        if step == 1:
+            return b.load(self._address(0), self.dtype, n)
+        if step == -1:
+            found = b.load(self._address(n - 1), self.dtype, n)
+            return shuffled(b, found, found, backwards(n))
+        if step is not None and 2 <= step <= MOST_STRIDE and n > 1:
+            return self._every(step)
+        return self._one_by_one(step)
+
+    def _every(self, step: int) -> Value:
+        """Every second, third or fourth element."""
+        b, n = self.builder, self.count
+        last = step * (n - 1)
+        starts = [*range(0, last + 1 - n, n), last + 1 - n]
+        found: Value | None = None
+        have = 0
+        for start in starts:
+            lanes = [k for k in range(have, n) if start <= k * step < start + n]
+            part = b.load(self._address(0, start), self.dtype, n)
+            picks = [k * step - start for k in lanes]
+            if found is None:
+                order = [*picks, *[0] * (n - len(picks))]
+                found = shuffled(b, part, part, order)
+            else:
+                order = [*range(have), *(n + p for p in picks), *[0] * (n - have - len(picks))]
+                found = shuffled(b, found, part, order)
+            have += len(lanes)
+        assert found is not None
+        assert have == n
+        return found
+
+    def _one_by_one(self, step: int | None) -> Value:
+        """Lane by lane; where lanes stand is computed in all of them, if data say it."""
+        b, v, n = self.builder, self.vectors, self.count
+        found = Value("poison", self.dtype, n)
+        indices = None if step is not None else v.value(self.index)
+        for k in range(n):
+            if indices is None:
+                address = self._address(k)
+            else:
+                at = extracted(b, indices, k)
+                address = v.evaluator.place(self.buffer, at)
+            found = inserted(b, found, b.load(address, self.dtype), k)
+        return found
+
+    def _masked(self, mask: Value) -> Value:
+        """Loads in some lanes, 0 in the others."""
+        b, n = self.builder, self.count
+        step = self.vectors.stride(self.buffer, self.index)
+        if step in (1, -1):
+            turned = step < 0
+            order = backwards(n)
+            where = self._address(n - 1 if turned else 0, is_there=False)
+            lanes = shuffled(b, mask, mask, order) if turned else mask
+            memory = memory_type_name(self.dtype, n)
+            name = f"llvm.masked.load.{_memory_suffix(self.dtype, n)}.p0"
+            there = f"ptr align {self.dtype.itemsize} {where}"
+            found = self._loaded(
+                f"call {memory} @{name}({there}, {lanes.typed}, {memory} zeroinitializer)"
+            )
+            return shuffled(b, found, found, order) if turned else found
+        if step == 0:
+            indices = self.vectors.splat(self.vectors.scalar(self.vectors.at_lane(self.index, 0)))
+        else:
+            indices = self.vectors.value(self.index)
+        places = self.vectors.evaluator.place(self.buffer, indices, is_there=False)
+        memory = memory_type_name(self.dtype, n)
+        name = f"llvm.masked.gather.{_memory_suffix(self.dtype, n)}.v{n}p0"
+        there = f"<{n} x ptr> align {self.dtype.itemsize} {places}"
+        return self._loaded(
+            f"call {memory} @{name}({there}, {mask.typed}, {memory} zeroinitializer)"
+        )
+
+    def _loaded(self, code: str) -> Value:
+        """What comes from memory, where a bool takes a byte."""
+        b, n = self.builder, self.count
+        if not self.dtype.is_bool:
+            return b.assign(code, self.dtype, n)
+        byte = b.name()
+        b.emit(f"{byte} = {code}")
+        memory = memory_type_name(self.dtype, n)
+        return b.assign(f"icmp ne {memory} {byte}, zeroinitializer", bool_, n)
+
+
+def _memory_suffix(dtype: DType, lanes: int) -> str:
+    element = "i8" if dtype.is_bool else f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+    return f"v{lanes}{element}"
+
+
+class VectorStores:
+    """The stores of one statement in all lanes."""
+
+    def __init__(self, evaluator: Evaluator, stmt: ir.Stores) -> None:
+        assert stmt.lanes is not None
+        self.stmt = stmt
+        self.builder = evaluator.builder
+        self.evaluator = evaluator
+        self.vectors = Vectors(evaluator, stmt.lanes)
+        self.count = stmt.lanes.count
+
+    def emit(self) -> None:
+        """All values, then all stores."""
+        self.evaluator.compute()
+        ready = []
+        for s in self.stmt.stores:
+            guard = None if s.guard is None else self.vectors.value(s.guard)
+            ready.append((s, self.vectors.value(s.value), guard, self._indices(s)))
+        for s, value, guard, indices in ready:
+            self._store(s, value, guard, indices)
+
+    def _indices(self, s: ir.Store) -> Value | None:
+        """Where all lanes store, if that has to be known of each."""
+        (index,) = s.index
+        step = self.vectors.stride(s.buffer, index)
+        if step is not None and (step in (1, -1) or s.guard is None):
+            return None
+        return self.vectors.value(index)
+
+    def _store(self, s: ir.Store, value: Value, mask: Value | None, indices: Value | None) -> None:
+        b, n = self.builder, self.count
+        (index,) = s.index
+        step = self.vectors.stride(s.buffer, index)
+        if step in (1, -1):
+            if step < 0:
+                value = shuffled(b, value, value, backwards(n))
+                mask = None if mask is None else shuffled(b, mask, mask, backwards(n))
+            where = self._address(s, n - 1 if step < 0 else 0, mask is None)
+            if mask is None:
+                b.store(value, where)
+            else:
+                self._masked(value, mask, f"ptr align {s.buffer.dtype.itemsize} {where}", "store")
+        elif mask is not None:
+            assert indices is not None
+            places = self.evaluator.place(s.buffer, indices, is_there=False)
+            there = f"<{n} x ptr> align {s.buffer.dtype.itemsize} {places}"
+            self._masked(value, mask, there, "scatter")
+        else:
+            for k in range(n):
+                if indices is None:
+                    where = self._address(s, k)
+                else:
+                    where = self.evaluator.place(s.buffer, extracted(b, indices, k))
+                b.store(extracted(b, value, k), where)
+
+    def _address(self, s: ir.Store, lane: int, is_there: bool = True) -> str:
+        index = self.vectors.at_lane(s.index[0], lane)
+        self.evaluator.also(index)
+        return self.evaluator.address(s.buffer, (index,), is_there)
+
+    def _masked(self, value: Value, mask: Value, there: str, what: str) -> None:
+        b, n = self.builder, self.count
+        memory, text = memory_type_name(value.dtype, n), value.text
+        if value.dtype.is_bool:
+            text = b.name()
+            b.emit(f"{text} = zext {value.typed} to {memory}")
+        places = "p0" if what == "store" else f"v{n}p0"
+        name = f"llvm.masked.{what}.{_memory_suffix(value.dtype, n)}.{places}"
+        b.emit(f"call void @{name}({memory} {text}, {there}, {mask.typed})")
