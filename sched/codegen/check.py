@@ -116,6 +116,17 @@ class Report:
         return self.flow.reads(recorded, self.direct.get(recorded.key[0], frozenset()))
 
 
+def _makers_of(version: Version, writers: Sequence[Recorded]) -> list[Recorded]:
+    """Those of some instances that a version of an element was made by."""
+    match version:
+        case Written(key=key):
+            return [r for r in writers if r.key == key]
+        case Accumulated(serial=serial, base=base):
+            return [r for r in writers if r.key[0] == serial] + _makers_of(base, writers)
+        case Untouched():
+            return []
+
+
 def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
     """Runs a schedule on the arguments of a call, slowly, and compares all that happens.
 
@@ -421,14 +432,16 @@ class Judge:
                 writers.setdefault(r.place, []).append(r)
         partial = {d.func for serial, d in self.stored.items() if serial in self.placed}
         whole = {f for f in self.program.funcs if self.program.is_fixed(f)} - partial
-        waiting = [p for p in writers if p[0] in whole]
-        seen, found = set(waiting), set[Key]()
+        waiting = [r for place, made in writers.items() if place[0] in whole for r in made]
+        found = {r.key for r in waiting}
         while waiting:
-            for r in writers.get(waiting.pop(), ()):
-                found.add(r.key)
-                read = {place for place, _ in self.report.reads(r)} - seen
-                seen |= read
-                waiting += read
+            for place, version in self.report.reads(waiting.pop()):
+                made = writers.get(place, [])
+                if place[0] in partial:  # who overwrites what was read runs only if that is read
+                    made = _makers_of(version, made)
+                new = [r for r in made if r.key not in found]
+                found |= {r.key for r in new}
+                waiting += new
         return found
 
     def _values(self, machine: Machine, outputs: Mapping[Buffer, Tensor]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..codegen.check import CheckError, Report, examine
 from ..interp.flow import Key
+from ..lang.definitions import Definition
 from ..lang.errors import CallError, Instance, InternalError, LanguageError, ScheduleError
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
@@ -274,7 +275,7 @@ class _Trial:
                 counts["refused, without effect at these sizes: a copy (clobber)"] += 1
             else:
                 self._finding("over-refusal", text, str(error))
-        elif error.kind == "uninitialised" or _is_placed(trusted, error):
+        elif error.kind == "uninitialised" or _is_repeated(trusted, error):
             self._confirm_by_effect(trusted, text, error, report)
         else:
             self._confirm_by_order(trusted, text, error, report)
@@ -377,14 +378,19 @@ def _keys(schedule: Schedule, instance: Instance) -> Key | None:
     return None
 
 
-def _is_placed(schedule: Schedule, error: ScheduleError) -> bool:
-    """Whether one of the two instances of a refusal is computed at a loop of another stage."""
+def _is_repeated(schedule: Schedule, error: ScheduleError) -> bool:
+    """Whether one of the two instances of a refusal may run several times: what is computed at a
+    loop of another stage, and clones."""
     names = {i.stage for i in (error.source, error.sink) if i is not None}
     return any(
-        s.statement.placed is not None
+        (s.statement.placed is not None or _is_clone(s.statement.definition))
         and (s.statement.name in names or s.statement.func.name == error.tensor)
         for s in stages(schedule.tree)
     )
+
+
+def _is_clone(d: Definition) -> bool:
+    return d.origin != d.serial
 
 
 def _shown(report: Report, pair: Pair) -> str:
