@@ -186,10 +186,11 @@ class Machine:
                         self._run(body, {**env, var: value})
             case Alloc():
                 self._alloc(stmt, env)
-            case If(body=body):
+            case If(body=body, otherwise=otherwise):
                 (holds,) = self._looked(stmt, env)
-                if holds:
-                    self._run(body, env)
+                taken = body if holds else otherwise
+                if taken is not None:
+                    self._run(taken, env)
             case Stores():
                 self._stores(stmt, env)
             case Count() | Call():  # a call is a trace, which prints

@@ -186,10 +186,13 @@ class Alloc:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """body, where the condition holds."""
+    """body, where the condition holds; else what there is otherwise, which in a `choice` does the
+    same and holds everywhere."""
 
     condition: Node
     body: Stmt
+    otherwise: Stmt | None = None
+    choice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,8 @@ def dtype_of(node: Node) -> DType:
 def children(stmt: Stmt) -> tuple[Stmt, ...]:
     """The statements directly inside a statement."""
     match stmt:
+        case If(body=body, otherwise=otherwise) if otherwise is not None:
+            return (body, otherwise)
         case For(body=body) | If(body=body) | Alloc(body=body):
             return (body,)
         case Seq(parts=parts):

@@ -13,6 +13,8 @@ from .ir import Module
 from .llvm import CompiledCode, Target, compile_module, emit_module
 from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
+from .passes.full_lanes import full_lanes
+from .passes.hoist_conditions import hoist_conditions
 from .rewrite import map_expressions
 from .text import module_text
 from .verify import verify
@@ -21,6 +23,8 @@ Pass = Callable[[Module], Module]
 
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
 PASSES: tuple[Pass, ...] = (
+    full_lanes,
+    hoist_conditions,
     expand_math,
     flatten_indices,
 )

@@ -14,6 +14,9 @@ Rule = Callable[[Node], Node]
 def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with `rule` applied to every one in it, inner ones first."""
     match stmt:
+        case If(body=body, otherwise=otherwise) if otherwise is not None:
+            first, second = (map_statements(x, rule) for x in (body, otherwise))
+            return rule(replace(stmt, body=first, otherwise=second))
         case For(body=body) | If(body=body) | Alloc(body=body):
             return rule(replace(stmt, body=map_statements(body, rule)))
         case Seq(parts=parts):

@@ -39,8 +39,11 @@ def stmt_text(stmt: Stmt, indent: int = 0) -> str:
             where = ", ".join(f"{var.name} = {node_text(value)}" for var, value in origin)
             names = ", ".join(b.name for b in buffers) + (f" at {where}" if where else "")
             return f"{pad}store {names}:\n{stmt_text(body, indent + 1)}"
-        case If(condition=condition, body=body):
-            return f"{pad}if {node_text(condition)}:\n{stmt_text(body, indent + 1)}"
+        case If(condition=condition, body=body, otherwise=otherwise):
+            found = f"{pad}if {node_text(condition)}:\n{stmt_text(body, indent + 1)}"
+            if otherwise is None:
+                return found
+            return f"{found}\n{pad}else:\n{stmt_text(otherwise, indent + 1)}"
         case Seq(parts=parts):
             return "\n".join(stmt_text(p, indent) for p in parts)
         case Prefetch(buffer=buffer, index=ahead):

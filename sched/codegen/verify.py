@@ -68,9 +68,8 @@ class _Verifier:
                 self.check(all(b.kind in OWN for b in buffers), "storage of an argument")
                 self.check(all(dtype_of(x) == int64 for _, x in origin), "an origin")
                 self.stmt(body, scope | {var.name for var, _ in origin})
-            case If(condition=condition, body=body):
-                self.check(dtype_of(condition) == bool_, "a condition that is not a bool")
-                self.stmt(body, scope)
+            case If():
+                self._branches(stmt, scope)
             case Seq(parts=parts):
                 for part in parts:
                     self.stmt(part, scope)
@@ -85,6 +84,15 @@ class _Verifier:
                     self._access(s.buffer, s.index, s.guard)
                     for root in () if s.origin is None else s.origin.point:
                         self._expression(root, scope)
+
+    def _branches(self, stmt: If, scope: frozenset[str]) -> None:
+        self.check(dtype_of(stmt.condition) == bool_, "a condition that is not a bool")
+        before = set(self.defined)
+        self.stmt(stmt.body, scope)
+        if stmt.otherwise is not None:  # may use the same names
+            self.defined, inside = before, self.defined
+            self.stmt(stmt.otherwise, scope)
+            self.defined |= inside
 
     def _lanes(self, lanes: Lanes) -> None:
         self.check(lanes.count >= 1 and lanes.step >= 1, f"the lanes of {lanes.var.name}")

@@ -47,8 +47,8 @@ class Emitter:
                     for (var, _), value in zip(origin, values, strict=True):
                         self.evaluator.bind(var, value)
                     self.emit(body)
-            case ir.If(condition=condition, body=body):
-                self._if(condition, body)
+            case ir.If(condition=condition, body=body, otherwise=otherwise):
+                self._if(condition, body, otherwise)
             case ir.Stores(stores=stores, lanes=None):
                 self._stores(stores)
             case ir.Stores():
@@ -80,15 +80,18 @@ class Emitter:
         b.branch(b.compare("slt", Value(stepped, int64), hi), body, after)
         b.start(after)
 
-    def _if(self, condition: Node, body: ir.Stmt) -> None:
+    def _if(self, condition: Node, body: ir.Stmt, otherwise: ir.Stmt | None) -> None:
         b = self.builder
         (holds,) = self.evaluator.compute(condition)
         inside, after = b.label("then"), b.label("end")
-        b.branch(holds, inside, after)
-        b.start(inside)
-        with self.evaluator.scope():
-            self.emit(body)
-        b.jump(after)
+        outside = after if otherwise is None else b.label("else")
+        b.branch(holds, inside, outside)
+        for label, part in ((inside, body), (outside, otherwise)):
+            if part is not None:
+                b.start(label)
+                with self.evaluator.scope():
+                    self.emit(part)
+                b.jump(after)
         b.start(after)
 
     def _lanes(self, stmt: ir.Stores) -> None:

@@ -1,0 +1,93 @@
+"""What is left of an expression where some conditions are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ..lang.dtypes import bool_
+from ..lang.nodes import Const, Node, Op, replaced_all, transform_all
+from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, dtype_of
+from .rewrite import map_tree_expressions
+
+TRUE = Const(True, bool_)
+
+
+def truth(node: Node | None) -> bool | None:
+    """Whether a condition is known to hold, or not to."""
+    if node is None:
+        return True
+    return bool(node.value) if isinstance(node, Const) else None
+
+
+def folded(node: Node) -> Node:
+    """A node whose operands are simple, made simpler where one of them is a known condition."""
+    match node:
+        case Op(op="and", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
+            return _either(a, b, True) if dtype_of(node).is_bool else node
+        case Op(op="or", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
+            return _either(a, b, False) if dtype_of(node).is_bool else node
+        case Op(op="not", operands=(a,)) if isinstance(a, Const) and dtype_of(node).is_bool:
+            return Const(not a.value, bool_)
+        case Op(op="select", operands=(Const(value=known), a, b)):
+            return a if known else b
+        case Load(guard=Const(value=known)):
+            if known:
+                return Load(node.buffer, node.index, None, node.type)
+            return Const(0, dtype_of(node))
+    return node
+
+
+def _either(a: Node, b: Node, neutral: bool) -> Node:
+    """One of two conditions, of which at least one is known: `a and True` is a."""
+    known, other = (a, b) if truth(a) is not None else (b, a)
+    return other if truth(known) is neutral else known
+
+
+def conjuncts(condition: Node | None) -> Iterator[Node]:
+    """Conditions that hold together where one does."""
+    if isinstance(condition, Op) and condition.op == "and":
+        for part in condition.operands:
+            yield from conjuncts(part)
+    elif condition is not None and truth(condition) is not True:
+        yield condition
+
+
+def assuming(stmt: Stmt, known: Mapping[Node, Node]) -> Stmt:
+    """A statement where some expressions are others: conditions that hold, mostly."""
+
+    def rule(node: Node) -> Node:
+        return folded(known.get(node, node))
+
+    return _pruned(map_tree_expressions(stmt, rule))
+
+
+def expressions_assuming(roots: tuple[Node, ...], known: Mapping[Node, Node]) -> tuple[Node, ...]:
+    """The same of expressions."""
+    return transform_all(replaced_all(roots, known), folded)
+
+
+def _pruned(stmt: Stmt) -> Stmt:
+    """Without branches that are known to be taken, or not."""
+    match stmt:
+        case If(condition=condition, body=body, otherwise=otherwise):
+            holds = truth(condition)
+            if holds is None:
+                other = None if otherwise is None else _pruned(otherwise)
+                return replace(stmt, body=_pruned(body), otherwise=other)
+            if holds:
+                return _pruned(body)
+            return Seq(()) if otherwise is None else _pruned(otherwise)
+        case For(body=body) | Alloc(body=body):
+            return replace(stmt, body=_pruned(body))
+        case Seq(parts=parts):
+            return Seq(tuple(map(_pruned, parts)))
+        case Stores(stores=stores):
+            left = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
+            return replace(stmt, stores=left)
+        case _:
+            return stmt
+
+
+def _unguarded(s: Store) -> Store:
+    return replace(s, guard=None) if s.guard is not None and truth(s.guard) else s

@@ -1,0 +1,215 @@
+"""Vector loops: which instructions they become, and that these mean what the scalar ones do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.lang.dtypes import Array
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+SIZES = (0, 1, 3, 7, 8, 9, 31, 33)
+
+
+def kernel_text(s: ps.Schedule) -> str:
+    """LLVM's text of the first loop nest."""
+    return s.compile().llvm.partition("unpacks the slots")[0]
+
+
+def equal(s: ps.Schedule, make: Callable[[int], dict[str, Array]], sizes: tuple[int, ...]) -> None:
+    """The same bits with and without lanes; whatever lies around the arrays is left alone."""
+    plain, kernel = ps.Schedule(s.program.outputs).compile(), s.compile()
+    for size in sizes:
+        given = make(size)
+        wanted, found = plain(**given), kernel(**given)
+        assert np.array_equal(wanted, found, equal_nan=wanted.dtype.kind == "f"), size
+
+
+def inputs(dtype: str, *lengths: Callable[[int], int]) -> Callable[[int], dict[str, Array]]:
+    """Arrays a, b, ... of lengths that depend on a size."""
+
+    def make(size: int) -> dict[str, Array]:
+        numbers = np.random.default_rng(size)
+        return {
+            name: numbers.integers(0, 100, max(length(size), 0)).astype(dtype)
+            for name, length in zip("ab", lengths, strict=False)
+        }
+
+    return make
+
+
+TYPES = ("int8", "uint16", "int32", "int64", "float32", "float64")
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("lanes", [2, 4, 16])
+def test_contiguous_and_reversed(dtype: str, lanes: int) -> None:
+    a = ps.Input("a", getattr(ps, dtype), (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[i] * 3 + a[n - 1 - i]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, lanes)
+    equal(s, inputs(dtype, lambda k: k), SIZES)
+
+
+def test_contiguous_loads_are_vectors_and_reversed_ones_shuffled() -> None:
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[i] + a[n - 1 - i]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    text = kernel_text(s)
+    assert text.count("load <8 x float>, ptr") == 2
+    assert "<i32 7, i32 6, i32 5, i32 4, i32 3, i32 2, i32 1, i32 0>" in text
+    assert "llvm.masked.store" in text
+
+
+@pytest.mark.parametrize("step", [2, 3, 4, 5, -2])
+def test_strided_loads(step: int) -> None:
+    """By shuffles of whole vectors up to 4, none of which reads beyond the last element."""
+    a = ps.Input("a", ps.int32, (4 * n + 1,)) if step == -2 else ps.Input("a", ps.int32, (m,))
+    f = ps.Func("f", (n,))
+    f[i] = a[2 * (n - 1 - i)] if step == -2 else a[step * i]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    if step == -2:
+        equal(s, inputs("int32", lambda k: 4 * k + 1), SIZES)
+        return
+    kernel, plain = s.compile(), ps.Schedule(f).compile()
+    for size in SIZES[1:]:
+        given = np.arange(step * (size - 1) + 1, dtype="int32")
+        out = np.full(size, -1, "int32")
+        assert np.array_equal(kernel(given, out=out), plain(given, out=np.empty_like(out)))
+    count = kernel_text(s).count("load <8 x i32>")
+    assert count == (step if step <= 4 else 0)
+
+
+def test_what_does_not_move_is_loaded_once() -> None:
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.Func("f", (n, m))
+    f[i, j] = a[i] * 2
+    s = ps.Schedule(f)
+    s[f].vectorize(j, 8)
+    text = kernel_text(s)
+    assert "load <8 x float>" not in text
+    assert re.search(r"load float, ptr", text)
+    assert "zeroinitializer" in text or "i32 0, i32 0" in text
+
+
+def test_gathers_where_data_say_the_place() -> None:
+    a = ps.Input("a", ps.int32, (n,))
+    b = ps.Input("b", ps.float64, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = b[ps.clip(ps.cast(ps.int64, a[i]), 0, n - 1)]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 4)
+    kernel, plain = s.compile(), ps.Schedule(f).compile()
+    for size in SIZES[1:]:
+        places = np.random.default_rng(size).integers(-3, size + 3, size).astype("int32")
+        values = np.random.default_rng(1).random(size)
+        assert np.array_equal(kernel(places, values), plain(places, values))
+
+
+def test_clamped_reads_are_vectors_away_from_the_border() -> None:
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[ps.clip(i - 1, 0, n - 1)] + a[i] + a[ps.clip(i + 1, 0, n - 1)]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    equal(s, inputs("float32", lambda k: k), SIZES)
+    assert kernel_text(s).count("load <8 x float>") == 3
+
+
+def test_nothing_is_loaded_that_a_condition_excludes() -> None:
+    """Zeros around: lanes at the border are masked, also where their arms are not taken."""
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select((i > 1) & (i < n - 2), a[i - 2] + a[i + 2], 0)
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    equal(s, inputs("float32", lambda k: k), SIZES)
+
+
+def test_lanes_read_before_any_writes() -> None:
+    a = ps.InOut("a", ps.int32, (n + 1,))
+    r = ps.RVar("r", 0, n)
+    a[r] = a[r + 1] * 2
+    s = ps.Schedule(a)
+    s[a].update(0).vectorize("r", 8)
+    kernel = s.compile()
+    for size in SIZES:
+        before = np.arange(size + 1, dtype="int32")
+        after = before.copy()
+        kernel(a=after)
+        assert np.array_equal(after[:size], 2 * before[1:])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "float64"])
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "min", "max", "fma"])
+def test_lanes_that_add_to_one_element(dtype: str, op: str) -> None:
+    a, b = (ps.Input(x, getattr(ps, dtype), (n,)) for x in "ab")
+    f = ps.Func("f", (), getattr(ps, dtype))
+    r = ps.RVar("r", 0, n)
+    f[()] = 1
+    if op == "add":
+        f[()] += a[r]
+    elif op == "sub":
+        f[()] -= a[r]
+    elif op == "mul":
+        f[()] *= a[r] % 2 + 1
+    elif op == "min":
+        f[()] = ps.minimum(f[()], a[r])
+    elif op == "max":
+        f[()] = ps.maximum(f[()], a[r])
+    else:
+        f[()] += a[r] * b[r]
+    s = ps.Schedule(f)
+    if dtype.startswith("float") and op not in ("min", "max"):
+        s[f].update(0).reassociate()
+    s[f].update(0).vectorize(r, 8)
+    kernel, plain = s.compile(), ps.Schedule(f).compile()
+    assert "llvm.vector.reduce" in kernel.llvm
+    for size in SIZES[:-2]:
+        given = {"a": np.arange(size).astype(dtype) % 7}
+        if op == "fma":
+            given["b"] = np.arange(size).astype(dtype) % 5
+        assert kernel(**given) == plain(**given), size
+
+
+def test_bools_take_a_byte() -> None:
+    a = ps.Input("a", ps.bool_, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ~a[i] & a[n - 1 - i]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    equal(s, inputs("bool", lambda k: k), SIZES)
+
+
+def test_mixed_widths() -> None:
+    a, b = ps.Input("a", ps.uint8, (n,)), ps.Input("b", ps.float64, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.cast(ps.float64, a[i]) * b[i]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 16)
+    kernel, plain = s.compile(), ps.Schedule(f).compile()
+    for size in SIZES:
+        x = (np.arange(size) * 37 % 256).astype("uint8")
+        y = np.random.default_rng(size).random(size)
+        assert np.array_equal(kernel(x, y), plain(x, y))
+
+
+def test_strided_arguments() -> None:
+    a = ps.Input("a", ps.float32, (n, m))
+    f = ps.Func("f", (n, m))
+    f[i, j] = a[i, j] + 1
+    s = ps.Schedule(f)
+    s[f].vectorize(j, 8)
+    kernel = s.compile()
+    whole = np.arange(40 * 42, dtype="float32").reshape(40, 42)
+    assert np.array_equal(kernel(whole[::2, ::3]), whole[::2, ::3] + 1)
+    assert np.array_equal(kernel(whole.T), whole.T + 1)
