@@ -52,10 +52,10 @@ from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
-from .build import build
 from .execute import Location, Machine, Path, Touch, Write
 from .ir import Buffer, Module
 from .kernel import SizeChecks
+from .lower import ON_CONDITIONS, built
 from .races import Races
 
 NOTHING = Untouched("", ())
@@ -176,19 +176,11 @@ def free_serials(schedule: Schedule) -> frozenset[int]:
 
 
 def module_of(schedule: Schedule) -> Module:
-    """The loop IR before any pass."""
-    return build(
-        schedule.program.outputs[0].name,
-        schedule.model,
-        schedule.proven,
-        schedule.nests,
-        strided=False,
-        checks=False,
-        folds=schedule.windows,
-        copied=schedule.copied,
-        memory=schedule.memory,
-        hints=schedule.hints,
-    )
+    """The loop IR, as far as elements have indices."""
+    module = built(schedule)
+    for run in ON_CONDITIONS:
+        module = run(module)
+    return module
 
 
 Element = tuple[str, tuple[int, ...]]

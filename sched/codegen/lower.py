@@ -22,12 +22,9 @@ from .verify import verify
 Pass = Callable[[Module], Module]
 
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
-PASSES: tuple[Pass, ...] = (
-    full_lanes,
-    hoist_conditions,
-    expand_math,
-    flatten_indices,
-)
+#: The first ones only move conditions about: `check` judges what they make.
+ON_CONDITIONS: tuple[Pass, ...] = (full_lanes, hoist_conditions)
+PASSES: tuple[Pass, ...] = (*ON_CONDITIONS, expand_math, flatten_indices)
 
 
 @dataclass(frozen=True)
@@ -49,24 +46,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
         checks: count integer divisions by zero.
     """
     log = Log()
-    nests = schedule.nests
-    name = schedule.program.outputs[0].name
-    module = log.step(
-        "build",
-        lambda: build(
-            name,
-            schedule.model,
-            schedule.proven,
-            nests,
-            strided=strided,
-            checks=checks,
-            folds=schedule.windows,
-            copied=schedule.copied,
-            memory=schedule.memory,
-            hints=schedule.hints,
-        ),
-        module_text,
-    )
+    module = log.step("build", lambda: built(schedule, strided=strided, checks=checks), module_text)
     verify(module, flat=False)
     flat = _with_constants(module, schedule.constants)
     for number, run in enumerate(PASSES):
@@ -75,6 +55,22 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
+
+
+def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) -> Module:
+    """The loop IR before any pass."""
+    return build(
+        schedule.program.outputs[0].name,
+        schedule.model,
+        schedule.proven,
+        schedule.nests,
+        strided=strided,
+        checks=checks,
+        folds=schedule.windows,
+        copied=schedule.copied,
+        memory=schedule.memory,
+        hints=schedule.hints,
+    )
 
 
 def _with_constants(module: Module, constants: Mapping[str, Node]) -> Module:
