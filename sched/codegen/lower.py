@@ -10,7 +10,7 @@ from ..poly.schedule import Schedule
 from ..steps import Log
 from .build import build
 from .ir import Module
-from .llvm import CompiledCode, Target, compile_module, emit_module
+from .llvm import CompiledCode, Target, assembly_of, compile_module, emit_module
 from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
 from .passes.full_lanes import full_lanes
@@ -47,14 +47,26 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     """
     log = Log()
     module = log.step("build", lambda: built(schedule, strided=strided, checks=checks), module_text)
-    verify(module, flat=False)
-    flat = _with_constants(module, schedule.constants)
-    for number, run in enumerate(PASSES):
-        flat = _run(run, flat, log)
-        verify(flat, flat=number >= PASSES.index(flatten_indices))
+    flat = _passed(module, schedule.constants, log)
     text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
+
+
+def assembly(schedule: Schedule, target: Target) -> str:
+    """The machine code for contiguous arguments as text, for a machine that may be another one."""
+    flat = _passed(built(schedule), schedule.constants, Log())
+    return assembly_of(emit_module(flat, target), target)
+
+
+def _passed(module: Module, constants: Mapping[str, Node], log: Log) -> Module:
+    """The loop IR after all passes."""
+    verify(module, flat=False)
+    flat = _with_constants(module, constants)
+    for number, run in enumerate(PASSES):
+        flat = _run(run, flat, log)
+        verify(flat, flat=number >= PASSES.index(flatten_indices))
+    return flat
 
 
 def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) -> Module:

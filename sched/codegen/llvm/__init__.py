@@ -1,13 +1,15 @@
 """From the loop IR to machine code: `compile_module(emit_module(module, target), target)`."""
 
 from .functions import emit_module
-from .jit import CompiledCode, compile_module, load_object
-from .target import Target, TargetError, host, x86_64_v3
+from .jit import CompiledCode, assembly_of, compile_module, load_object
+from .target import Target, TargetError, aarch64, host, x86_64_v3
 
 __all__ = [
     "CompiledCode",
     "Target",
     "TargetError",
+    "aarch64",
+    "assembly_of",
     "compile_module",
     "emit_module",
     "host",

@@ -30,10 +30,14 @@ class Machine(NamedTuple):
 
 
 @functools.cache
-def _initialise() -> None:
+def _initialise(is_native: bool) -> None:
     # `initialize()` raises in the releases we support: LLVM's core needs it no more.
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    if is_native:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+    else:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
 
 
 def process_triple() -> str:
@@ -54,7 +58,8 @@ def host_features() -> dict[str, bool]:
 @functools.cache
 def target_machine(machine: Machine) -> Any:
     """LLVM's code generator for a machine."""
-    _initialise()
+    arch, own = (x.partition("-")[0] for x in (machine.triple, process_triple()))
+    _initialise(arch == own)
     try:
         # The default code model for JITs is the large one: a `movabsq` for every global.
         return llvm.Target.from_triple(machine.triple).create_target_machine(

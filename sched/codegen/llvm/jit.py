@@ -65,6 +65,11 @@ def compile_module(text: str, target: Target) -> CompiledCode:
     return CompiledCode(binding.object_code(text, target.machine), text, target)
 
 
+def assembly_of(text: str, target: Target) -> str:
+    """LLVM text as assembly, for any machine."""
+    return binding.assembly(text, target.machine)
+
+
 def load_object(object_code: bytes, text: str = "", target: Target | None = None) -> CompiledCode:
     """Links object code that was compiled before; text and target are for `assembly` only."""
     return CompiledCode(object_code, text, target)

@@ -59,6 +59,11 @@ def x86_64_v3() -> Target:
     return Target(f"x86_64-{system}", "x86-64-v3", "")
 
 
+def aarch64() -> Target:
+    """Any 64-bit Arm."""
+    return Target("aarch64-unknown-linux-gnu", "generic", "+neon")
+
+
 def check(target: Target, features: dict[str, bool]) -> None:
     """Refuses a machine without fused multiply-add, or of an unknown kind."""
     if target.arch == "aarch64":

@@ -1,0 +1,115 @@
+"""Machine code for other machines: the same bits where it runs, the expected instructions where it
+does not."""
+
+from __future__ import annotations
+
+import platform
+import re
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.codegen.kernel import Kernel
+from polysched.codegen.llvm import aarch64, x86_64_v3
+from polysched.codegen.lower import assembly
+
+n, m, l = ps.sizes("n m l")
+i, j = ps.vars("i j")
+
+
+def product(lanes: int, dtype: ps.DType = ps.float32) -> ps.Schedule:
+    """C += A B in tiles of 4 rows and two vectors, of packed operands."""
+    A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, m))
+    k = ps.RVar("k", 0, l)
+    C = ps.Func("C", (n, m), dtype)
+    C[i, j] = 0
+    C[i, j] += A[i, k] * B[k, j]
+    s = ps.Schedule(C)
+    u = s[C].update(0)
+    with s.batch():
+        u.split(i, 4, tail="pad", names=("io", "ii"))
+        u.split(j, 2 * lanes, tail="pad", names=("jo", "ji"))
+        u.reorder("io", "jo", k, "ii", "ji")
+        u.accumulate_at("jo")
+        u.stage(B, at="jo", layout=(k, "ji"), pad=True)
+        u.stage(A, at="io", layout=(k, "ii"), pad=True)
+    u.vectorize("ji", lanes).unroll("ji").unroll("ii")
+    return s
+
+
+def mixed(lanes: int) -> ps.Schedule:
+    """Reversed, strided, clamped, gathered and masked."""
+    a, b = ps.Input("a", ps.float32, (n,)), ps.Input("b", ps.uint8, (n,))
+    f = ps.Func("f", (n,))
+    place = ps.clip(ps.cast(ps.int64, b[i]), 0, n - 1)
+    f[i] = a[n - 1 - i] * ps.cast(ps.float32, b[i]) + ps.select(i % 3 == 0, a[place], ps.exp(a[i]))
+    s = ps.Schedule(f)
+    s[f].vectorize(i, lanes)
+    return s
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs x86 code")
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_the_oldest_x86_gives_the_same_bits(lanes: int) -> None:
+    old, new = (Kernel(mixed(lanes), target=t) for t in (x86_64_v3(), None))
+    plain = ps.Schedule(mixed(lanes).program.outputs).compile()
+    for size in (0, 1, 7, 8, 31, 100):
+        a = np.random.default_rng(size).standard_normal(size).astype("float32")
+        b = np.arange(size).astype("uint8")
+        wanted = plain(a, b)
+        assert np.array_equal(old(a, b), wanted)
+        assert np.array_equal(new(a, b), wanted)
+    assert "zmm" not in old.asm
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs x86 code")
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_products_are_the_same_for_any_width(lanes: int) -> None:
+    s = product(lanes)
+    plain = ps.Schedule(s.program.outputs).compile()
+    kernels = [Kernel(s), Kernel(s, target=x86_64_v3())]
+    for sizes in ((0, 3, 2), (1, 1, 1), (5, 9, 0), (9, 33, 17)):
+        rows, columns, depth = sizes
+        numbers = np.random.default_rng(1)
+        a = numbers.standard_normal((rows, depth)).astype("float32")
+        b = numbers.standard_normal((depth, columns)).astype("float32")
+        wanted = plain(a, b)
+        for kernel in kernels:
+            assert np.array_equal(kernel(a, b), wanted)
+
+
+def _inner(asm: str, pattern: str) -> list[str]:
+    """The innermost loop with the most lines that match."""
+    blocks = (b.splitlines() for b in re.split(r"^\.L\w+:", asm, flags=re.MULTILINE))
+    return max(
+        map(_until_branch, blocks), key=lambda b: sum(bool(re.search(pattern, x)) for x in b)
+    )
+
+
+def _until_branch(lines: list[str]) -> list[str]:
+    ends = (k for k, x in enumerate(lines) if re.match(r"\t(j[a-z]+|b\.[a-z]+|cbnz)\t", x))
+    return lines[: next(ends, len(lines))]
+
+
+def test_arm_keeps_the_tile_in_registers() -> None:
+    """4 rows of two vectors of 4: 8 products, 2 loads of vectors, 4 of single elements."""
+    inner = _inner(assembly(product(4), aarch64()), r"fmla\tv")
+    products = [x for x in inner if re.search(r"fmla\tv\d+\.4s", x)]
+    assert len(products) == 8
+    assert not [x for x in inner if "[sp" in x], "no spills"
+
+
+def test_x86_keeps_the_tile_in_registers() -> None:
+    """4 rows of two vectors of 8: 8 products, 2 loads of vectors, 4 broadcasts."""
+    inner = _inner(assembly(product(8), x86_64_v3()), r"vfmadd\w+ps\t.*%ymm")
+    assert len([x for x in inner if re.search(r"vfmadd\w+ps\t.*%ymm", x)]) == 8
+    assert len([x for x in inner if "vbroadcastss" in x]) == 4
+    assert not [x for x in inner if "(%rsp" in x], "no spills"
+
+
+def test_arm_code_for_all_kinds_of_loads() -> None:
+    text = assembly(mixed(4), aarch64())
+    assert "fmla" in text
+    assert "rev64" in text, "what is reversed"
+    assert "fmaf" not in text, "no calls of the C library"
