@@ -1,10 +1,18 @@
-"""What `make quick` runs: of a test with several cases, the first."""
+"""What `make quick` runs: of a test with several cases, the first. Every pass is verified."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
 import pytest
+
+from polysched.codegen import lower
+
+
+@pytest.fixture(autouse=True, scope="session")
+def verified_passes() -> None:
+    """What each pass makes is well-formed, not only what the last one does."""
+    lower.VERIFIED = True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
