@@ -60,6 +60,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
             copied=schedule.copied,
             memory=schedule.memory,
             hints=schedule.hints,
+            atomic=schedule.atomic,
         ),
         module_text,
     )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ...lang.dtypes import int64
 from ...lang.nodes import Node
 from .. import ir
+from .atomics import indivisible
 from .builder import Builder
 from .expressions import Evaluator
 from .values import Value, constant
+
+if TYPE_CHECKING:
+    from .parallel import Outliner
 
 #: The function that calls lead to, and what it is passed.
 CALLBACK, WORDS = "%callback", "%words"
@@ -18,16 +23,25 @@ CALLBACK, WORDS = "%callback", "%words"
 class Emitter:
     """Writes statements at the builder's current place.
 
-    `counters` is their address, `call_back` the name of the function that calls back.
+    `counters` is their address, `call_back` the name of the function that calls back, `outliner`
+    makes tasks of parallel loops, `shared` says that other threads may run the same.
     """
 
     def __init__(
-        self, builder: Builder, evaluator: Evaluator, counters: str, call_back: str
+        self,
+        builder: Builder,
+        evaluator: Evaluator,
+        counters: str,
+        call_back: str,
+        outliner: Outliner | None = None,
+        shared: bool = False,
     ) -> None:
         self.builder = builder
         self.evaluator = evaluator
         self.counters = counters
         self.call_back = call_back
+        self.outliner = outliner
+        self.shared = shared
 
     def emit(self, stmt: ir.Stmt) -> None:
         match stmt:
@@ -44,6 +58,8 @@ class Emitter:
                     self.emit(body)
             case ir.If(condition=condition, body=body):
                 self._if(condition, body)
+            case ir.Stores() if self.shared and indivisible(self, stmt):
+                pass
             case ir.Stores(stores=stores):
                 self._stores(stores)
             case ir.Count():
@@ -56,6 +72,9 @@ class Emitter:
 
     def _loop(self, loop: ir.For) -> None:
         """Tested before the first iteration and after each: the shape that LLVM works on."""
+        if self.outliner is not None and self.outliner.takes(loop):
+            self.outliner.emit(self, loop)
+            return
         b = self.builder
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
         before, body, after = b.block, b.label(loop.name), b.label("end")
@@ -112,6 +131,14 @@ class Emitter:
         b = self.builder
         (holds,) = self.evaluator.compute(count.condition)
         address = b.element(self.counters, constant(count.counter, int64), int64)
+        if self.shared:
+            counted, after = b.label("count"), b.label("counted")
+            b.branch(holds, counted, after)
+            b.start(counted)
+            b.emit(f"{b.name()} = atomicrmw add ptr {address}, i64 1 monotonic")
+            b.jump(after)
+            b.start(after)
+            return
         one = b.convert("zext", holds, int64)
         b.store(b.binary("add", b.load(address, int64), one), address)
 
