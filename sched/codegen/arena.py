@@ -70,13 +70,13 @@ def plan(spans: Sequence[Lifetime], sizes: Sequence[int]) -> tuple[list[int], in
         for start, end in busy:
             if at + sizes[k] <= start:
                 break
-            at = max(at, _aligned(end))
+            at = max(at, aligned(end))
         offsets[k] = at
         placed.append(k)
     return offsets, max((offsets[k] + sizes[k] for k in placed), default=0)
 
 
-def _aligned(offset: int) -> int:
+def aligned(offset: int) -> int:
     return -(-offset // ALIGNMENT) * ALIGNMENT
 
 
@@ -110,4 +110,4 @@ class Pool:
 
 def address(block: Array) -> int:
     """The first aligned address of a block."""
-    return _aligned(block.ctypes.data)
+    return aligned(block.ctypes.data)

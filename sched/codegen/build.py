@@ -84,6 +84,7 @@ def build(
     copied: Sequence[InOut] = (),
     memory: Mapping[Func, Memory] | None = None,
     hints: Hints | None = None,
+    atomic: frozenset[str] = frozenset(),
 ) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
@@ -94,6 +95,7 @@ def build(
         copied: InOuts whose initial values are kept apart: copies come first.
         memory: how Funcs lie in memory.
         hints: what is streamed and prefetched.
+        atomic: the stages whose accumulation may happen at once.
     """
     storage = place(model, nests, strided, folds, copied, memory or {})
     # What is in bounds of all that is computed of a Func may be outside of what is kept here.
@@ -102,6 +104,7 @@ def build(
     builder = Builder(storage, safe, checks)
     builder.kept = kept_storage(model, nests, memory or {})
     builder.hints, builder.names = hints or Hints(), model.program.names
+    builder.atomic = atomic
     bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
@@ -140,6 +143,7 @@ class Builder:
         self.storage = self.sources = storage
         self.kept: KeptStorage = {}
         self.hints = Hints()
+        self.atomic: frozenset[str] = frozenset()
         self.names: Mapping[Tensor, str] = {}
         #: What lives inside of the loops around.
         self.alive: frozenset[Buffer] = frozenset()
@@ -276,8 +280,9 @@ class Builder:
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
         origin = _origin(d, scan.point)
         streams = not self.hints.streams.isdisjoint((scan.stage.name, statement.name))
+        atomic = not self.atomic.isdisjoint((scan.stage.name, statement.name))
         stores = tuple(
-            Store(self.storage[d.func, c], index, v, None, origin, streams)
+            Store(self.storage[d.func, c], index, v, None, origin, streams, atomic)
             for c, v in enumerate(values)
         )
         parts: list[Stmt] = [self._at(t, scan.point) for t in traces]

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..lang import index as ix
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
 from ..lang.errors import CallValueError, InternalError
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Var, integer
+from ..lang.nodes import Var
 from ..lang.printer import expr_text, html_text
 from ..lang.region import Partial
 from ..lang.tensors import Const, Func, Input, Tensor
@@ -24,14 +23,16 @@ from ..poly.conditions import Scan
 from ..poly.expressions import Translator
 from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
-from . import arena
+from . import arena, pool
 from .arguments import allocate, bits, check_aligned, check_distinct, check_overlap, is_contiguous
 from .callbacks import Dispatcher
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
 from .lower import Lowered, lower
+from .parallel import bytes_of, private, threaded
 from .storage import stride
+from .threads import get_num_threads
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -284,15 +285,20 @@ class _Variant:
         self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
         self.spans = arena.lifetimes(module)
         scratch = [span.buffer for span in self.spans]
-        self.bytes = compile_nodes([_bytes(b) for b in scratch])
+        self.bytes = compile_nodes([bytes_of(b) for b in scratch])
+        own = private(module)
+        #: Which scratch buffers each thread has a copy of.
+        self.private = [b in own for b in scratch]
+        self.is_threaded = any(True for f in module.functions for _ in threaded(f.body))
         # Extern stages are given whole buffers, whose origins do not depend on loops.
         fixed = [b for b in scratch if not any(isinstance(x, Var) for x in b.origin)]
         self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
 
-    def run(self, values: dict[str, Any], arrays: dict[str, Array], pool: arena.Pool) -> None:
-        offsets, total = self._plan(values)
-        block = pool.take(total) if total else None
+    def run(self, values: dict[str, Any], arrays: dict[str, Array], blocks: arena.Pool) -> None:
+        threads = get_num_threads() if self.is_threaded else 1
+        offsets, total = self._plan(values, threads)
+        block = blocks.take(total) if total else None
         start = 0 if block is None else block.ctypes.data
         base = 0 if block is None else arena.address(block)
         scratch = {id(span.buffer): base + at for span, at in zip(self.spans, offsets, strict=True)}
@@ -313,10 +319,12 @@ class _Variant:
             memory = {} if block is None else {k: block[at - start :] for k, at in scratch.items()}
             back = Dispatcher(module.callbacks, partial(self._array, values, arrays, memory))
             words.append(back.address)
-        slots = (ctypes.c_int64 * max(len(words), 1))(*words)
+        shared = pool.call(threads) if threads > 1 else None
+        words.append(0 if shared is None else ctypes.addressof(shared))
+        slots = (ctypes.c_int64 * len(words))(*words)
         self.function(ctypes.addressof(slots))
         if block is not None:
-            pool.give_back(block)
+            blocks.give_back(block)
         if back is not None:
             back.finish()
         if module.counters and (count := sum(slots[first : first + module.counters])):
@@ -344,23 +352,18 @@ class _Variant:
         bytes = scratch[id(buffer)][: math.prod(shape) * buffer.dtype.itemsize]
         return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
 
-    def _plan(self, values: dict[str, Any]) -> tuple[list[int], int]:
+    def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""
-        sizes = tuple(max(size, 0) for size in self.bytes(values))
+        sizes = tuple(
+            arena.aligned(max(size, 0)) * threads if private else max(size, 0)
+            for size, private in zip(self.bytes(values), self.private, strict=True)
+        )
         found = self.plans.get(sizes)
         if found is None:
             if len(self.plans) > 64:
                 self.plans.clear()
             found = self.plans[sizes] = arena.plan(self.spans, sizes)
         return found
-
-
-def _bytes(buffer: Buffer) -> Node:
-    """The size of a buffer; an extent below zero is an empty region."""
-    total: Node = integer(buffer.dtype.itemsize)
-    for extent in buffer.pitches:
-        total = ix.mul(total, ix.maximum((extent, ix.ZERO)))
-    return total
 
 
 def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:

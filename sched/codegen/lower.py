@@ -87,6 +87,7 @@ def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) ->
         copied=schedule.copied,
         memory=schedule.memory,
         hints=schedule.hints,
+        atomic=schedule.atomic,
     )
 
 

@@ -24,12 +24,17 @@ class Arguments:
     scalars: dict[Node, Value] = field(default_factory=dict)
     counters: str = ""
     callback: str = ""
+    threads: str = ""
 
 
 def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
     """The function that unpacks the slots, sets the control word and runs the loop nests."""
     b = Builder()
+    calls = tuple(calls)
     found = _unpack(b, module)
+    if any(call.threads for call in calls):
+        found.threads = b.name("threads")
+        b.emit(f"{found.threads} = load ptr, ptr {_last_slot(b, module)}, align 8")
     restore = control.default_environment(b, target.arch)
     for call in calls:
         b.emit(call.text(found))
@@ -50,6 +55,7 @@ class Call:
     scalars: tuple[Size | Param, ...]
     counters: bool
     callbacks: bool
+    threads: bool
 
     def text(self, found: Arguments) -> str:
         arguments = [f"ptr {found.pointers[b]}" for b in self.buffers]
@@ -58,6 +64,8 @@ class Call:
             arguments.append(f"ptr {found.counters}")
         if self.callbacks:
             arguments.append(f"ptr {found.callback}")
+        if self.threads:
+            arguments.append(f"ptr {found.threads}")
         return f"call void {self.name}({', '.join(arguments)})"
 
 
@@ -75,6 +83,12 @@ def _unpack(b: Builder, module: ir.Module) -> Arguments:
         found.callback = b.name("callback")
         b.emit(f"{found.callback} = load ptr, ptr {slot}, align 8")
     return found
+
+
+def _last_slot(b: Builder, module: ir.Module) -> str:
+    passed = sum(b.kind not in ("const", "stack") for b in module.buffers)
+    callback = 1 if module.callbacks else 0
+    return _slot(b, passed + len(module.scalars) + module.counters + callback)
 
 
 def _slot(b: Builder, number: int) -> str:

@@ -46,6 +46,14 @@ class Evaluator:
         """Gives a loop variable its value in the current scope."""
         self._scopes[-1][symbol] = value
 
+    def pointer(self, buffer: ir.Buffer) -> str:
+        """The address of a buffer."""
+        return self._pointers[buffer]
+
+    def value(self, symbol: Node) -> Value:
+        """What has been computed, or bound."""
+        return self._get(symbol)
+
     def compute(self, *roots: Node) -> list[Value]:
         """The values of all expressions of one statement."""
         self._statement = {}

@@ -8,24 +8,24 @@ control word.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...lang.nodes import Const, Node, postorder
+from ...lang.nodes import Node, postorder
 from .. import ir
+from ..parallel import local, pitch_of, threaded
 from . import control
 from .builder import Builder
 from .entry import Call, entry_text
 from .expressions import Evaluator
 from .names import quoted, symbol
+from .parallel import CONTEXT, THREADS, Constants, Outliner, pointer, stack_room
 from .statements import CALLBACK, WORDS, Emitter
 from .target import Target
-from .values import Value, memory_type_name
+from .values import Value
 
-Constants = dict[ir.Buffer, str]
 COUNTERS = "%counters"
 
 
@@ -71,6 +71,7 @@ def _constant_text(name: str, buffer: ir.Buffer) -> str:
 @dataclass(frozen=True, slots=True)
 class _Nest:
     function: ir.Function
+    symbol: str
     call: Call
     #: How many words its callbacks take at most.
     words: int
@@ -90,17 +91,21 @@ def _nest(module: ir.Module, number: int) -> _Nest:
         counters = counters or isinstance(stmt, ir.Count)
         if isinstance(stmt, ir.Stores):
             buffers.update(s.buffer for s in stmt.stores)
+    loops = list(threaded(function.body))
+    roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))
     buffers.update(n.buffer for n in nodes if isinstance(n, ir.Load))
+    name = symbol(module.name, number, function.name)
     call = Call(
-        quoted(symbol(module.name, number, function.name)),
+        quoted(name),
         tuple(b for b in module.buffers if b in buffers and b.kind not in ("const", "stack")),
         tuple(s for s in module.scalars if s in nodes),
         counters,
         bool(calls),
+        bool(loops),
     )
     words = max((len(c.words) for c in calls), default=0)
-    return _Nest(function, call, words, any(c.buffers for c in calls))
+    return _Nest(function, name, call, words, any(c.buffers for c in calls))
 
 
 def _call_back_text(name: str, target: Target) -> str:
@@ -119,38 +124,26 @@ def _call_back_text(name: str, target: Target) -> str:
 def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     b, call = Builder(), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
-    pointers = {**constants, **passed, **_stack(b, nest.function)}
+    pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
     scalars: dict[Node, Value] = {
         s: Value(b.name(s.name), ir.scalar_dtype(s)) for s in call.scalars
     }
-    parameters = [_pointer(buffer, nest.is_shared) + pointers[buffer] for buffer in call.buffers]
+    parameters = [pointer(buffer, nest.is_shared) + pointers[buffer] for buffer in call.buffers]
     parameters += [value.typed for value in scalars.values()]
     if call.counters:
         parameters.append(f"ptr noalias align 8 {COUNTERS}")
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    Emitter(b, Evaluator(b, scalars, pointers), COUNTERS, call_back).emit(nest.function.body)
+    outliner = Outliner(nest.symbol, constants)
+    if call.threads:
+        parameters.append(f"ptr {THREADS}")
+        context = len(b.lines)
+        b.emit("")  # its size is known at the end
+    evaluator = Evaluator(b, scalars, pointers)
+    Emitter(b, evaluator, COUNTERS, call_back, outliner).emit(nest.function.body)
     b.emit("ret void")
+    if call.threads:
+        b.lines[context] = f"  {CONTEXT} = alloca [{outliner.words} x i64], align 64"
     head = f"internal void {call.name}({', '.join(parameters)}) #1"
-    return b.definition(head, nest.function.title)
-
-
-def _stack(b: Builder, function: ir.Function) -> Constants:
-    """Room on the stack for the buffers that live inside of a function."""
-    found: Constants = {}
-    for stmt in ir.walk(function.body):
-        for buffer in stmt.buffers if isinstance(stmt, ir.Alloc) else ():
-            if buffer.kind == "stack" and buffer not in found:
-                count = math.prod(int(n.value) for n in buffer.pitches if isinstance(n, Const))
-                found[buffer] = b.name(buffer.name)
-                memory = memory_type_name(buffer.dtype)
-                b.emit(f"{found[buffer]} = alloca [{max(count, 1)} x {memory}], align 64")
-    return found
-
-
-def _pointer(buffer: ir.Buffer, is_shared: bool) -> str:
-    """What is promised of a buffer; that buffers do not overlap is checked by the call."""
-    noalias = "" if is_shared else "noalias "
-    readonly = "readonly " if buffer.kind == "input" else ""
-    return f"ptr {noalias}{readonly}align {buffer.dtype.itemsize} "
+    return "\n\n".join([*outliner.texts, b.definition(head, nest.function.title)])

@@ -6,15 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ...lang.dtypes import int64
 from ...lang.nodes import Node
 from .. import ir
+from .atomics import indivisible
 from .builder import Builder
 from .expressions import Evaluator
 from .folds import Fold
 from .values import Value, constant
 from .vectors import Vectors, VectorStores
+
+if TYPE_CHECKING:
+    from .parallel import Outliner
 
 #: The function that calls lead to, and what it is passed.
 CALLBACK, WORDS = "%callback", "%words"
@@ -23,16 +28,25 @@ CALLBACK, WORDS = "%callback", "%words"
 class Emitter:
     """Writes statements at the builder's current place.
 
-    `counters` is their address, `call_back` the name of the function that calls back.
+    `counters` is their address, `call_back` the name of the function that calls back, `outliner`
+    makes tasks of parallel loops, `shared` says that other threads may run the same.
     """
 
     def __init__(
-        self, builder: Builder, evaluator: Evaluator, counters: str, call_back: str
+        self,
+        builder: Builder,
+        evaluator: Evaluator,
+        counters: str,
+        call_back: str,
+        outliner: Outliner | None = None,
+        shared: bool = False,
     ) -> None:
         self.builder = builder
         self.evaluator = evaluator
         self.counters = counters
         self.call_back = call_back
+        self.outliner = outliner
+        self.shared = shared
 
     def emit(self, stmt: ir.Stmt) -> None:
         match stmt:
@@ -49,10 +63,8 @@ class Emitter:
                     self.emit(body)
             case ir.If(condition=condition, body=body, otherwise=otherwise):
                 self._if(condition, body, otherwise)
-            case ir.Stores(stores=stores, lanes=None):
-                self._stores(stores)
             case ir.Stores():
-                self._lanes(stmt)
+                self._joint(stmt)
             case ir.Count():
                 self._count(stmt)
             case ir.Prefetch(buffer=buffer, index=index):
@@ -63,6 +75,9 @@ class Emitter:
 
     def _loop(self, loop: ir.For) -> None:
         """Tested before the first iteration and after each: the shape that LLVM works on."""
+        if self.outliner is not None and self.outliner.takes(loop):
+            self.outliner.emit(self, loop)
+            return
         b = self.builder
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
         before, body, after = b.block, b.label(loop.name), b.label("end")
@@ -94,20 +109,26 @@ class Emitter:
                 b.jump(after)
         b.start(after)
 
-    def _lanes(self, stmt: ir.Stores) -> None:
+    def _joint(self, stmt: ir.Stores) -> None:
+        if stmt.lanes is not None:
+            self._lanes(stmt, stmt.lanes)
+        elif not self.shared or not indivisible(self, stmt):
+            self._stores(stmt.stores)
+
+    def _lanes(self, stmt: ir.Stores, lanes: ir.Lanes) -> None:
         """The stores of all lanes; of what folds, those that lanes cannot do at once one after the
         other."""
-        assert stmt.lanes is not None
-        apart = Vectors(self.evaluator, stmt.lanes)
+        apart = Vectors(self.evaluator, lanes)
         steps = [apart.stride(s.buffer, s.index[0]) for s in stmt.stores]
-        if stmt.lanes.count > 1 and (not stmt.lanes.folds or (len(steps) == 1 and steps[0])):
+        alone = lanes.count == 1 or (self.shared and any(s.atomic for s in stmt.stores))
+        if not alone and (not lanes.folds or (len(steps) == 1 and steps[0])):
             VectorStores(self.evaluator, stmt).emit()
-        elif stmt.lanes.count > 1 and (fold := Fold(self.evaluator, stmt)).is_one:
+        elif not alone and (fold := Fold(self.evaluator, stmt)).is_one:
             fold.emit()
         else:
-            for lane in range(stmt.lanes.count):
+            for lane in range(lanes.count):
                 at = partial(apart.at_lane, lane=lane)
-                self._stores(tuple(_moved(s, at) for s in stmt.stores))
+                self.emit(ir.Stores(tuple(_moved(s, at) for s in stmt.stores)))
 
     def _stores(self, stores: tuple[ir.Store, ...]) -> None:
         values = iter(self.evaluator.compute(*ir.expressions(ir.Stores(stores))))
@@ -137,6 +158,14 @@ class Emitter:
         b = self.builder
         (holds,) = self.evaluator.compute(count.condition)
         address = b.element(self.counters, constant(count.counter, int64), int64)
+        if self.shared:
+            counted, after = b.label("count"), b.label("counted")
+            b.branch(holds, counted, after)
+            b.start(counted)
+            b.emit(f"{b.name()} = atomicrmw add ptr {address}, i64 1 monotonic")
+            b.jump(after)
+            b.start(after)
+            return
         one = b.convert("zext", holds, int64)
         b.store(b.binary("add", b.load(address, int64), one), address)
 

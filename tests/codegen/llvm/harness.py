@@ -111,7 +111,7 @@ def slots_of(kernel: ir.Module, values: dict[str, Any]) -> Any:
     words = [values[b.name].ctypes.data for b in kernel.buffers if b.kind != "const"]
     for scalar in kernel.scalars:
         words.append(_word(values[scalar.name], ir.scalar_dtype(scalar)))
-    return np.array([*words, *[0] * kernel.counters], dtype=np.int64)
+    return np.array([*words, *[0] * kernel.counters, 0], dtype=np.int64)
 
 
 def _word(value: Any, dtype: DType) -> int:
@@ -132,4 +132,4 @@ def call(code: CompiledCode, kernel: ir.Module, **values: Any) -> list[int]:
     """Calls a compiled kernel; the result is its counters."""
     slots = slots_of(kernel, values)
     entry(code, kernel.name)(slots)
-    return [int(c) for c in slots[len(slots) - kernel.counters :]]
+    return [int(c) for c in slots[len(slots) - kernel.counters - 1 : -1]]

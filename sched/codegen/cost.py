@@ -1,0 +1,99 @@
+"""About how long a statement takes, in nanoseconds, as an expression over what is known around it.
+
+It decides whether threads are worth their while, so a factor of two does no harm. Loops whose
+bounds are read from data are taken to run a few times; other variables stand at the middle of
+their loops, which is right for triangles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from ..lang import index as ix
+from ..lang.dtypes import float64
+from ..lang.nodes import Const, Node, Op, integer, postorder, replaced_all
+from .ir import Alloc, Call, For, If, Load, Seq, Stmt, expressions
+
+#: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
+_OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
+_DIVISIONS = frozenset(("div", "floordiv", "mod", "sqrt", "rem", "fmod"))
+_UNKNOWN = 16
+"""Iterations of a loop whose bounds are data."""
+
+
+def cost(stmt: Stmt, at: Mapping[Node, Node] | None = None) -> Node:
+    """The time of one execution, a float64. `at`: what stands for variables inside."""
+    at = at or {}
+    match stmt:
+        case Seq(parts=parts):
+            return reduce(_add, (cost(p, at) for p in parts), _real(0.0))
+        case Alloc(origin=origin, body=body):
+            values = replaced_all(tuple(value for _, value in origin), at)
+            known: dict[Node, Node] = {
+                var: ix.ZERO if _reads(value) else value
+                for (var, _), value in zip(origin, values, strict=True)
+            }
+            return _add(_real(_here(stmt)), cost(body, {**at, **known}))
+        case If(body=body):
+            return _add(_real(_here(stmt)), cost(body, at))
+        case For(body=body):
+            count, middle = _iterations(stmt, at)
+            inside = _add(_real(_ITERATION), cost(body, {**at, stmt.var: middle}))
+            return _add(_real(_here(stmt)), _mul(count, inside))
+        case Call():
+            return _real(_CALL)
+        case _:
+            return _real(_here(stmt))
+
+
+def cost_of_iteration(loop: For) -> Node:
+    """The time of one iteration of a loop, the middle one."""
+    _, middle = _iterations(loop, {})
+    return _add(_real(_ITERATION), cost(loop.body, {loop.var: middle}))
+
+
+def _iterations(loop: For, at: Mapping[Node, Node]) -> tuple[Node, Node]:
+    """How many there are, a float64, and the middle of them."""
+    lo, hi = replaced_all((loop.lo, loop.hi), at)
+    if _reads(lo) or _reads(hi):
+        return _real(_UNKNOWN), ix.ZERO
+    extent = ix.maximum((ix.sub(hi, lo), ix.ZERO))
+    count = ix.floordiv(ix.add(extent, integer(loop.step - 1)), loop.step)
+    return _as_real(count), ix.floordiv(ix.add(lo, hi), 2)
+
+
+def _reads(node: Node) -> bool:
+    return any(isinstance(n, Load) for n in postorder(node))
+
+
+def _here(stmt: Stmt) -> float:
+    """The time of what stands directly in a statement."""
+    total = _ACCESS
+    for node in postorder(*expressions(stmt)):
+        if isinstance(node, Load):
+            total += _ACCESS
+        elif isinstance(node, Op):
+            total += _DIVISION if node.op in _DIVISIONS else _OPERATOR
+    return total
+
+
+def _real(x: float) -> Node:
+    return Const(float(x), float64)
+
+
+def _as_real(node: Node) -> Node:
+    known = ix.constant(node)
+    return Op("cast", (node,), float64) if known is None else _real(known)
+
+
+def _add(a: Node, b: Node) -> Node:
+    if isinstance(a, Const) and isinstance(b, Const):
+        return _real(a.value + b.value)
+    return Op("add", (a, b), float64)
+
+
+def _mul(a: Node, b: Node) -> Node:
+    if isinstance(a, Const) and isinstance(b, Const):
+        return _real(a.value * b.value)
+    return Op("mul", (a, b), float64)

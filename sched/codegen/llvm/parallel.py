@@ -1,0 +1,211 @@
+"""Parallel loops on threads: bodies as functions of their own, and what threads share.
+
+    for i in [lo, hi) (parallel): body
+
+becomes, in the nest's function,
+
+    context = everything that the body uses
+    run(call, task, context, (hi - lo) / step, cost)      or, without threads,
+    task(context, 0, 0, (hi - lo) / step)
+
+and two functions more: `task(context, thread, first, last)`, which unpacks the context and finds
+the thread's own copies of what is stored inside of the loop, and the loop over the iterations from
+`first` to `last`, with all of that as parameters, of which `noalias` can be said once more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from ...lang import index as ix
+from ...lang.dtypes import int64
+from ...lang.nodes import Const, Node, Param, Size, Var, integer, postorder
+from .. import ir
+from ..cost import cost_of_iteration
+from ..parallel import free_variables, is_threaded, local, pitch_of
+from .builder import Builder
+from .expressions import Evaluator
+from .names import quoted
+from .runtime import CALL
+from .statements import Emitter
+from .values import Value, constant, memory_type_name
+
+#: What a nest knows of the threads of a call (see `runtime.CALL`; null for none), and its context.
+THREADS, CONTEXT = "%threads", "%context"
+Constants = dict[ir.Buffer, str]
+_FIRST, _LAST = Var("<first>"), Var("<last>")
+
+
+@dataclass(slots=True)
+class Outliner:
+    """Writes the functions that bodies of loops become.
+
+    `name` is the nest's symbol, `constants` and `stack` as in `functions`.
+    """
+
+    name: str
+    constants: Constants
+    texts: list[str] = field(default_factory=list)
+    words: int = 0
+
+    def takes(self, loop: ir.For) -> bool:
+        return is_threaded(loop)
+
+    def emit(self, emitter: Emitter, loop: ir.For) -> None:
+        """The loop, at the emitter's place."""
+        b, evaluator = emitter.builder, emitter.evaluator
+        task = _Task(self, loop, len(self.texts))
+        extent = ix.add(ix.sub(loop.hi, loop.lo), integer(loop.step - 1))
+        count_of = ix.floordiv(extent, loop.step)
+        pitches = [pitch_of(x) for x in task.private]
+        lo, count, cost, *found = evaluator.compute(
+            loop.lo, count_of, cost_of_iteration(loop), *pitches
+        )
+        some, after = b.label(loop.name), b.label("end")
+        b.branch(b.compare("sgt", count, constant(0, int64)), some, after)
+        b.start(some)
+        pointers = [evaluator.pointer(x) for x in task.buffers]
+        values = [lo, *found, *(evaluator.value(x) for x in task.symbols)]
+        fixed = [THREADS, *([emitter.counters] if task.counts else [])]
+        given = [*(f"ptr {p}" for p in (*fixed, *pointers)), *(v.typed for v in values)]
+        self.words = max(self.words, len(given))
+        for k, text in enumerate(given):
+            b.emit(f"store {text}, ptr {_word(b, CONTEXT, k)}, align 8")
+        self._dispatch(b, task.name, count, cost, after)
+        b.start(after)
+        self.texts.append(task.text())
+
+    def _dispatch(self, b: Builder, task: str, count: Value, cost: Value, after: str) -> None:
+        alone, shared = b.label("alone"), b.label("shared")
+        none = b.name()
+        b.emit(f"{none} = icmp eq ptr {THREADS}, null")
+        b.emit(f"br i1 {none}, label %{alone}, label %{shared}")
+        b.start(shared)
+        run, where = b.name("run"), _word(b, THREADS, CALL["run"] // 8)
+        b.emit(f"{run} = load ptr, ptr {where}, align 8")
+        arguments = f"ptr {THREADS}, ptr {task}, ptr {CONTEXT}, {count.typed}, {cost.typed}"
+        b.emit(f"call void {run}({arguments})")
+        b.jump(after)
+        b.start(alone)
+        b.emit(f"call void {task}(ptr {CONTEXT}, i64 0, i64 0, {count.typed})")
+        b.jump(after)
+
+
+class _Task:
+    """A body: what it needs from outside, in this order, and its two functions."""
+
+    def __init__(self, outliner: Outliner, loop: ir.For, number: int) -> None:
+        self.loop = loop
+        self.constants = outliner.constants
+        base = f"{outliner.name}.{loop.name}.{number}"
+        self.name, self.body = quoted(f"{base}.task"), quoted(base)
+        own = local(loop)
+        self.stack = [x for x in own if x.kind == "stack"]
+        used = _used_buffers(loop)
+        self.buffers = [x for x in used if x.kind != "const" and x not in self.stack]
+        self.private = [x for x in self.buffers if x in own]
+        nodes = postorder(*(e for s in ir.walk(loop.body) for e in ir.expressions(s)))
+        scalars = dict.fromkeys(n for n in nodes if isinstance(n, (Size, Param)))
+        self.symbols: list[Node] = [*free_variables(loop), *scalars]
+        self.counts = any(isinstance(s, ir.Count) for s in ir.walk(loop.body))
+
+    def text(self) -> str:
+        return f"{self._body_text()}\n\n{self._task_text()}"
+
+    def _task_text(self) -> str:
+        """Unpacks the context; each thread has its own copy of what is private."""
+        b = Builder()
+        at = iter(range(1 << 20))
+
+        def load(type: str) -> str:
+            name = b.name()
+            b.emit(f"{name} = load {type}, ptr {_word(b, '%context', next(at))}, align 8")
+            return name
+
+        fixed = [load("ptr") for _ in self._fixed]
+        pointers = {x: load("ptr") for x in self.buffers}
+        lo = Value(load("i64"), int64)
+        thread = Value("%thread", int64)
+        for x in self.private:
+            offset = b.binary("mul", thread, Value(load("i64"), int64))
+            pointers[x] = b.element(pointers[x], offset, None)
+        scalars = [f"{t} {load(t)}" for t in (_symbol(x, "").type for x in self.symbols)]
+        step = constant(self.loop.step, int64)
+        ends = [
+            b.binary("add", lo, b.binary("mul", Value(k, int64), step)) for k in ("%first", "%last")
+        ]
+        arguments = [f"ptr {p}" for p in (*fixed, *pointers.values())]
+        arguments += [*scalars, *(x.typed for x in ends)]
+        b.emit(f"call void {self.body}({', '.join(arguments)})")
+        b.emit("ret void")
+        head = f"internal void {self.name}(ptr %context, i64 %thread, i64 %first, i64 %last) #1"
+        return b.definition(head, f"some iterations of {self.loop.name}, by a thread")
+
+    @property
+    def _fixed(self) -> list[str]:
+        return [THREADS, *(["%counters"] if self.counts else [])]
+
+    def _body_text(self) -> str:
+        b = Builder()
+        passed = {x: b.name(x.name) for x in self.buffers}
+        symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
+        ends: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}
+        parameters = [f"ptr {p}" for p in self._fixed]
+        parameters += [self._promises(x) + p for x, p in passed.items()]
+        parameters += [v.typed for v in (*symbols.values(), *ends.values())]
+        pointers = {**self.constants, **passed, **stack_room(b, self.loop)}
+        evaluator = Evaluator(b, {**symbols, **ends}, pointers)
+        loop, step = self.loop, self.loop.step
+        part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
+        Emitter(b, evaluator, "%counters", "", shared=True).emit(part)
+        b.emit("ret void")
+        head = f"internal void {self.body}({', '.join(parameters)}) #1"
+        return b.definition(head, f"iterations of {self.loop.name}")
+
+    def _promises(self, buffer: ir.Buffer) -> str:
+        """That buffers do not overlap holds on each thread by itself, but for single elements
+        that several threads change."""
+        stores = [s for x in ir.walk(self.loop) if isinstance(x, ir.Stores) for s in x.stores]
+        met = any(s.atomic and s.buffer is buffer for s in stores)
+        return pointer(buffer, met)
+
+
+def pointer(buffer: ir.Buffer, is_shared: bool) -> str:
+    """What is promised of a buffer; that buffers do not overlap is checked by the call."""
+    noalias = "" if is_shared else "noalias "
+    readonly = "readonly " if buffer.kind == "input" else ""
+    return f"ptr {noalias}{readonly}align {buffer.dtype.itemsize} "
+
+
+def stack_room(b: Builder, body: ir.Stmt) -> Constants:
+    """Room on the stack for the buffers that live inside of a function."""
+    found: Constants = {}
+    for stmt in ir.walk(body):
+        for buffer in stmt.buffers if isinstance(stmt, ir.Alloc) else ():
+            if buffer.kind == "stack" and buffer not in found:
+                count = math.prod(int(n.value) for n in buffer.pitches if isinstance(n, Const))
+                found[buffer] = b.name(buffer.name)
+                memory = memory_type_name(buffer.dtype)
+                b.emit(f"{found[buffer]} = alloca [{max(count, 1)} x {memory}], align 64")
+    return found
+
+
+def _used_buffers(loop: ir.For) -> list[ir.Buffer]:
+    found: dict[ir.Buffer, None] = {}
+    for stmt in ir.walk(loop.body):
+        if isinstance(stmt, ir.Stores):
+            found.update(dict.fromkeys(s.buffer for s in stmt.stores))
+        if isinstance(stmt, ir.Prefetch):
+            found[stmt.buffer] = None
+        nodes = postorder(*ir.expressions(stmt))
+        found.update(dict.fromkeys(n.buffer for n in nodes if isinstance(n, ir.Load)))
+    return list(found)
+
+
+def _symbol(node: Node, name: str) -> Value:
+    return Value(name, ir.scalar_dtype(node) if isinstance(node, (Size, Param)) else int64)
+
+
+def _word(b: Builder, base: str, number: int) -> str:
+    return b.element(base, constant(number, int64), int64)

@@ -1,0 +1,174 @@
+"""The pool of threads: Python makes them, native code keeps them. See `llvm/runtime.py`.
+
+A worker is a daemon thread that calls the native loop once, by ctypes, which lets go of the GIL,
+and never comes back: it needs no Python to work, and at the end of the process the system takes it
+away, wherever it is. So what a worker may touch then is never freed: the memory of the pool and
+the code of the loop have a reference more than anybody knows of.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+from .llvm import CompiledCode, compile_module, host
+from .llvm.runtime import (
+    BOX,
+    CALL,
+    LINE,
+    NOW,
+    POOL,
+    RUN,
+    STARTING,
+    WORKER,
+    Waiting,
+    emit_runtime,
+)
+from .threads import MOST
+
+SPIN = 30e-6
+"""Seconds that an idle thread looks for work before it sleeps: a few times as long as waking it
+takes, and too short to be noticed by others on the machine."""
+
+
+INLINE, SHARE, CHUNK = 10e3, 5e3, 2e3
+"""Nanoseconds of estimated work: below which a loop is not handed out, what each thread gets at
+least, and what a chunk takes at least, so that counting costs nothing."""
+
+
+class Native:
+    """The compiled functions, and how the system lets a thread sleep."""
+
+    def __init__(self) -> None:
+        waiting, self.system = _waiting()
+        code = compile_module(emit_runtime(host(), waiting), host())
+        _keep_for_ever(code)
+        self.run = code.address(RUN)
+        self.worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(WORKER))
+        self.ticks_a_second = _ticks_a_second(code)
+
+
+class Pool:
+    """Threads that wait for loops."""
+
+    def __init__(self, native: Native) -> None:
+        self.native = native
+        self.lock = threading.Lock()
+        self.started = 0
+        self._memory = ctypes.create_string_buffer((MOST + 2) * LINE)
+        _keep_for_ever(self._memory)
+        self.address = -(-ctypes.addressof(self._memory) // LINE) * LINE
+        self._word(POOL["system"]).value = native.system
+        self._word(POOL["spin"]).value = int(SPIN * native.ticks_a_second)
+        self.thresholds(INLINE, SHARE, CHUNK)
+
+    def thresholds(self, inline: float, share: float, chunk: float) -> None:
+        """Says how much work is worth a thread; zeros hand out every loop, for tests."""
+        for name, value in (("inline", inline), ("share", share), ("chunk", chunk)):
+            ctypes.c_double.from_address(self.address + POOL[name]).value = value
+
+    def grow(self, workers: int) -> None:
+        """Starts threads until there are as many; fewer if the system refuses more."""
+        with self.lock:
+            while self.started < workers:
+                if not self._start(self.started):
+                    return
+                self.started += 1
+                self._word(POOL["workers"]).value = self.started
+
+    def _start(self, number: int) -> bool:
+        box = LINE * (1 + number)
+        self._word(box + BOX["word"]).value = STARTING
+        thread = threading.Thread(
+            target=self.native.worker,
+            args=(self.address, self.address + box),
+            name=f"polysched-{number + 1}",
+            daemon=True,
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads, or the interpreter is about to end
+            return False
+        return True
+
+    def work_done(self) -> list[tuple[int, int]]:
+        """The chunks and the jobs that each worker has done so far."""
+        boxes = [LINE * (1 + k) for k in range(self.started)]
+        fields = [BOX["chunks"], BOX["jobs"]]
+        counts = [[self._word(box + f).value for f in fields] for box in boxes]
+        return [(chunks, jobs) for chunks, jobs in counts]
+
+    def _word(self, offset: int) -> ctypes.c_int64:
+        return ctypes.c_int64.from_address(self.address + offset)
+
+
+_lock = threading.Lock()
+_native: Native | None = None
+_pool: Pool | None = None
+
+
+def pool(threads: int) -> Pool:
+    """The pool of this process, with enough threads for a loop on `threads` of them."""
+    global _native, _pool
+    found = _pool
+    if found is None:
+        with _lock:
+            if _native is None:
+                _native = Native()
+            if _pool is None:
+                _pool = Pool(_native)
+            found = _pool
+    if found.started < threads - 1:
+        found.grow(threads - 1)
+    return found
+
+
+def call(threads: int) -> Any:
+    """What a kernel needs to know of the pool at a call; to be kept until it returns."""
+    words = (ctypes.c_int64 * len(CALL))()
+    there = pool(threads)
+    words[CALL["run"] // 8] = there.native.run
+    words[CALL["pool"] // 8] = there.address
+    words[CALL["threads"] // 8] = threads
+    return words
+
+
+def _after_fork() -> None:
+    """Only the thread that forked lives on in the child, and a lock may be held by another."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _waiting() -> tuple[Waiting, int]:
+    """How threads sleep here, and the address of the system's function for it."""
+    if sys.platform == "win32":
+        return Waiting(False, 1), _address(ctypes.WinDLL("kernel32").Sleep)
+    process = ctypes.CDLL(None)
+    if sys.platform == "linux" and sys.byteorder == "little":
+        return Waiting(True), _address(process.syscall)
+    return Waiting(False, 200), _address(process.usleep)
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _ticks_a_second(code: CompiledCode) -> float:
+    """Of the processor's clock, within a few per cent."""
+    now = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address(NOW))
+    start, first = time.perf_counter(), now()
+    while (passed := time.perf_counter() - start) < 200e-6:
+        pass
+    return float(now() - first) / passed
+
+
+def _keep_for_ever(thing: object) -> None:
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
