@@ -1,0 +1,15 @@
+"""What is measured: `CASES` in the order of the table, `find(name)` for one."""
+
+from __future__ import annotations
+
+from case import Case
+
+from . import products
+
+CASES: tuple[Case, ...] = (*products.CASES,)
+_BY_NAME = {case.name: case for case in CASES}
+
+
+def find(name: str) -> Case:
+    """The case of that name."""
+    return _BY_NAME[name]
