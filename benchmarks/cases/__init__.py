@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from case import Case
 
-from . import products
+from . import convolutions, images, networks, products
 
-CASES: tuple[Case, ...] = (*products.CASES,)
+CASES: tuple[Case, ...] = (
+    *products.CASES,
+    *images.CASES,
+    *convolutions.CASES,
+    *networks.CASES,
+)
 _BY_NAME = {case.name: case for case in CASES}
 
 
