@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from case import Case
 
-from . import convolutions, images, networks, products
+from . import algebra, convolutions, images, networks, products, pyramids, scans, stencils
 
 CASES: tuple[Case, ...] = (
     *products.CASES,
     *images.CASES,
     *convolutions.CASES,
     *networks.CASES,
+    *stencils.CASES,
+    *algebra.CASES,
+    *scans.CASES,
+    *pyramids.CASES,
 )
 _BY_NAME = {case.name: case for case in CASES}
 

@@ -13,6 +13,7 @@ from numba import prange
 VERSION = numba.__version__
 Call = Callable[[], Any]
 jit = numba.njit(fastmath=True, parallel=True, nogil=True)
+serial = numba.njit(fastmath=True, nogil=True)
 
 
 THREE = np.uint16(3)
@@ -192,3 +193,197 @@ def _gelu(X, b, factor, cubic, half, out):
 def gelu(X: Array, b: Array) -> Call:
     constants = (np.float32(c) for c in ((2 / np.pi) ** 0.5, 0.044715, 0.5))
     return _filling(_gelu, np.empty_like(X), X, b, *constants)
+
+
+# steps in time ----------------------------------------------------------------------------------
+@jit
+def _jacobi(a, b, steps):
+    n, m = a.shape
+    for _ in range(steps):
+        for i in prange(1, n - 1):
+            for j in range(1, m - 1):
+                b[i, j] = 0.2 * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i - 1, j] + a[i + 1, j])
+        a, b = b, a
+
+
+@jit
+def _heat(a, b, steps):
+    n, m, l = a.shape
+    for _ in range(steps):
+        for i in prange(1, n - 1):
+            for j in range(1, m - 1):
+                for k in range(1, l - 1):
+                    sides = a[i, j, k - 1] + a[i, j, k + 1] + a[i, j - 1, k] + a[i, j + 1, k]
+                    sides += a[i - 1, j, k] + a[i + 1, j, k]
+                    b[i, j, k] = 0.25 * a[i, j, k] + 0.125 * sides
+        a, b = b, a
+
+
+def jacobi_2d(x: Array, T: int) -> Call:
+    return _two_planes(_jacobi, x, T)
+
+
+def heat_3d(start: Array, T: int) -> Call:
+    return _two_planes(_heat, start, T)
+
+
+def _two_planes(function: Any, x: Array, steps: int) -> Call:
+    planes = np.empty_like(x), np.empty_like(x)
+
+    def call() -> Array:
+        for plane in planes:
+            plane[...] = x
+        function(*planes, steps)
+        return planes[steps % 2]
+
+    return call
+
+
+@serial
+def _seidel(x, steps):
+    n, m = x.shape
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                above = x[i - 1, j - 1] + x[i - 1, j] + x[i - 1, j + 1]
+                below = x[i + 1, j - 1] + x[i + 1, j] + x[i + 1, j + 1]
+                x[i, j] = (above + x[i, j - 1] + x[i, j] + x[i, j + 1] + below) / 9.0
+
+
+def seidel_2d(x: Array, T: int) -> Call:
+    return _in_place(lambda y: _seidel(y, T), x)
+
+
+def _in_place(run: Callable[[Array], None], x: Array) -> Call:
+    """On a copy that is made anew in each call."""
+    y = np.empty_like(x)
+
+    def call() -> Array:
+        y[...] = x
+        run(y)
+        return y
+
+    return call
+
+
+@jit
+def _fdtd(source, ex, ey, hz):
+    n, m = ex.shape
+    for t in range(len(source)):
+        for i in prange(n):
+            if i == 0:
+                ey[0] = source[t]
+            else:
+                for j in range(m):
+                    ey[i, j] -= 0.5 * (hz[i, j] - hz[i - 1, j])
+            for j in range(1, m):
+                ex[i, j] -= 0.5 * (hz[i, j] - hz[i, j - 1])
+        for i in prange(n - 1):
+            for j in range(m - 1):
+                hz[i, j] -= 0.7 * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
+
+
+def fdtd_2d(ex0: Array, ey0: Array, hz0: Array, source: Array) -> Call:
+    starts = ex0, ey0, hz0
+    fields = tuple(np.empty_like(field) for field in starts)
+
+    def call() -> tuple[Array, ...]:
+        for field, start in zip(fields, starts, strict=True):
+            field[...] = start
+        _fdtd(source, *fields)
+        return fields
+
+    return call
+
+
+# matrices and scans -----------------------------------------------------------------------------
+@serial
+def _subtract(row, factor, pivot, low):
+    """Apart, so that rows are arrays of their own for LLVM, which makes vectors then."""
+    for j in range(low, len(row)):
+        row[j] -= factor * pivot[j]
+
+
+@jit
+def _lu(a):
+    n = len(a)
+    for k in range(n):
+        for i in prange(k + 1, n):
+            a[i, k] /= a[k, k]
+            _subtract(a[i], a[i, k], a[k], k + 1)
+
+
+def lu(A: Array) -> Call:
+    return _in_place(_lu, A)
+
+
+@serial
+def _relax(row, first, via):
+    for j in range(len(row)):
+        row[j] = min(row[j], np.int32(first + via[j]))
+
+
+@jit
+def _floyd_warshall(d):
+    n = len(d)
+    for k in range(n):
+        for i in prange(n):
+            _relax(d[i], d[i, k], d[k])
+
+
+def floyd_warshall(weight: Array) -> Call:
+    return _in_place(_floyd_warshall, weight)
+
+
+@jit
+def _histogram(image, tasks, out):
+    own = np.zeros((tasks, 256), np.int32)
+    size = (len(image) + tasks - 1) // tasks
+    for task in prange(tasks):
+        for i in range(task * size, min(task * size + size, len(image))):
+            own[task, image[i]] += 1
+    out[:] = 0
+    for task in range(tasks):
+        out += own[task]
+
+
+def histogram(image: Array) -> Call:
+    tasks = 4 * numba.get_num_threads()
+    return _filling(_histogram, np.empty(256, np.int32), image.reshape(-1), tasks)
+
+
+@numba.njit(nogil=True)
+def _running_sum(x, out):
+    total = 0
+    for i in range(len(x)):
+        total += x[i]
+        out[i] = total
+
+
+def running_sum(x: Array) -> Call:
+    return _filling(_running_sum, np.empty_like(x), x)
+
+
+@jit
+def _smooth_image(image, a, out):
+    h, w = image.shape
+    b, width = ONE - a, 256
+    for block in prange((w + width - 1) // width):
+        low, high = block * width, min(block * width + width, w)
+        for x in range(low, high):
+            out[0, x] = image[0, x]
+        for y in range(1, h):
+            for x in range(low, high):
+                out[y, x] = a * image[y, x] + b * out[y - 1, x]
+        for k in range(2, h + 1):
+            for x in range(low, high):
+                out[h - k, x] = a * out[h - k, x] + b * out[h - k + 1, x]
+    for y in prange(h):
+        for x in range(1, w):
+            out[y, x] = a * out[y, x] + b * out[y, x - 1]
+        for k in range(2, w + 1):
+            out[y, w - k] = a * out[y, w - k] + b * out[y, w - k + 1]
+
+
+def smooth_image(image: Array, a: float) -> Call:
+    return _filling(_smooth_image, np.empty_like(image), image, np.float32(a))

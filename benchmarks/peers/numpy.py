@@ -176,3 +176,26 @@ def lstm(x: Array, W: Array, R: Array, b: Array) -> Call:
         return y
 
     return call
+
+
+# matrices and scans -----------------------------------------------------------------------------
+def floyd_warshall(weight: Array) -> Call:
+    def call() -> Array:
+        d = weight.copy()
+        through = np.empty_like(d)
+        for k in range(len(d)):
+            np.add(d[:, k : k + 1], d[k], out=through)
+            np.minimum(d, through, out=d)
+        return d
+
+    return call
+
+
+def histogram(image: Array) -> Call:
+    flat = image.reshape(-1)
+    return lambda: np.bincount(flat, minlength=256)
+
+
+def running_sum(x: Array) -> Call:
+    out = np.empty_like(x)
+    return lambda: np.cumsum(x, out=out)

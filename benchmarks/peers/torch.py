@@ -97,3 +97,9 @@ def lstm(x: Array, W: Array, R: Array, b: Array) -> Call:
     layer.load_state_dict(dict(zip(names, values, strict=True)))
     sequence = torch.from_numpy(x)[:, None]
     return lambda: layer(sequence)[0][:, 0].numpy()
+
+
+def running_sum(x: Array) -> Call:
+    given = torch.from_numpy(x)
+    out = torch.empty_like(given)
+    return lambda: torch.cumsum(given, 0, out=out).numpy()
