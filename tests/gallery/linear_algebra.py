@@ -13,11 +13,13 @@ import polysched as ps
 from .case import Arguments, Array, Case, integers, normal
 
 
-def matmul(transpose_a: bool = False, transpose_b: bool = False) -> ps.Func:
+def matmul(
+    transpose_a: bool = False, transpose_b: bool = False, dtype: ps.DType = ps.float32
+) -> ps.Func:
     """C = A B, each operand stored as it is or transposed."""
     n, m, l = ps.sizes("n m l")
-    A = ps.Input("A", ps.float32, (l, n) if transpose_a else (n, l))
-    B = ps.Input("B", ps.float32, (m, l) if transpose_b else (l, m))
+    A = ps.Input("A", dtype, (l, n) if transpose_a else (n, l))
+    B = ps.Input("B", dtype, (m, l) if transpose_b else (l, m))
     i, j = ps.vars("i j")
     k = ps.RVar("k", 0, l)
     a = A[k, i] if transpose_a else A[i, k]

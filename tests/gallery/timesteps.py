@@ -34,13 +34,13 @@ def jacobi_1d() -> ps.Func:
     return last
 
 
-def jacobi_2d() -> ps.Func:
+def jacobi_2d(dtype: ps.DType = ps.float32) -> ps.Func:
     """The mean of a point and its four neighbours; the border stays as it is."""
     n, m, T = ps.sizes("n m T")
-    x = ps.Input("x", ps.float32, (n, m))
+    x = ps.Input("x", dtype, (n, m))
     t, i, j = ps.vars("t i j")
 
-    f = ps.Func("f", (T + 1, n, m), ps.float32)
+    f = ps.Func("f", (T + 1, n, m), dtype)
     f[0, i, j] = x[i, j]
     sides = f[t - 1, i, j - 1] + f[t - 1, i, j + 1] + f[t - 1, i - 1, j] + f[t - 1, i + 1, j]
     inside = (i > 0) & (i < n - 1) & (j > 0) & (j < m - 1)
@@ -51,13 +51,13 @@ def jacobi_2d() -> ps.Func:
     return last
 
 
-def heat_3d() -> ps.Func:
+def heat_3d(dtype: ps.DType = ps.float32) -> ps.Func:
     """An explicit scheme for the heat equation in a box whose walls keep their temperature."""
     n, m, l, T = ps.sizes("n m l T")
-    start = ps.Input("start", ps.float32, (n, m, l))
+    start = ps.Input("start", dtype, (n, m, l))
     t, i, j, k = ps.vars("t i j k")
 
-    f = ps.Func("f", (T + 1, n, m, l), ps.float32)
+    f = ps.Func("f", (T + 1, n, m, l), dtype)
 
     def second(*step: int) -> ps.Expr:
         di, dj, dk = step
@@ -93,16 +93,16 @@ def wave_1d() -> ps.Func:
     return last
 
 
-def fdtd_2d() -> tuple[ps.Func, ps.Func, ps.Func]:
+def fdtd_2d(dtype: ps.DType = ps.float32) -> tuple[ps.Func, ps.Func, ps.Func]:
     """Maxwell's equations in two dimensions (Yee): three fields that drive each other."""
     n, m, T = ps.sizes("n m T")
-    ex0 = ps.Input("ex0", ps.float32, (n, m))
-    ey0 = ps.Input("ey0", ps.float32, (n, m))
-    hz0 = ps.Input("hz0", ps.float32, (n, m))
-    source = ps.Input("source", ps.float32, (T,))
+    ex0 = ps.Input("ex0", dtype, (n, m))
+    ey0 = ps.Input("ey0", dtype, (n, m))
+    hz0 = ps.Input("hz0", dtype, (n, m))
+    source = ps.Input("source", dtype, (T,))
     t, i, j = ps.vars("t i j")
 
-    ex, ey, hz = (ps.Func(name, (T + 1, n, m), ps.float32) for name in ("ex", "ey", "hz"))
+    ex, ey, hz = (ps.Func(name, (T + 1, n, m), dtype) for name in ("ex", "ey", "hz"))
     ex[0, i, j] = ex0[i, j]
     ey[0, i, j] = ey0[i, j]
     hz[0, i, j] = hz0[i, j]

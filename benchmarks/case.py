@@ -1,0 +1,95 @@
+"""`Case`: a piece of work that polysched and its peers do, and how to tell that it is done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import polysched as ps
+
+#: Most programs, arguments and references are those of the gallery of the tests. What imports
+#: `gallery` imports this module before.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Arguments = dict[str, Any]
+Outputs = ps.Func | tuple[ps.Func, ...]
+Results = Array | tuple[Array, ...]
+
+
+def unchanged(s: ps.Schedule) -> None:
+    """For a program whose default schedule is what is measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Case:
+    """One line of the table.
+
+    Attributes:
+        name: unique; `make bench CASE=` picks by it.
+        size: for readers.
+        kernel: the function of the peers' modules that does the same work.
+        peers: the modules in `peers/` that have that function, in one string.
+        build: makes the program, whose meaning all peers share.
+        schedule: changes a schedule of that program, which starts as the default one.
+        make: `make(rng, **sizes)` gives the keywords of a call, of a peer's function, too.
+        reference: the results from the same keywords, by NumPy or SciPy in float64.
+        sizes: those that are measured.
+        tiny: those of a quick test.
+        check: those at which results are checked, where the reference would take too long at
+            the measured ones; none for these.
+        tolerance: largest error, relative to the largest magnitude in the reference.
+        flops: operations as they are written down, a maths function as one, from the sizes.
+        dtype: the type of these operations.
+    """
+
+    name: str
+    size: str
+    kernel: str
+    peers: str
+    build: Callable[[], Outputs]
+    make: Callable[..., Arguments]
+    reference: Callable[..., Results]
+    sizes: Mapping[str, int]
+    tiny: Mapping[str, int]
+    flops: Callable[..., float]
+    schedule: Callable[[ps.Schedule], None] = unchanged
+    check: Mapping[str, int] = field(default_factory=dict)
+    tolerance: float = 1e-4
+    dtype: str = "f32"
+
+    def scheduled(self) -> ps.Schedule:
+        """The program with its schedule."""
+        s = ps.Schedule.default(self.build())
+        self.schedule(s)
+        return s
+
+    def arguments(self, sizes: Mapping[str, int]) -> Arguments:
+        """The same ones in every process."""
+        return self.make(np.random.default_rng(0), **sizes)
+
+    def error(self, found: Results, wanted: Results) -> float:
+        """The largest error, relative to the largest magnitude; infinity where shapes differ."""
+        pairs = list(zip(as_tuple(found), as_tuple(wanted), strict=True))
+        return max(relative_error(f, w) for f, w in pairs)
+
+
+def as_tuple(results: Results) -> tuple[Array, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def relative_error(found: Array, wanted: Array) -> float:
+    """Of one array; infinity for a NaN."""
+    if found.shape != wanted.shape:
+        return float("inf")
+    if not found.size:
+        return 0.0
+    difference = np.abs(np.asarray(found, np.float64) - wanted).max()
+    scale = np.abs(wanted).max()
+    error = float(difference / scale) if scale else float(difference)
+    return error if np.isfinite(error) else float("inf")

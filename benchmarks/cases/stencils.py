@@ -1,0 +1,103 @@
+"""Steps in time over a grid, in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from case import Case
+from gallery.registry import find
+from gallery.timesteps import fdtd_2d, heat_3d, jacobi_2d
+
+import polysched as ps
+
+
+def rows(s: ps.Schedule) -> None:
+    """Not tuned: one step after the other, rows on threads; no tiles across steps."""
+    s["f"].parallel("i").vectorize("j", 8)
+
+
+def planes(s: ps.Schedule) -> None:
+    """Not tuned, as above."""
+    s["f"].parallel("i").vectorize("k", 8)
+
+
+def fields(s: ps.Schedule) -> None:
+    """Not tuned, as above, field by field."""
+    for name in ("ex", "ey", "hz"):
+        s[name].parallel("i").vectorize("j", 8)
+
+
+def _stencil(
+    name: str,
+    gallery: str,
+    size: str,
+    sizes: Mapping[str, int],
+    check: Mapping[str, int],
+    **more: Any,
+) -> Case:
+    """A case of the gallery, with its arguments in float64."""
+    case = find(gallery)
+
+    def make(rng: np.random.Generator, **sizes: int) -> dict[str, Any]:
+        given = case.make(rng, **sizes)
+        return {k: v.astype(np.float64) if k != "T" else v for k, v in given.items()}
+
+    given: dict[str, Any] = {
+        "name": name,
+        "size": size,
+        "kernel": gallery,
+        "peers": "gcc numba",
+        "build": case.build,
+        "make": make,
+        "reference": case.reference,
+        "sizes": sizes,
+        "check": check,
+        "tiny": check,
+        "tolerance": 1e-10,
+        "dtype": "f64",
+    }
+    return Case(**given | more)
+
+
+CASES = (
+    _stencil(
+        "Jacobi-2d",
+        "jacobi_2d",
+        "2000 x 2000, 100 steps",
+        {"n": 2000, "m": 2000, "T": 100},
+        {"n": 53, "m": 47, "T": 9},
+        build=lambda: jacobi_2d(ps.float64),
+        schedule=rows,
+        flops=lambda n, m, T: 5.0 * n * m * T,
+    ),
+    _stencil(
+        "heat-3d",
+        "heat_3d",
+        "250^3, 40 steps",
+        {"n": 250, "m": 250, "l": 250, "T": 40},
+        {"n": 23, "m": 21, "l": 19, "T": 7},
+        build=lambda: heat_3d(ps.float64),
+        schedule=planes,
+        flops=lambda n, m, l, T: 9.0 * n * m * l * T,
+    ),
+    _stencil(
+        "Seidel-2d",
+        "seidel_2d",
+        "1000 x 1000, 20 steps",
+        {"n": 1000, "m": 1000, "T": 20},
+        {"n": 35, "m": 33, "T": 5},
+        flops=lambda n, m, T: 9.0 * n * m * T,
+    ),
+    _stencil(
+        "FDTD-2d",
+        "fdtd_2d",
+        "1000 x 1000, 100 steps",
+        {"n": 1000, "m": 1000, "T": 100},
+        {"n": 53, "m": 47, "T": 9},
+        build=lambda: fdtd_2d(ps.float64),
+        schedule=fields,
+        flops=lambda n, m, T: 11.0 * n * m * T,
+    ),
+)
