@@ -7,6 +7,7 @@ decides what is measured.
 from __future__ import annotations
 
 import ctypes
+import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 import numpy as np
 
-CHAINS = 24  # of multiply-adds: more than latency times throughput of any core
 STEPS = 100_000  # of the loop, about a millisecond
 BYTES = 128 << 20  # of one array, beyond the caches
 TRIES = 12
@@ -58,17 +58,25 @@ def measure(threads: int) -> Peak:
             lanes = _vector_bytes() * 8 // bits
             work = _multiply_adds(lanes, {"f32": "float", "f64": "double"}[dtype])
             # Many short calls a thread would measure the pool: one call each, and long.
-            flops[dtype] = threads * 2 * CHAINS * lanes * STEPS / best(lambda _, w=work: w(STEPS))
+            flops[dtype] = (
+                threads * 2 * len(_chains()) * lanes * STEPS / best(lambda _, w=work: w(STEPS))
+            )
         bandwidth = _bandwidth(threads, best)
     return Peak(threads, flops, bandwidth)
 
 
+def _has(feature: str) -> bool:
+    return bool(llvm.get_host_cpu_features().get(feature))
+
+
 def _vector_bytes() -> int:
-    return 64 if llvm.get_host_cpu_features().get("avx512f") else 32 if _has_avx() else 16
+    return 64 if _has("avx512f") else 32 if _has("avx") else 16
 
 
-def _has_avx() -> bool:
-    return bool(llvm.get_host_cpu_features().get("avx"))
+def _chains() -> range:
+    """Multiply-adds that do not wait for each other: more than latency times throughput of any
+    core, fewer than its registers."""
+    return range(12 if _has("avx") and not _has("avx512f") else 24)
 
 
 def _bandwidth(threads: int, best: Callable[[Callable[[int], object]], float]) -> float:
@@ -99,13 +107,14 @@ def _compiled(text: str, *types: type) -> Callable[..., None]:
 
 
 def _multiply_adds(lanes: int, scalar: str) -> Callable[..., None]:
-    """x = x * x + x in each of CHAINS registers, which stay zero."""
+    """x = x * x + x in each of some registers, which stay zero."""
     v = f"<{lanes} x {scalar}>"
     fma = f"@llvm.fma.v{lanes}f{32 if scalar == 'float' else 64}"
     phis = [f"  %x{c} = phi {v} [ zeroinitializer, %entry ], [ %y{c}, %loop ]" for c in _chains()]
     steps = [f"  %y{c} = call {v} {fma}({v} %x{c}, {v} %x{c}, {v} %x{c})" for c in _chains()]
     # An empty piece of assembly that reads a register keeps its chain alive.
-    ends = [f'  call void asm sideeffect "", "v"({v} %y{c})' for c in _chains()]
+    kind = "v" if platform.machine() in ("x86_64", "AMD64") else "w"
+    ends = [f'  call void asm sideeffect "", "{kind}"({v} %y{c})' for c in _chains()]
     return _compiled(
         f"""declare {v} {fma}({v}, {v}, {v})
 define void @run(i64 %n) "prefer-vector-width"="512" "min-legal-vector-width"="512" {{
@@ -155,10 +164,6 @@ done:
         *[ctypes.c_void_p] * 3,
         ctypes.c_int64,
     )
-
-
-def _chains() -> range:
-    return range(CHAINS)
 
 
 def _lines(parts: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import statistics
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from case import Case
 from measure import Measured, race
 from peak import Peak, measure
 
+NOTE = "*: faster with OPENBLAS_CORETYPE=SkylakeX"
 COLUMNS = ("polysched", "numpy", "torch", "halide", "numba", "gcc", "scipy")
 
 
@@ -72,6 +74,7 @@ def run_table(cases: Sequence[Case], threads: int, save: Path | None) -> Iterabl
             if measured.problem and not measured.missing:
                 print(f"    {measured.peer}: {measured.problem}")
         yield not line.ours.problem
+    print(NOTE)
     for peer, reason in missing.items():
         print(f"missing: {peer}: {reason}")
     print(summary(lines))
@@ -91,7 +94,9 @@ def _fastest(case: Case, found: Iterable[Measured]) -> Line:
 
 def machine() -> str:
     """The processor and the system."""
-    return f"{llvm.get_host_cpu_name()}, {platform.system()}, Python {platform.python_version()}"
+    python = f"Python {platform.python_version()}"
+    cores = f"{os.cpu_count()} cores"
+    return ", ".join([llvm.get_host_cpu_name(), cores, platform.system(), python])
 
 
 def header() -> str:
@@ -113,7 +118,8 @@ def _cell(measured: Measured | None, *, median: bool = False) -> str:
         return ""
     if not measured.times:
         return "missing" if measured.missing else "failed"
-    return _number(1e3 * (measured.median if median else measured.best))
+    told = "" if median or not measured.variant else "*"
+    return told + _number(1e3 * (measured.median if median else measured.best))
 
 
 def _number(value: float) -> str:
@@ -158,7 +164,7 @@ def markdown(lines: Sequence[Line], peak: Peak, missing: dict[str, str], picture
         f"![ratios]({picture})",
         "\n".join([_cells(head), _cells(["---"] * 2 + ["---:"] * (len(head) - 2))])
         + "".join(f"\n{_cells(_markdown_row(line, peak, names))}" for line in lines),
-        summary(lines) + ".",
+        f"{summary(lines)}. {NOTE}.",
         *(f"{peer} is missing: {reason}." for peer, reason in missing.items()),
     ]
     return "\n\n".join(parts) + "\n"

@@ -51,7 +51,9 @@ def compiled(
 
 
 def matmul(A: Array, B: Array) -> Call:
-    return faster(*(_matmul(A, B, *tile) for tile in ((8, 3), (6, 4), (12, 2))))
+    """A row alone has its sums in many registers, so that B is read in long pieces."""
+    tiles = ((8, 3), (6, 4), (12, 2)) if len(A) > 1 else ((1, 8), (1, 16), (1, 32))
+    return faster(*(_matmul(A, B, *tile) for tile in tiles))
 
 
 def _matmul(A: Array, B: Array, rows: int, vectors: int) -> Call:

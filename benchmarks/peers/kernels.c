@@ -7,7 +7,7 @@
 #define SIMD _Pragma("omp simd")
 
 /* The result is in a after an even number of steps, else in b. */
-void jacobi_2d(long n, long m, long steps, double *restrict a, double *restrict b) {
+void jacobi_2d(long n, long m, long steps, double *a, double *b) {
   for (long t = 0; t < steps; t++) {
     PARALLEL for (long i = 1; i < n - 1; i++) {
       const double *x = a + i * m;
@@ -19,7 +19,7 @@ void jacobi_2d(long n, long m, long steps, double *restrict a, double *restrict 
   }
 }
 
-void heat_3d(long n, long m, long l, long steps, double *restrict a, double *restrict b) {
+void heat_3d(long n, long m, long l, long steps, double *a, double *b) {
   for (long t = 0; t < steps; t++) {
     PARALLEL for (long i = 1; i < n - 1; i++)
       for (long j = 1; j < m - 1; j++) {
