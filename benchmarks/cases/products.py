@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,48 @@ from gallery.linear_algebra import matmul
 import polysched as ps
 
 
-def tiles(s: ps.Schedule) -> None:
-    """Not tuned: a tile of registers, and rows of tiles on threads."""
+def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 256) -> None:
+    """Panels of both operands, padded to whole tiles, and a tile of C in registers."""
+    c, u = s["C"], s["C"].update(0)
+    with s.batch():
+        u.split("i", rows, tail="pad", names=("io", "ii"))
+        u.split("j", columns, tail="pad", names=("jo", "ji"))
+        u.split("k", depth, names=("ko", "ki"))
+        u.reorder("ko", "jo", "io", "ki", "ii", "ji")
+        c.compute_at(u, "io")
+        u.accumulate_at("io")
+        b = s[u.stage("B", at="ko", layout=("jo", "ki", "ji"), pad=True)]
+        a = s[u.stage("A", at="ko", layout=("io", "ki", "ii"), pad=True)]
+    lanes = columns // 4
+    for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
+        stage.vectorize(lane, lanes).unroll(lane)
+    a.vectorize("ki", lanes).unroll("ii").parallel("io")
+    b.parallel("jo")
+    c.unroll("i")
+    u.unroll("ii").parallel("jo")
+
+
+def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:
+    """A tile of C in registers; operands as they are: B is small. Rows on threads."""
+    c, u = s["C"], s["C"].update(0)
+    u.split("i", rows, names=("io", "ii"))
+    u.split("j", columns, names=("jo", "ji"))
+    u.reorder("io", "jo", "k", "ii", "ji")
+    c.compute_at(u, "jo")
+    u.accumulate_at("jo")
+    u.vectorize("ji", 16).unroll("ji").unroll("ii").parallel("io")
+    c.vectorize("j", 16).unroll("j").unroll("i")
+
+
+def wide(s: ps.Schedule, columns: int = 1024, depth: int = 8) -> None:
+    """Rows of B as they lie in memory, a few at a time. Columns on threads."""
     u = s["C"].update(0)
-    io, jo, ii, ji = u.tile("i", "j", 6, 64)
-    u.reorder(io, jo, "k", ii, ji).vectorize(ji, 16).unroll(ii).parallel(io)
+    u.split("j", columns, names=("jo", "ji"))
+    u.split("k", depth, names=("ko", "ki"))
+    u.reorder("jo", "i", "ko", "ji", "ki").vectorize("ji", 16).unroll("ki").parallel("jo")
 
 
-def _product(n: int, m: int, l: int, dtype: Any = np.float32) -> Case:
+def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = packed) -> Case:
     kind = {np.float32: "s", np.float64: "d"}[dtype]
 
     def make(rng: np.random.Generator, n: int, m: int, l: int) -> Arguments:
@@ -30,7 +65,7 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32) -> Case:
         kernel="matmul",
         peers="numpy torch halide numba",
         build=lambda: matmul(dtype={"s": ps.float32, "d": ps.float64}[kind]),
-        schedule=tiles,
+        schedule=schedule,
         make=make,
         reference=lambda A, B: A.astype(np.float64) @ B,
         sizes={"n": n, "m": m, "l": l},
@@ -42,8 +77,8 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32) -> Case:
 
 CASES = (
     *(_product(n, n, n) for n in (256, 512, 1024, 2048)),
-    _product(1024, 1024, 1024, np.float64),
-    _product(1, 4096, 4096),
-    _product(4096, 64, 64),
+    _product(1024, 1024, 1024, np.float64, schedule=partial(packed, columns=32)),
+    _product(1, 4096, 4096, schedule=wide),
+    _product(4096, 64, 64, schedule=tall),
     _product(1023, 1025, 511),
 )

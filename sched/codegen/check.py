@@ -422,7 +422,12 @@ class Judge:
         for r in self.meaning.instances.values():
             if r.key[0] in self.stored and r.place is not None:
                 writers.setdefault(r.place, []).append(r)
-        partial = {d.func for serial, d in self.stored.items() if serial in self.placed}
+        # By what the program calls them: a placed clone is a part of what it is a clone of.
+        partial = {
+            place[0]
+            for place, made in writers.items()
+            if any(r.key[0] in self.placed for r in made)
+        }
         whole = {f for f in self.program.funcs if self.program.is_fixed(f)} - partial
         waiting = [r for place, made in writers.items() if place[0] in whole for r in made]
         found = {r.key for r in waiting}

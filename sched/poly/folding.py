@@ -22,7 +22,7 @@ from ..lang.tensors import Func
 from .bounds import span_of
 from .edits import stages
 from .isl import BudgetExceeded, Map, Set, budget, isl, union_sets
-from .looptree import Path, Produce, Seq, loops_of, produced
+from .looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced
 from .model import Model
 from .sinking import storage_of, stored_depth
 from .statements import Access, Statement
@@ -136,6 +136,10 @@ def _within_lives(tree: Seq, func: Func, before: Before) -> Before:
         if func in node.funcs:
             where, apart = id(storage_of(path, func)), _lives(path, func)
             lives[where] = min(apart, lives.get(where, apart))
+    for path, x in nodes(tree):
+        if isinstance(x, Alloc) and x.func is func and id(x) not in lives:
+            around = loops_of(path)  # what is stored in an iteration is gone after it
+            lives[id(x)] = 0 if any(y.kind == "vector" for y in around) else len(around)
     if not any(lives.values()) and len(lives) < 2:
         return before
     using: dict[Statement, list[tuple[int, Placed]]] = {}

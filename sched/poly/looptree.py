@@ -268,14 +268,17 @@ def as_written(model: Model, shared: Shared | None = None) -> Seq:
 
 def leaves(tree: Tree) -> list[tuple[Path, Stage]]:
     """Every stage with its path, in the order of execution."""
-    nodes = tree.nodes if isinstance(tree, Seq) else _nodes(tree)
-    return [(path, node) for path, node in nodes if isinstance(node, Stage)]
+    return [(path, node) for path, node in nodes(tree) if isinstance(node, Stage)]
 
 
 def produced(tree: Tree) -> list[tuple[Path, Produce]]:
     """What is computed at loops, each with the path to it."""
-    nodes = tree.nodes if isinstance(tree, Seq) else _nodes(tree)
-    return [(path, node) for path, node in nodes if isinstance(node, Produce)]
+    return [(path, node) for path, node in nodes(tree) if isinstance(node, Produce)]
+
+
+def nodes(tree: Tree) -> list[tuple[Path, Tree]]:
+    """Every node with its path, in the order of execution."""
+    return tree.nodes if isinstance(tree, Seq) else _nodes(tree)
 
 
 def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:

@@ -252,3 +252,19 @@ def test_refuses_what_is_no_number() -> None:
         s["f"].fold_storage(0, n)
     with pytest.raises(TypeError, match=r"the axis of fold_storage is .*, not 0\.5"):
         s["f"].fold_storage(0.5, 2)
+
+
+def test_what_an_iteration_made_is_not_kept_for_the_next_one() -> None:
+    """f has elements of its own in each step: the second one's do not clobber the first one's."""
+    n, t_ = ps.sizes("n T")
+    i = ps.vars("i")
+    a, b = ps.Input("a", ps.int32, (n,)), ps.InOut("b", ps.int32, (n,))
+    r = ps.RVar("r", 0, n)
+    with ps.sequential("t", 0, t_):
+        f = ps.Func("f", (n,), ps.int32)
+        f[i] = a[i] + b[i]
+        b[r] += f[n - 1]
+    s = ps.Schedule(b)
+    with pytest.raises(ps.ScheduleError, match=r"f\[t=0, i=\d\] overwrites") as caught:
+        s["f"].fold_storage(0, 2)
+    assert caught.value.sizes["T"] == 1
