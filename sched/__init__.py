@@ -7,6 +7,7 @@ if __name__ != "polysched":
 
 from typing import TYPE_CHECKING, Any
 
+from .codegen.threads import get_num_threads, set_num_threads, threads
 from .lang import boundary
 from .lang.blocks import sequential
 from .lang.dtypes import (
@@ -115,8 +116,8 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs",
     "absolute", "all", "any", "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast",
     "ceil", "clip", "compute", "einsum", "exp", "extern", "float32", "float64", "floor", "fma",
-    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "max", "maximum", "min",
-    "minimum", "mux", "prod", "rdom", "require", "rint", "round", "rsqrt", "select", "sequential",
-    "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "trace", "uint16", "uint32",
-    "uint64", "uint8", "vars", "where",
+    "get_num_threads", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "max",
+    "maximum", "min", "minimum", "mux", "prod", "rdom", "require", "rint", "round", "rsqrt",
+    "select", "sequential", "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum",
+    "tanh", "threads", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

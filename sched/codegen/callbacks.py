@@ -32,7 +32,10 @@ class Dispatcher:
     would be before the first statement, from where ctypes drops it.
     """
 
-    def __init__(self, callbacks: Sequence[Callback], arrays: Arrays) -> None:
+    def __init__(
+        self, callbacks: Sequence[Callback], arrays: Arrays, stop: Callable[[], None]
+    ) -> None:
+        self._stop = stop
         self.error: BaseException | None = None
         self._serving = self._serve(callbacks, arrays)
         next(self._serving)
@@ -45,12 +48,13 @@ class Dispatcher:
             try:
                 while True:
                     words = yield
-                    if self.error is None:  # else the kernel runs to its end: nothing stops it
+                    if self.error is None:  # else the kernel is about to end
                         callbacks[words[0]](words, arrays)
             except GeneratorExit:
                 return
             except BaseException as error:
                 self.error = error if self.error is None else self.error
+                self._stop()
 
     def finish(self) -> None:
         """Lets go of the arrays; raises what a callback raised."""

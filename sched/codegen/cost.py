@@ -18,8 +18,9 @@ from .ir import Alloc, Call, For, If, Load, Seq, Stmt, expressions
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
 _OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
 _DIVISIONS = frozenset(("div", "floordiv", "mod", "sqrt", "rem", "fmod"))
-_UNKNOWN = 16
-"""Iterations of a loop whose bounds are data."""
+_UNKNOWN = 1024
+"""Iterations of a loop whose bounds are data: many, as threads for too little work cost
+microseconds, and too much work for one thread may cost anything."""
 
 
 def cost(stmt: Stmt, at: Mapping[Node, Node] | None = None) -> Node:
@@ -48,9 +49,17 @@ def cost(stmt: Stmt, at: Mapping[Node, Node] | None = None) -> Node:
 
 
 def cost_of_iteration(loop: For) -> Node:
-    """The time of one iteration of a loop, the middle one."""
+    """The time of one iteration of a loop, of the first, the middle or the last one."""
+    if _reads(loop.lo) or _reads(loop.hi):
+        return _add(_real(_ITERATION), cost(loop.body, {loop.var: ix.ZERO}))
     _, middle = _iterations(loop, {})
-    return _add(_real(_ITERATION), cost(loop.body, {loop.var: middle}))
+    places = (loop.lo, middle, ix.sub(loop.hi, integer(1)))
+    found = list(dict.fromkeys(cost(loop.body, {loop.var: at}) for at in places))
+    constants = [c for c in found if isinstance(c, Const)]
+    if constants:
+        largest = max(constants, key=lambda c: c.value)
+        found = [*(c for c in found if not isinstance(c, Const)), largest]
+    return _add(_real(_ITERATION), reduce(lambda a, b: Op("max", (a, b), float64), found))
 
 
 def _iterations(loop: For, at: Mapping[Node, Node]) -> tuple[Node, Node]:

@@ -23,9 +23,10 @@ from ..poly.conditions import Scan
 from ..poly.expressions import Translator
 from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
-from . import arena, pool
+from . import arena
 from .arguments import allocate, bits, check_aligned, check_distinct, check_overlap, is_contiguous
-from .callbacks import Dispatcher
+from .callbacks import Arrays, Dispatcher
+from .calls import Call
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
@@ -161,6 +162,9 @@ class Kernel:
 
     def _variant(self, strided: bool) -> _Variant:
         """The code for contiguous or for strided arguments, compiled when first needed."""
+        found = self._variants.get(strided)
+        if found is not None:
+            return found
         with self._lock:
             found = self._variants.get(strided)
             if found is None:
@@ -314,24 +318,33 @@ class _Variant:
         words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
         first = len(words)
         words += [0] * module.counters
-        back = None
-        if module.callbacks:
-            memory = {} if block is None else {k: block[at - start :] for k, at in scratch.items()}
-            back = Dispatcher(module.callbacks, partial(self._array, values, arrays, memory))
-            words.append(back.address)
-        shared = pool.call(threads) if threads > 1 else None
-        words.append(0 if shared is None else ctypes.addressof(shared))
-        slots = (ctypes.c_int64 * len(words))(*words)
-        self.function(ctypes.addressof(slots))
+        memory: dict[int, Array] = {}
+        if module.callbacks and block is not None:
+            memory = {k: block[at - start :] for k, at in scratch.items()}
+        slots = self._enter(words, threads, partial(self._array, values, arrays, memory))
         if block is not None:
             blocks.give_back(block)
-        if back is not None:
-            back.finish()
         if module.counters and (count := sum(slots[first : first + module.counters])):
             raise CallValueError(
                 f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
                 hint="guard the divisor, or compile without checks=True",
             )
+
+    def _enter(self, words: list[int], threads: int, array: Arrays) -> ctypes.Array[ctypes.c_int64]:
+        """Runs the code; the result is the slots. Raises what a callback has raised, or what a
+        handler of a signal has."""
+        module, back = self.lowered.flat, None
+        try:
+            with Call(threads) as call:
+                if module.callbacks:
+                    back = Dispatcher(module.callbacks, array, call.stop)
+                    words.append(back.address)
+                slots = (ctypes.c_int64 * (len(words) + 1))(*words, call.address)
+                self.function(ctypes.addressof(slots))
+        finally:
+            if back is not None:
+                back.finish()
+        return slots
 
     def _array(
         self,

@@ -16,18 +16,8 @@ import time
 from typing import Any
 
 from .llvm import CompiledCode, compile_module, host
-from .llvm.runtime import (
-    BOX,
-    CALL,
-    LINE,
-    NOW,
-    POOL,
-    RUN,
-    STARTING,
-    WORKER,
-    Waiting,
-    emit_runtime,
-)
+from .llvm.layout import BOX, LINE, POOL
+from .llvm.runtime import NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
 
 SPIN = 30e-6
@@ -72,13 +62,16 @@ class Pool:
             ctypes.c_double.from_address(self.address + POOL[name]).value = value
 
     def grow(self, workers: int) -> None:
-        """Starts threads until there are as many; fewer if the system refuses more."""
-        with self.lock:
-            while self.started < workers:
-                if not self._start(self.started):
-                    return
+        """Starts threads until there are as many; fewer if the system refuses more, or somebody
+        else is about to start some."""
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
+            while self.started < workers and self._start(self.started):
                 self.started += 1
                 self._word(POOL["workers"]).value = self.started
+        finally:
+            self.lock.release()
 
     def _start(self, number: int) -> bool:
         box = LINE * (1 + number)
@@ -111,30 +104,29 @@ _native: Native | None = None
 _pool: Pool | None = None
 
 
-def pool(threads: int) -> Pool:
-    """The pool of this process, with enough threads for a loop on `threads` of them."""
-    global _native, _pool
-    found = _pool
-    if found is None:
-        with _lock:
-            if _native is None:
-                _native = Native()
-            if _pool is None:
-                _pool = Pool(_native)
-            found = _pool
-    if found.started < threads - 1:
+def pool(threads: int) -> Pool | None:
+    """The pool of this process, with enough threads for a loop on `threads` of them, if it can be
+    had at once. Nobody waits for it: it may be this very thread that makes it, interrupted by a
+    handler of a signal that calls a kernel."""
+    found = _pool or _made()
+    if found is not None and found.started < threads - 1:
         found.grow(threads - 1)
     return found
 
 
-def call(threads: int) -> Any:
-    """What a kernel needs to know of the pool at a call; to be kept until it returns."""
-    words = (ctypes.c_int64 * len(CALL))()
-    there = pool(threads)
-    words[CALL["run"] // 8] = there.native.run
-    words[CALL["pool"] // 8] = there.address
-    words[CALL["threads"] // 8] = threads
-    return words
+def _made() -> Pool | None:
+    global _native, _pool
+    lock = _lock
+    if not lock.acquire(blocking=False):
+        return None
+    try:
+        if _native is None:
+            _native = Native()
+        if _pool is None:
+            _pool = Pool(_native)
+        return _pool
+    finally:
+        lock.release()
 
 
 def _after_fork() -> None:

@@ -11,6 +11,7 @@ from .. import ir
 from . import control
 from .builder import Builder
 from .casts import cast
+from .layout import CALL
 from .names import quoted, symbol
 from .target import Target
 from .values import Value, constant
@@ -36,14 +37,30 @@ def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
         found.threads = b.name("threads")
         b.emit(f"{found.threads} = load ptr, ptr {_last_slot(b, module)}, align 8")
     restore = control.default_environment(b, target.arch)
-    for call in calls:
+    done = b.label("done")
+    for number, call in enumerate(calls):
         b.emit(call.text(found))
+        if call.threads and number + 1 < len(calls):
+            _leave_if_stopped(b, found.threads, done)
+    b.jump(done)
+    b.start(done)
     restore()
     b.emit("ret void")
     return b.definition(
         f"void {quoted(symbol(module.name))}(ptr %slots) #0",
         f"{module.name}: unpacks the slots and runs the loop nests",
     )
+
+
+def _leave_if_stopped(b: Builder, threads: str, done: str) -> None:
+    none, ask, go = b.name(), b.label("ask"), b.label("go")
+    b.emit(f"{none} = icmp eq ptr {threads}, null")
+    b.emit(f"br i1 {none}, label %{go}, label %{ask}")
+    b.start(ask)
+    where = b.element(threads, constant(CALL["stop"] // 8, int64), int64)
+    stop = b.assign(f"load atomic i64, ptr {where} monotonic, align 8", int64)
+    b.branch(b.compare("ne", stop, constant(0, int64)), done, go)
+    b.start(go)
 
 
 @dataclass(frozen=True, slots=True)

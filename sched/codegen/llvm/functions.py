@@ -20,8 +20,10 @@ from . import control
 from .builder import Builder
 from .entry import Call, entry_text
 from .expressions import Evaluator
+from .layout import THREADS
 from .names import quoted, symbol
-from .parallel import CONTEXT, THREADS, Constants, Outliner, pointer, stack_room
+from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
+from .polls import is_polled, poll_name, poll_text
 from .statements import CALLBACK, WORDS, Emitter
 from .target import Target
 from .values import Value
@@ -34,6 +36,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
     constants = _constants(module)
     nests = [_nest(module, number) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
+    poll = poll_name(module.name)
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
     # Else LLVM takes 256 bits for some CPUs, whatever was asked for.
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
@@ -43,7 +46,8 @@ def emit_module(module: ir.Module, target: Target) -> str:
         [
             f'target triple = "{target.triple}"',
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
-            *(_function_text(nest, constants, call_back) for nest in nests),
+            *([poll_text(poll, target)] if any(nest.call.threads for nest in nests) else []),
+            *(_function_text(nest, constants, call_back, poll) for nest in nests),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
@@ -102,7 +106,7 @@ def _nest(module: ir.Module, number: int) -> _Nest:
         tuple(s for s in module.scalars if s in nodes),
         counters,
         bool(calls),
-        bool(loops),
+        bool(loops) or is_polled(function.body),
     )
     words = max((len(c.words) for c in calls), default=0)
     return _Nest(function, name, call, words, any(c.buffers for c in calls))
@@ -121,7 +125,7 @@ def _call_back_text(name: str, target: Target) -> str:
     )
 
 
-def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
+def _function_text(nest: _Nest, constants: Constants, call_back: str, poll: str) -> str:
     b, call = Builder(), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
@@ -135,15 +139,16 @@ def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants)
+    outliner = Outliner(nest.symbol, constants, poll)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
-        context = len(b.lines)
-        b.emit("")  # its size is known at the end
+    context = len(b.lines)
+    b.emit("")  # its size is known at the end
     evaluator = Evaluator(b, scalars, pointers)
-    Emitter(b, evaluator, COUNTERS, call_back, outliner).emit(nest.function.body)
-    b.emit("ret void")
-    if call.threads:
+    emitter = Emitter(b, evaluator, COUNTERS, call_back, poll, outliner)
+    emitter.emit(nest.function.body)
+    emitter.finish()
+    if outliner.words:
         b.lines[context] = f"  {CONTEXT} = alloca [{outliner.words} x i64], align 64"
     head = f"internal void {call.name}({', '.join(parameters)}) #1"
     return "\n\n".join([*outliner.texts, b.definition(head, nest.function.title)])

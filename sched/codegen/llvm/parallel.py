@@ -26,13 +26,13 @@ from ..cost import cost_of_iteration
 from ..parallel import free_variables, is_threaded, local, pitch_of
 from .builder import Builder
 from .expressions import Evaluator
+from .layout import CALL, THREADS
 from .names import quoted
-from .runtime import CALL
 from .statements import Emitter
 from .values import Value, constant, memory_type_name
 
-#: What a nest knows of the threads of a call (see `runtime.CALL`; null for none), and its context.
-THREADS, CONTEXT = "%threads", "%context"
+#: What tasks find all that they need in.
+CONTEXT = "%context"
 Constants = dict[ir.Buffer, str]
 _FIRST, _LAST = Var("<first>"), Var("<last>")
 
@@ -41,11 +41,12 @@ _FIRST, _LAST = Var("<first>"), Var("<last>")
 class Outliner:
     """Writes the functions that bodies of loops become.
 
-    `name` is the nest's symbol, `constants` and `stack` as in `functions`.
+    `name` is the nest's symbol, `poll` the function that says whether to stop.
     """
 
     name: str
     constants: Constants
+    poll: str
     texts: list[str] = field(default_factory=list)
     words: int = 0
 
@@ -79,11 +80,15 @@ class Outliner:
     def _dispatch(self, b: Builder, task: str, count: Value, cost: Value, after: str) -> None:
         alone, shared = b.label("alone"), b.label("shared")
         none = b.name()
+        there, run = b.label("there"), b.name("run")
         b.emit(f"{none} = icmp eq ptr {THREADS}, null")
-        b.emit(f"br i1 {none}, label %{alone}, label %{shared}")
+        b.emit(f"br i1 {none}, label %{alone}, label %{there}")
+        b.start(there)
+        b.emit(f"{run} = load ptr, ptr {_word(b, THREADS, CALL['run'] // 8)}, align 8")
+        nobody = b.name()
+        b.emit(f"{nobody} = icmp eq ptr {run}, null")
+        b.emit(f"br i1 {nobody}, label %{alone}, label %{shared}")
         b.start(shared)
-        run, where = b.name("run"), _word(b, THREADS, CALL["run"] // 8)
-        b.emit(f"{run} = load ptr, ptr {where}, align 8")
         arguments = f"ptr {THREADS}, ptr {task}, ptr {CONTEXT}, {count.typed}, {cost.typed}"
         b.emit(f"call void {run}({arguments})")
         b.jump(after)
@@ -97,7 +102,7 @@ class _Task:
 
     def __init__(self, outliner: Outliner, loop: ir.For, number: int) -> None:
         self.loop = loop
-        self.constants = outliner.constants
+        self.constants, self.poll = outliner.constants, outliner.poll
         base = f"{outliner.name}.{loop.name}.{number}"
         self.name, self.body = quoted(f"{base}.task"), quoted(base)
         own = local(loop)
@@ -135,7 +140,7 @@ class _Task:
         ends = [
             b.binary("add", lo, b.binary("mul", Value(k, int64), step)) for k in ("%first", "%last")
         ]
-        arguments = [f"ptr {p}" for p in (*fixed, *pointers.values())]
+        arguments = ["i64 %thread", *(f"ptr {p}" for p in (*fixed, *pointers.values()))]
         arguments += [*scalars, *(x.typed for x in ends)]
         b.emit(f"call void {self.body}({', '.join(arguments)})")
         b.emit("ret void")
@@ -151,15 +156,16 @@ class _Task:
         passed = {x: b.name(x.name) for x in self.buffers}
         symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
         ends: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}
-        parameters = [f"ptr {p}" for p in self._fixed]
+        parameters = ["i64 %thread", *(f"ptr {p}" for p in self._fixed)]
         parameters += [self._promises(x) + p for x, p in passed.items()]
         parameters += [v.typed for v in (*symbols.values(), *ends.values())]
         pointers = {**self.constants, **passed, **stack_room(b, self.loop)}
         evaluator = Evaluator(b, {**symbols, **ends}, pointers)
         loop, step = self.loop, self.loop.step
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
-        Emitter(b, evaluator, "%counters", "", shared=True).emit(part)
-        b.emit("ret void")
+        emitter = Emitter(b, evaluator, "%counters", "", self.poll)
+        emitter.emit(part)
+        emitter.finish()
         head = f"internal void {self.body}({', '.join(parameters)}) #1"
         return b.definition(head, f"iterations of {self.loop.name}")
 

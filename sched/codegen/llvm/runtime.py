@@ -29,29 +29,15 @@ from string import Template
 from ...lang.errors import InternalError
 from . import control
 from .builder import Builder
+from .layout import BOX, CALL, JOB, LINE, POOL
 from .names import quoted, symbol
+from .polls import clock, poll_name, poll_text
 from .target import Target
 
 WORKER, RUN, NOW = "threads.worker", "threads.run", "threads.now"
 """The functions, by what `CompiledCode.address` calls them."""
 
 FREE, SLEEPING, CLAIMED, POSTED, RUNNING, STARTING = range(6)
-
-LINE = 128
-"""Bytes: two cache lines, as neighbours are fetched together."""
-
-POOL = {"system": 0, "workers": 8, "spin": 16, "inline": 24, "share": 32, "chunk": 40}
-"""The pool: the system's function; how many mailboxes there are; for how many ticks to look before
-sleeping; three floats, nanoseconds of estimated work: below which a loop is not handed out, what
-each thread gets at least, what a chunk takes at least. Mailboxes follow, a `LINE` each."""
-BOX = {"word": 0, "job": 8, "index": 16, "chunks": 24, "jobs": 32}
-"""A mailbox: the word, the job and the thread's number in it; chunks and jobs done so far."""
-CALL = {"run": 0, "pool": 8, "threads": 16, "stop": 24}
-"""What a kernel is told at a call: the function `run` and what that needs."""
-_JOB = {
-    "next": 0, "body": 128, "context": 136, "count": 144, "chunk": 152, "call": 160, "left": 256,
-}  # fmt: skip
-"""A job, on the caller's stack. `left`: how many have it and did not finish, + AWAITED."""
 
 CHUNKS = 8
 """Chunks that a thread gets at most, so that an unlucky last one costs little."""
@@ -75,7 +61,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
         raise InternalError(f"no futex on {target.arch}")
     fields = {
         f"{kind}_{name}": str(at)
-        for kind, layout in (("POOL", POOL), ("BOX", BOX), ("CALL", CALL), ("JOB", _JOB))
+        for kind, layout in (("POOL", POOL), ("BOX", BOX), ("CALL", CALL), ("JOB", JOB))
         for name, at in layout.items()
     }
     values = {
@@ -84,8 +70,8 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
         "run": quoted(symbol(RUN)),
         "now": quoted(symbol(NOW)),
         "environment": _environment(target),
-        # The cycle counter of AArch64 is not for programs; that of x86-64 is steady.
-        "clock": "readcyclecounter" if target.arch == "x86_64" else "readsteadycounter",
+        "clock": clock(target),
+        "poll": poll_name("threads"),
         "rest": _REST[target.arch],
         "futex": str(_FUTEX.get(target.arch, 0)),
         "nap": str(waiting.nap),
@@ -99,10 +85,13 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
     values |= {name: str(x) for name, x in numbers.items()}
     values["MANY"] = f"0x{many}"
     parts = [_CLOCK, _SLEEP if waiting.futex else _NAP, _WORK, _WORKER, _RUN]
+    poll = poll_text(poll_name("threads"), target)
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
     text = Template("\n\n".join(parts)).substitute(values)
     head = f'target triple = "{target.triple}"'
-    return f"{head}\n\n{text}\n\nattributes #0 = {{ nounwind {machine} }}\n"
+    attributes = f"attributes #0 = {{ nounwind {machine} }}"
+    more = f"attributes #1 = {{ nounwind noinline {machine} }}"
+    return "\n\n".join([head, poll, text, f"{attributes}\n{more}\n"])
 
 
 def _environment(target: Target) -> str:
@@ -119,7 +108,7 @@ _REST = {
 _CLOCK = """\
 ; In ticks, of a length that the caller has to find out.
 define i64 $now() #0 {
-  %t = call i64 @llvm.$clock()
+  %t = call i64 @$clock()
   ret i64 %t
 }
 
@@ -129,10 +118,15 @@ define internal void @rest() #0 {
 }"""
 
 _SLEEP = """\
-; Sleeps while the word is as expected.
-define internal void @wait(ptr %pool, ptr %word, i32 %expected) #0 {
+; Sleeps while the word is as expected; for 20 ms at most, if `briefly`.
+define internal void @wait(ptr %pool, ptr %word, i32 %expected, i1 %briefly) #0 {
+  %time = alloca [2 x i64], align 8
+  %fraction = getelementptr i8, ptr %time, i64 8
+  store i64 0, ptr %time, align 8
+  store i64 20000000, ptr %fraction, align 8
+  %limit = select i1 %briefly, ptr %time, ptr null
   %system = load ptr, ptr %pool, align 8
-  %r = call i64 (i64, ...) %system(i64 $futex, ptr %word, i32 $WAIT, i32 %expected, ptr null)
+  %r = call i64 (i64, ...) %system(i64 $futex, ptr %word, i32 $WAIT, i32 %expected, ptr %limit)
   ret void
 }
 
@@ -144,7 +138,7 @@ define internal void @wake(ptr %pool, ptr %word) #0 {
 
 _NAP = """\
 ; Who sleeps looks again after a nap, and needs nobody to wake it.
-define internal void @wait(ptr %pool, ptr %word, i32 %expected) #0 {
+define internal void @wait(ptr %pool, ptr %word, i32 %expected, i1 %briefly) #0 {
   %sleep = load ptr, ptr %pool, align 8
   call void %sleep(i32 $nap)
   ret void
@@ -168,7 +162,6 @@ entry:
   %count = load i64, ptr %p.count, align 8
   %chunk = load i64, ptr %p.chunk, align 8
   %call = load ptr, ptr %p.call, align 8
-  %p.stop = getelementptr i8, ptr %call, i64 $CALL_stop
   br label %next
 next:
   %taken = phi i64 [ 0, %entry ], [ %more, %again ]
@@ -180,7 +173,7 @@ again:
   %last = call i64 @llvm.smin.i64(i64 %end, i64 %count)
   call void %body(ptr %context, i64 %index, i64 %first, i64 %last)
   %more = add i64 %taken, 1
-  %stop = load atomic i64, ptr %p.stop monotonic, align 8
+  %stop = call i64 $poll(ptr %call, i64 %index)
   %stopped = icmp ne i64 %stop, 0
   br i1 %stopped, label %done, label %next
 done:
@@ -224,7 +217,7 @@ lie:
   br i1 %down, label %sleep, label %look
 sleep:
   %low = trunc i64 %asleep to i32
-  call void @wait(ptr %pool, ptr %box, i32 %low)
+  call void @wait(ptr %pool, ptr %box, i32 %low, i1 false)
   %found = load atomic i64, ptr %box monotonic, align 8
   %still = icmp eq i64 %found, %asleep
   br i1 %still, label %sleep, label %idle
@@ -405,7 +398,9 @@ count.left:
   %over = icmp eq i32 %found, $AWAITED
   br i1 %over, label %done, label %sleep
 sleep:
-  call void @wait(ptr %pool, ptr %p.left, i32 %found)
+  ; Who waits is asked whether to stop, too, and the others find out by themselves.
+  call void @wait(ptr %pool, ptr %p.left, i32 %found, i1 true)
+  %stop = call i64 $poll(ptr %call, i64 0)
   br label %count.left
 done:
   ret void

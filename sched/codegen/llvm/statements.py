@@ -15,6 +15,8 @@ from .atomics import indivisible
 from .builder import Builder
 from .expressions import Evaluator
 from .folds import Fold
+from .layout import THREADS
+from .polls import DEPTH, loop_in_strips, strip_of
 from .values import Value, constant
 from .vectors import Vectors, VectorStores
 
@@ -28,8 +30,9 @@ CALLBACK, WORDS = "%callback", "%words"
 class Emitter:
     """Writes statements at the builder's current place.
 
-    `counters` is their address, `call_back` the name of the function that calls back, `outliner`
-    makes tasks of parallel loops, `shared` says that other threads may run the same.
+    `counters` is their address, `call_back` the name of the function that calls back, `poll` that
+    of the one that says whether to stop, `outliner` makes tasks of parallel loops; without one,
+    this is such a task, and other threads run the same.
     """
 
     def __init__(
@@ -38,15 +41,21 @@ class Emitter:
         evaluator: Evaluator,
         counters: str,
         call_back: str,
+        poll: str,
         outliner: Outliner | None = None,
-        shared: bool = False,
     ) -> None:
         self.builder = builder
         self.evaluator = evaluator
         self.counters = counters
         self.call_back = call_back
         self.outliner = outliner
-        self.shared = shared
+        self.poll = poll
+        #: What is known of the call's threads, and which one this is: the caller, or a parameter.
+        self.threads = THREADS
+        self.shared = outliner is None
+        self.thread = "%thread" if self.shared else "0"
+        self.depth = 0
+        self._stopped = ""
 
     def emit(self, stmt: ir.Stmt) -> None:
         match stmt:
@@ -79,9 +88,20 @@ class Emitter:
             self.outliner.emit(self, loop)
             return
         b = self.builder
+        strip = strip_of(loop) if self.depth < DEPTH else None
+        if strip is not None:
+            lo, hi, length = self.evaluator.compute(loop.lo, loop.hi, strip)
+            loop_in_strips(self, loop, lo, hi, length)
+            return
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
         before, body, after = b.block, b.label(loop.name), b.label("end")
         b.branch(b.compare("slt", lo, hi), body, after)
+        self.iterations(loop, lo, hi, (before, body, after))
+
+    def iterations(self, loop: ir.For, lo: Value, hi: Value, blocks: tuple[str, str, str]) -> None:
+        """Some iterations, at least one. `blocks`: where control comes from, the body, what comes
+        afterwards, which is begun."""
+        b, (before, body, after) = self.builder, blocks
         b.start(body)
         var, stepped = b.name(loop.var.name), b.name("next")
         # The last block of the body is not known yet: the line is completed below.
@@ -89,11 +109,25 @@ class Emitter:
         b.emit("")
         with self.evaluator.scope():
             self.evaluator.bind(loop.var, Value(var, int64))
+            self.depth += 1
             self.emit(loop.body)
+            self.depth -= 1
         b.lines[phi] = f"  {var} = phi i64 [ {lo.text}, %{before} ], [ {stepped}, %{b.block} ]"
         b.emit(f"{stepped} = add nsw i64 {var}, {loop.step}")
         b.branch(b.compare("slt", Value(stepped, int64), hi), body, after)
         b.start(after)
+
+    def stopped(self) -> str:
+        """The block to go to in order to leave the function."""
+        self._stopped = self._stopped or self.builder.label("stopped")
+        return self._stopped
+
+    def finish(self) -> None:
+        """Returns from the function."""
+        self.builder.emit("ret void")
+        if self._stopped:
+            self.builder.start(self._stopped)
+            self.builder.emit("ret void")
 
     def _if(self, condition: Node, body: ir.Stmt, otherwise: ir.Stmt | None) -> None:
         b = self.builder

@@ -151,7 +151,7 @@ sys.path[:0] = {[p for p in sys.path if p]!r}
 from polysched.codegen.llvm import load_object
 code = load_object(bytes.fromhex(sys.stdin.read()))
 x, out = np.array([3, 4, 8.5], np.float32), np.zeros(3, np.float32)
-slots = np.array([x.ctypes.data, out.ctypes.data, 3])
+slots = np.array([x.ctypes.data, out.ctypes.data, 3, 0])
 ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("kernel"))(slots.ctypes.data)
 print(out.tolist(), repr(code.text))
 try:
