@@ -12,25 +12,22 @@ from gallery.linear_algebra import matmul
 import polysched as ps
 
 
-def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 256) -> None:
-    """Panels of both operands, padded to whole tiles, and a tile of C in registers."""
+def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 512) -> None:
+    """Panels of B, padded to whole tiles, and a tile of C in registers. Columns on threads."""
     c, u = s["C"], s["C"].update(0)
     with s.batch():
-        u.split("i", rows, tail="pad", names=("io", "ii"))
+        u.split("i", rows, names=("io", "ii"))
         u.split("j", columns, tail="pad", names=("jo", "ji"))
         u.split("k", depth, names=("ko", "ki"))
         u.reorder("ko", "jo", "io", "ki", "ii", "ji")
         c.compute_at(u, "io")
         u.accumulate_at("io")
         b = s[u.stage("B", at="ko", layout=("jo", "ki", "ji"), pad=True)]
-        a = s[u.stage("A", at="ko", layout=("io", "ki", "ii"), pad=True)]
-    lanes = columns // 4
     for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
-        stage.vectorize(lane, lanes).unroll(lane)
-    a.vectorize("ki", lanes).unroll("ii").parallel("io")
-    b.parallel("jo")
-    c.unroll("i")
+        stage.vectorize(lane, columns // 4).unroll(lane)
     u.unroll("ii").parallel("jo")
+    c.unroll("i")
+    b.parallel("jo")
 
 
 def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polysched as ps
 from polysched.codegen.check import Report, check, examine
 from polysched.codegen.evaluate import compile_nodes
-from polysched.codegen.kernel import _bytes
+from polysched.codegen.parallel import bytes_of
 from polysched.testing.arguments import random_arguments
 
 from .directives.support import same
@@ -75,7 +75,7 @@ def kept(s: ps.Schedule, **sizes: int) -> Bytes:
     found = variant.bytes(sizes)
     heap = {span.buffer.name: size for span, size in zip(variant.spans, found, strict=True)}
     stack = [b for b in variant.lowered.module.buffers if b.kind == "stack"]
-    return heap | {b.name: compile_nodes([_bytes(b)])(sizes)[0] for b in stack}
+    return heap | {b.name: compile_nodes([bytes_of(b)])(sizes)[0] for b in stack}
 
 
 def right(s: ps.Schedule, over: tuple[int, ...] = (0, 1, 2, 5, 8), **fixed: int) -> None:

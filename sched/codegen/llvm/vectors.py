@@ -342,7 +342,7 @@ class VectorStores:
                 mask = None if mask is None else shuffled(b, mask, mask, backwards(n))
             where = self._address(s, n - 1 if step < 0 else 0, mask is None)
             if mask is None:
-                b.store(value, where)
+                b.store(value, where, s.stream)
             else:
                 self._masked(value, mask, f"ptr align {s.buffer.dtype.itemsize} {where}", "store")
         elif mask is not None:
