@@ -74,7 +74,8 @@ def run_table(cases: Sequence[Case], threads: int, save: Path | None) -> Iterabl
             if measured.problem and not measured.missing:
                 print(f"    {measured.peer}: {measured.problem}")
         yield not line.ours.problem
-    print(NOTE)
+    if told(lines):
+        print(NOTE)
     for peer, reason in missing.items():
         print(f"missing: {peer}: {reason}")
     print(summary(lines))
@@ -101,7 +102,7 @@ def machine() -> str:
 
 def header() -> str:
     peers = "".join(f"{name:>10}" for name in COLUMNS)
-    return f"{'':<22}{'size':<20}{peers}{'ratio':>8}{'median':>8}{'of peak':>9}{'(peer)':>8}"
+    return f"{'':<22}{'size':<24}{peers}{'ratio':>8}{'median':>8}{'of peak':>9}{'(peer)':>8}"
 
 
 def row(line: Line, peak: Peak) -> str:
@@ -110,7 +111,7 @@ def row(line: Line, peak: Peak) -> str:
     shares = [line.share(peak, m) for m in (line.ours, line.best_peer)]
     ours, peers = (f"{s:.0%}" if s else "-" for s in shares)
     a, b = ratios
-    return f"{line.case.name:<22}{line.case.size:<20}{cells}{a:>8}{b:>8}{ours:>9}{peers:>8}"
+    return f"{line.case.name:<22}{line.case.size:<24}{cells}{a:>8}{b:>8}{ours:>9}{peers:>8}"
 
 
 def _cell(measured: Measured | None, *, median: bool = False) -> str:
@@ -126,6 +127,11 @@ def _number(value: float) -> str:
     """Three digits, and no exponents."""
     digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:.{digits}f}"
+
+
+def told(lines: Iterable[Line]) -> bool:
+    """Whether some OpenBLAS is faster when it is told of AVX-512."""
+    return any(m.variant and m.times for line in lines for m in line.found.values())
 
 
 def summary(lines: Iterable[Line]) -> str:
@@ -164,7 +170,7 @@ def markdown(lines: Sequence[Line], peak: Peak, missing: dict[str, str], picture
         f"![ratios]({picture})",
         "\n".join([_cells(head), _cells(["---"] * 2 + ["---:"] * (len(head) - 2))])
         + "".join(f"\n{_cells(_markdown_row(line, peak, names))}" for line in lines),
-        f"{summary(lines)}. {NOTE}.",
+        f"{summary(lines)}." + (f" {NOTE}." if told(lines) else ""),
         *(f"{peer} is missing: {reason}." for peer, reason in missing.items()),
     ]
     return "\n\n".join(parts) + "\n"
