@@ -67,7 +67,7 @@ def run_table(cases: Sequence[Case], threads: int, save: Path | None) -> Iterabl
     print(header())
     lines, missing = [], {}
     for case in cases:
-        line = _fastest(case, race(case, threads, missing))
+        line = fastest(case, race(case, threads, missing))
         lines.append(line)
         print(row(line, peak), flush=True)
         for measured in line.found.values():
@@ -83,7 +83,7 @@ def run_table(cases: Sequence[Case], threads: int, save: Path | None) -> Iterabl
         print("saved:", *save_results(lines, peak, missing, save))
 
 
-def _fastest(case: Case, found: Iterable[Measured]) -> Line:
+def fastest(case: Case, found: Iterable[Measured]) -> Line:
     """Of the ways to start a peer, the faster one; and of failures, one that is no success."""
     best: dict[str, Measured] = {}
     for m in found:
