@@ -62,19 +62,22 @@ class Line:
 def run_table(cases: Sequence[Case], threads: int, save: Path | None) -> Iterable[bool]:
     """Prints a line a case as it is measured; gives whether each result of ours is right."""
     peak = measure(threads)
-    print(f"{machine()}\n{peak}")
+    print(machine())
+    for known in (measure(1), peak) if threads > 1 else (peak,):
+        print(known)
     print(f"Running: milliseconds of the best call on {threads} thread(s)")
     print(header())
     lines, missing = [], {}
     for case in cases:
-        line = _fastest(case, race(case, threads, missing))
+        line = fastest(case, race(case, threads, missing))
         lines.append(line)
         print(row(line, peak), flush=True)
         for measured in line.found.values():
             if measured.problem and not measured.missing:
                 print(f"    {measured.peer}: {measured.problem}")
         yield not line.ours.problem
-    print(NOTE)
+    if told(lines):
+        print(NOTE)
     for peer, reason in missing.items():
         print(f"missing: {peer}: {reason}")
     print(summary(lines))
@@ -82,7 +85,7 @@ def run_table(cases: Sequence[Case], threads: int, save: Path | None) -> Iterabl
         print("saved:", *save_results(lines, peak, missing, save))
 
 
-def _fastest(case: Case, found: Iterable[Measured]) -> Line:
+def fastest(case: Case, found: Iterable[Measured]) -> Line:
     """Of the ways to start a peer, the faster one; and of failures, one that is no success."""
     best: dict[str, Measured] = {}
     for m in found:
@@ -101,7 +104,7 @@ def machine() -> str:
 
 def header() -> str:
     peers = "".join(f"{name:>10}" for name in COLUMNS)
-    return f"{'':<22}{'size':<20}{peers}{'ratio':>8}{'median':>8}{'of peak':>9}{'(peer)':>8}"
+    return f"{'':<22}{'size':<24}{peers}{'ratio':>8}{'median':>8}{'of peak':>9}{'(peer)':>8}"
 
 
 def row(line: Line, peak: Peak) -> str:
@@ -110,7 +113,7 @@ def row(line: Line, peak: Peak) -> str:
     shares = [line.share(peak, m) for m in (line.ours, line.best_peer)]
     ours, peers = (f"{s:.0%}" if s else "-" for s in shares)
     a, b = ratios
-    return f"{line.case.name:<22}{line.case.size:<20}{cells}{a:>8}{b:>8}{ours:>9}{peers:>8}"
+    return f"{line.case.name:<22}{line.case.size:<24}{cells}{a:>8}{b:>8}{ours:>9}{peers:>8}"
 
 
 def _cell(measured: Measured | None, *, median: bool = False) -> str:
@@ -126,6 +129,11 @@ def _number(value: float) -> str:
     """Three digits, and no exponents."""
     digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:.{digits}f}"
+
+
+def told(lines: Iterable[Line]) -> bool:
+    """Whether some OpenBLAS is faster when it is told of AVX-512."""
+    return any(m.variant and m.times for line in lines for m in line.found.values())
 
 
 def summary(lines: Iterable[Line]) -> str:
@@ -164,7 +172,7 @@ def markdown(lines: Sequence[Line], peak: Peak, missing: dict[str, str], picture
         f"![ratios]({picture})",
         "\n".join([_cells(head), _cells(["---"] * 2 + ["---:"] * (len(head) - 2))])
         + "".join(f"\n{_cells(_markdown_row(line, peak, names))}" for line in lines),
-        f"{summary(lines)}. {NOTE}.",
+        f"{summary(lines)}." + (f" {NOTE}." if told(lines) else ""),
         *(f"{peer} is missing: {reason}." for peer, reason in missing.items()),
     ]
     return "\n\n".join(parts) + "\n"

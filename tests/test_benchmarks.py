@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from case import Case
 from cases import CASES, find
+from measure import Measured, race
+from peak import Peak
 from peers import environments
+from report import Line, fastest, row, save_results
 
 PEERS = Path(__file__).resolve().parent.parent / "benchmarks" / "peers"
 
@@ -45,3 +49,50 @@ def test_error() -> None:
     assert case.error(ones[:2], ones) == np.inf
     assert case.error(ones * np.nan, ones) == np.inf
     assert case.error(ones * 1.5, 2 * ones) == 0.25
+
+
+def _measured(peer: str, seconds: float, variant: str = "") -> Measured:
+    return Measured(peer, variant, version="1.0", times=[seconds, 9.0], medians=[seconds])
+
+
+def test_report(tmp_path: Path) -> None:
+    case = find("sgemm 1024")
+    found = {
+        "polysched": _measured("polysched", 0.5),
+        "numpy": _measured("numpy", 0.25, "SkylakeX"),
+        "torch": Measured("torch", problem="not here", missing=True),
+        "halide": Measured("halide", problem="WRONG"),
+    }
+    line = Line(case, found, nbytes=1e6)
+    peak = Peak(1, {"f32": 2.0**33, "f64": 2.0**32}, bandwidth=1e9)  # 0.25 s are the least
+    assert line.ratio == 0.5
+    assert row(line, peak).split()[-4:] == ["0.500x", "0.500x", "50%", "100%"]
+    page, picture = save_results([line], peak, {"torch": "not here"}, tmp_path)
+    text = page.read_text()
+    assert "| 500 (500) | *250 (250) | missing | failed | 0.500 | 0.500 | 50% | 100% |" in text
+    assert "numpy 1.0" in text
+    assert "torch is missing: not here." in text
+    assert picture.stat().st_size
+
+
+def test_report_of_ways_to_start_a_peer() -> None:
+    """The faster one counts, and a time more than a failure."""
+    failed, slow, fast = Measured("numpy"), _measured("numpy", 2.0), _measured("numpy", 1.0, "told")
+    for found in ([slow, failed, fast], [fast, slow], [failed, fast]):
+        assert fastest(CASES[0], found).found == {"numpy": fast}
+
+
+@pytest.mark.slow
+def test_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours against a peer that is not there: no compiler is on the path."""
+    monkeypatch.setenv("PATH", "")
+    missing: dict[str, str] = {}
+    case = replace(find("histogram"), peers="gcc")
+    for _ in range(2):
+        ours, gcc = race(case, 1, missing)
+        assert gcc.missing
+        assert gcc.problem == "there is no gcc on the path"
+    assert missing == {"gcc": gcc.problem}
+    assert not ours.problem
+    assert 0 < ours.best <= ours.median
+    assert ours.error == 0

@@ -69,6 +69,7 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = pa
         tiny={"n": 13, "m": 67, "l": 5},
         flops=lambda n, m, l: 2.0 * n * m * l,
         dtype={"s": "f32", "d": "f64"}[kind],
+        tolerance={"s": 1e-5, "d": 1e-13}[kind],
     )
 
 

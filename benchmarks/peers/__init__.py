@@ -24,6 +24,9 @@ THREADS = (
     "HL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+#: For glibc: memory that is freed is kept for the next call. Else NumPy, Halide and others, which
+#: allocate in each call, mostly wait for new pages.
+KEPT = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 #: Kernels in which NumPy or SciPy call OpenBLAS.
 BLAS = frozenset({"matmul", "attention", "lstm", "lu"})
 #: OpenBLAS does not know every processor, and takes AVX2 kernels for some with AVX-512.
@@ -32,7 +35,7 @@ AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 def environment(threads: int) -> dict[str, str]:
     """Variables of every child."""
-    return dict.fromkeys(THREADS, str(threads))
+    return dict.fromkeys(THREADS, str(threads)) | KEPT
 
 
 def environments(peer: str, kernel: str) -> dict[str, dict[str, str]]:

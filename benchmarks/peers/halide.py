@@ -52,7 +52,7 @@ def compiled(
 
 def matmul(A: Array, B: Array) -> Call:
     """A row alone has its sums in many registers, so that B is read in long pieces."""
-    tiles = ((8, 3), (6, 4), (12, 2)) if len(A) > 1 else ((1, 8), (1, 16), (1, 32))
+    tiles = ((8, 3), (6, 4), (12, 2)) if len(A) > 1 else ((1, 3), (1, 8), (1, 16))
     return faster(*(_matmul(A, B, *tile) for tile in tiles))
 
 
@@ -406,8 +406,8 @@ TAPS = (1, 4, 6, 4, 1)
 def bilateral_grid(image: Array, cell: int = 8, levels: int = 8) -> Call:
     """After Halide's app of that name."""
     h, w = image.shape
-    p, lanes, half = param(image, "image"), vector(np.float32), cell // 2
-    x, y, z, c = variables("x y z c")
+    p, half = param(image, "image"), cell // 2
+    x, y, z, c, xi = variables("x y z c xi")
     r = hl.RDom([(0, cell), (0, cell)])
     grid, along_z, along_x, along_y, out = (hl.Func(f) for f in ("grid", "bz", "bx", "by", "out"))
     at = x * cell + r.x - half, y * cell + r.y - half
@@ -442,7 +442,8 @@ def bilateral_grid(image: Array, cell: int = 8, levels: int = 8) -> Call:
 
     out[x, y] = trilinear(0) / trilinear(1)
 
-    out.compute_root().parallel(y).vectorize(x, lanes)
+    # The pixels of a cell share what they read, which is faster here than vectors of gathers.
+    out.compute_root().split(x, x, xi, cell).unroll(xi).parallel(y)
     grid.compute_at(along_z, y).reorder(c, z, x, y).unroll(c)
     grid.update(0).reorder(c, r.x, r.y, x, y).unroll(c)
     along_z.compute_root().reorder(c, z, x, y).parallel(y).vectorize(x, 8).unroll(c)
@@ -489,6 +490,12 @@ def _larger(f: Any, extents: Extents, rest: Sequence[Any] = ()) -> Any:
     return twice, rows
 
 
+def _in_pairs(f: Any, x: Any) -> None:
+    """Even and odd pixels as vectors of their own, whose loads are dense; Halide interleaves."""
+    xi = hl.Var("xi")
+    f.split(x, x, xi, 2).reorder(xi, x).unroll(xi).vectorize(x, vector(np.float32))
+
+
 def interpolate(image: Array, levels: int = 4) -> Call:
     """After Halide's app of that name."""
     _, h, w = image.shape
@@ -498,6 +505,8 @@ def interpolate(image: Array, levels: int = 4) -> Call:
     down[0][x, y, c] = hl.select(c < 3, p[x, y, c] * p[x, y, 3], p[x, y, 3])
     for k in range(1, levels):
         down.append(_smaller(down[-1], _level(extents, k - 1), (c,)))
+    # The colours of the first level differ from its alpha: loops of their own, without a select.
+    down[1].bound(c, 0, 4).reorder(x, c, y).unroll(c)
 
     filled = down[-1]
     for k in reversed(range(levels - 1)):
@@ -506,13 +515,15 @@ def interpolate(image: Array, levels: int = 4) -> Call:
         clear = hl.f32(1) - down[k][x, y, 3]
         filled[x, y, c] = down[k][x, y, c] + clear * coarse[x, y, c]
         if k:
-            filled.compute_root().parallel(y, 4).vectorize(x, lanes)
+            _in_pairs(filled.compute_root().parallel(y, 4), x)
             rows.compute_at(filled, y).vectorize(x, lanes)
     out = hl.Func("out")
     out[x, y, c] = filled[x, y, c] / filled[x, y, 3]
 
-    out.reorder(c, x, y).bound(c, 0, 3).unroll(c).parallel(y, 8).vectorize(x, lanes)
-    filled.compute_at(out, x).vectorize(x, lanes).unroll(c)
+    xo = hl.Var("xo")
+    out.bound(c, 0, 3).split(x, xo, x, 2 * lanes).reorder(x, c, xo, y).parallel(y, 8)
+    out.vectorize(x, lanes).unroll(x).unroll(c)
+    _in_pairs(filled.compute_at(out, xo).unroll(c), x)
     rows.compute_at(out, y).vectorize(x, lanes)
     return compiled(out, [(p, image)], (3, h, w), np.float32)
 
@@ -549,6 +560,6 @@ def local_laplacian(image: Array, alpha: float, levels: int = 4, shades: int = 6
             coarse, rows = _larger(result, _level(extents, j + 1))
             out[x, y] = value + coarse[x, y]
             rows.compute_at(out, y).vectorize(x, lanes)
-        out.compute_root().parallel(y, 4).vectorize(x, lanes)
+        _in_pairs(out.compute_root().parallel(y, 4), x)
         result = out
     return compiled(result, [(p, image)], (h, w), np.float32)

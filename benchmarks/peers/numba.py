@@ -297,20 +297,15 @@ def fdtd_2d(ex0: Array, ey0: Array, hz0: Array, source: Array) -> Call:
 
 
 # matrices and scans -----------------------------------------------------------------------------
-@serial
-def _subtract(row, factor, pivot, low):
-    """Apart, so that rows are arrays of their own for LLVM, which makes vectors then."""
-    for j in range(low, len(row)):
-        row[j] -= factor * pivot[j]
-
-
 @jit
 def _lu(a):
     n = len(a)
     for k in range(n):
         for i in prange(k + 1, n):
-            a[i, k] /= a[k, k]
-            _subtract(a[i], a[i, k], a[k], k + 1)
+            factor = a[i, k] / a[k, k]
+            a[i, k] = factor
+            for j in range(k + 1, n):
+                a[i, j] -= factor * a[k, j]
 
 
 def lu(A: Array) -> Call:
@@ -319,6 +314,7 @@ def lu(A: Array) -> Call:
 
 @serial
 def _relax(row, first, via):
+    """Apart, so that rows are arrays of their own for LLVM, which makes vectors then."""
     for j in range(len(row)):
         row[j] = min(row[j], np.int32(first + via[j]))
 
