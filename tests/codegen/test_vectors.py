@@ -149,13 +149,44 @@ def test_lanes_read_before_any_writes() -> None:
         assert np.array_equal(after[:size], 2 * before[1:])
 
 
+def test_lanes_read_before_any_writes_where_reads_are_clamped() -> None:
+    a = ps.InOut("a", ps.int32, (n + 1,))
+    r = ps.RVar("r", 0, n)
+    a[r] = a[ps.minimum(r + 2, n)] * 2
+    s = ps.Schedule(a)
+    s[a].update(0).vectorize("r", 8)
+    kernel = s.compile()
+    for size in SIZES:
+        before = np.arange(size + 1, dtype="int32")
+        after = before.copy()
+        kernel(a=after)
+        assert np.array_equal(after[:size], 2 * before[np.minimum(np.arange(size) + 2, size)])
+
+
+def test_conditions_of_inner_loops_stay_there() -> None:
+    """A triangle of vectors: how far the last one goes differs from row to row."""
+    a = ps.Input("a", ps.float32, (n, n))
+    f = ps.Func("f", (n,), ps.float32)
+    k = ps.RVar("k", 0, n)
+    r = ps.RVar("r", 0, k + 1)
+    f[i] = 0
+    f[r] += a[k, r]
+    s = ps.Schedule(f)
+    u = s[f].update(0)
+    u.vectorize("r", 8)
+    kernel, plain = s.compile(), ps.Schedule(f).compile()
+    for size in SIZES:
+        given = np.random.default_rng(size).random((size, size), "float32")
+        assert np.array_equal(kernel(given), plain(given))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "float64"])
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "min", "max", "fma"])
 def test_lanes_that_add_to_one_element(dtype: str, op: str) -> None:
     a, b = (ps.Input(x, getattr(ps, dtype), (n,)) for x in "ab")
     f = ps.Func("f", (), getattr(ps, dtype))
     r = ps.RVar("r", 0, n)
-    f[()] = 1
+    f[()] = {"min": 100, "max": 0 if dtype == "uint8" else -100}.get(op, 1)
     if op == "add":
         f[()] += a[r]
     elif op == "sub":
@@ -175,7 +206,9 @@ def test_lanes_that_add_to_one_element(dtype: str, op: str) -> None:
     kernel, plain = s.compile(), ps.Schedule(f).compile()
     assert "llvm.vector.reduce" in kernel.llvm
     for size in SIZES[:-2]:
-        given = {"a": np.arange(size).astype(dtype) % 7}
+        # Of a maximum all are below 0, where there is such a thing; of a minimum all are above.
+        sign = -1 if op == "max" and dtype != "uint8" else 1
+        given = {"a": (sign * (np.arange(size) % 7 + 2)).astype(dtype)}
         if op == "fma":
             given["b"] = np.arange(size).astype(dtype) % 5
         assert kernel(**given) == plain(**given), size

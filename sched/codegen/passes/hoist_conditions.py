@@ -105,8 +105,6 @@ def _invariant(stmt: Stmt, inside: frozenset[Node]) -> Iterator[Node]:
             yield from _invariant(body, inside)
             if otherwise is not None:
                 yield from _invariant(otherwise, inside)
-        case For(var=var, body=body):
-            yield from _invariant(body, inside | {var})
         case Alloc(origin=origin, body=body):
             named: frozenset[Node] = frozenset(x for x, _ in origin)
             yield from _invariant(body, inside | named)

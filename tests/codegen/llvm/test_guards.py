@@ -20,6 +20,7 @@ pytest.importorskip("resource", reason="needs mprotect")
 
 from codegen.llvm.harness import add, buffer, i, load, loop, lt, module, node, op, run, size, store
 
+import polysched as ps
 from polysched.codegen import ir
 from polysched.lang.dtypes import DType, bool_, float32, int64
 
@@ -88,7 +89,46 @@ def branches_and_empty_loops() -> None:
         assert got.tolist() == [0]
 
 
-CASES = {f.__name__: f for f in (guarded_loads, guarded_stores, branches_and_empty_loops)}
+def strided_vectors() -> None:
+    """Every second, third and fourth element, up to the last one; and backwards."""
+    a, j = ps.Input("a", ps.float32, (ps.sizes("m"),)), ps.vars("j")
+    for step in (-1, 1, 2, 3, 4):
+        f = ps.Func("f", (ps.sizes("n"),))
+        f[j] = a[ps.sizes("n") - 1 - j] if step < 0 else a[step * j]
+        s = ps.Schedule(f)
+        s[f].vectorize(j, 8)
+        kernel = s.compile()
+        with walled(mmap.PAGESIZE // 4, float32) as array:
+            for count in (1, 5, 8, 9, 16, 23):
+                length = abs(step) * (count - 1) + 1
+                out = np.zeros(count, np.float32)
+                for part in (array[:length], array[len(array) - length :]):
+                    assert kernel(part, out=out).all()
+
+
+def masked_vectors() -> None:
+    """Arrays that end, and begin, where a vector does not; read at a distance, clamped."""
+    a, j, count = ps.Input("a", ps.float32, (ps.sizes("n"),)), ps.vars("j"), ps.sizes("n")
+    f = ps.Func("f", (count,))
+    near = a[ps.clip(j - 3, 0, count - 1)] + a[ps.clip(j + 3, 0, count - 1)]
+    f[j] = near + ps.select((j > 1) & (j < count - 2), a[j - 2] * a[j + 2], a[j])
+    s = ps.Schedule(f)
+    s[f].vectorize(j, 16)
+    kernel = s.compile()
+    with walled(mmap.PAGESIZE // 4, float32) as array, walled(mmap.PAGESIZE // 4, float32) as out:
+        for size in (1, 2, 5, 15, 16, 17, 40, len(array)):
+            first, last = slice(0, size), slice(len(array) - size, None)
+            for part in (first, last):
+                assert (kernel(array[part], out=out[part]) == 3).all()
+                out[:] = 1
+
+
+CASES = {
+    f.__name__: f
+    for f in (
+        guarded_loads, guarded_stores, branches_and_empty_loops, strided_vectors, masked_vectors,
+    )
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
