@@ -710,7 +710,7 @@ s = ps.Schedule(f)
 s[f].parallel(i)
 flat_parallel = s.compile()
 a = np.ones((2500, 2500), np.float32)
-wide, high = np.ones((2, 4_000_000), np.float32), np.ones((4_000_000, 300), np.float32)
+wide, high = np.ones((2, 1_000_000), np.float32), np.ones((1_000_000, 900), np.float32)
 row = np.ones(200_000_000, np.float32)
 
 def interrupted(kernel, *arrays, **options):
