@@ -13,8 +13,10 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
+from .llvm import compile_module, host
 from .llvm.layout import CALL
-from .pool import pool
+from .llvm.polls import POLL, emit_poll
+from .pool import keep_for_ever, pool
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
@@ -27,8 +29,9 @@ class Call:
 
     def __init__(self, threads: int) -> None:
         self._words = words = (ctypes.c_int64 * len(CALL))()
-        self.address = ctypes.addressof(words)
         self.error: BaseException | None = None
+        self.address = ctypes.addressof(words)
+        words[CALL["poll"] // 8] = _poll_address()
         there = pool(threads) if threads > 1 else None
         if there is not None:
             words[CALL["run"] // 8] = there.native.run
@@ -56,6 +59,20 @@ class Call:
     def stop(self) -> None:
         """Lets the kernel end early."""
         self._words[CALL["stop"] // 8] = 1
+
+
+def _poll_address() -> int:
+    """The function that kernels poll by, compiled when first needed. Several threads may do that
+    at once, without harm; a lock might be held by what a handler of a signal has interrupted."""
+    global _poll
+    if _poll is None:
+        code = compile_module(emit_poll(host()), host())
+        keep_for_ever(code)
+        _poll = code.address(POLL)
+    return _poll
+
+
+_poll: int | None = None
 
 
 class _Asked:

@@ -13,7 +13,7 @@ from functools import reduce
 from ..lang import index as ix
 from ..lang.dtypes import float64
 from ..lang.nodes import Const, Node, Op, integer, postorder, replaced_all
-from .ir import Alloc, Call, For, If, Load, Seq, Stmt, expressions
+from .ir import Alloc, Call, For, If, Load, Seq, Stmt, children, expressions
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
 _OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
@@ -60,6 +60,59 @@ def cost_of_iteration(loop: For) -> Node:
         largest = max(constants, key=lambda c: c.value)
         found = [*(c for c in found if not isinstance(c, Const)), largest]
     return _add(_real(_ITERATION), reduce(lambda a, b: Op("max", (a, b), float64), found))
+
+
+class Longest:
+    """The longest time that statements may take, where constants bound it; else None."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Stmt, float | None]] = {}
+
+    def __call__(self, stmt: Stmt) -> float | None:
+        found = self._known.get(id(stmt))
+        if found is None:
+            # The statement is kept along, so that nothing else gets its id.
+            found = self._known[id(stmt)] = stmt, self._longest(stmt)
+        return found[1]
+
+    def _longest(self, stmt: Stmt) -> float | None:
+        inside = [self(child) for child in children(stmt)]
+        if isinstance(stmt, Call) or None in inside:
+            return None
+        total = sum(x for x in inside if x is not None)
+        if isinstance(stmt, For):
+            count = _most_iterations(stmt)
+            return None if count is None else _here(stmt) + count * (_ITERATION + total)
+        return total if isinstance(stmt, Seq) else _here(stmt) + total
+
+
+def _most_iterations(loop: For) -> int | None:
+    """A constant that the number of iterations does not exceed."""
+    ends, extents = [loop.hi], []
+    while ends:
+        end = ends.pop()
+        if isinstance(end, Op) and end.op == "min":
+            ends += end.operands
+        elif (extent := _apart(end, loop.lo)) is not None:
+            extents.append(extent)
+    return -(-max(min(extents), 0) // loop.step) if extents else None
+
+
+def _apart(a: Node, b: Node) -> int | None:
+    """a - b, if it is a constant for certain."""
+    (x, first), (y, second) = _taken_apart(a), _taken_apart(b)
+    return first - second if x is y else None
+
+
+def _taken_apart(node: Node) -> tuple[Node | None, int]:
+    """What varies, and the constant added to it."""
+    known = ix.constant(node)
+    if known is not None:
+        return None, known
+    match node:
+        case Op(op="add" | "sub" as op, operands=(base, Const(value=value))):
+            return base, int(value) if op == "add" else -int(value)
+    return node, 0
 
 
 def _iterations(loop: For, at: Mapping[Node, Node]) -> tuple[Node, Node]:

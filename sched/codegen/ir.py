@@ -236,7 +236,7 @@ class Module:
     order; then every scalar in order (int64 and narrower integers as int64, bool as 0 or 1,
     floats as their bits in the low end); then `counters` error counters; then, if there are
     `callbacks`, the address of a `void (int64 *words)`, whose word 0 is the
-    number of the callback; then the address of what `llvm.layout.CALL` says, or 0.
+    number of the callback; then the address of what `llvm.layout.CALL` says.
     """
 
     name: str

@@ -36,7 +36,7 @@ class Native:
     def __init__(self) -> None:
         waiting, self.system = _waiting()
         code = compile_module(emit_runtime(host(), waiting), host())
-        _keep_for_ever(code)
+        keep_for_ever(code)
         self.run = code.address(RUN)
         self.worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(WORKER))
         self.ticks_a_second = _ticks_a_second(code)
@@ -50,7 +50,7 @@ class Pool:
         self.lock = threading.Lock()
         self.started = 0
         self._memory = ctypes.create_string_buffer((MOST + 2) * LINE)
-        _keep_for_ever(self._memory)
+        keep_for_ever(self._memory)
         self.address = -(-ctypes.addressof(self._memory) // LINE) * LINE
         self._word(POOL["system"]).value = native.system
         self._word(POOL["spin"]).value = int(SPIN * native.ticks_a_second)
@@ -162,5 +162,5 @@ def _ticks_a_second(code: CompiledCode) -> float:
     return float(now() - first) / passed
 
 
-def _keep_for_ever(thing: object) -> None:
+def keep_for_ever(thing: object) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))

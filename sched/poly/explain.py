@@ -9,6 +9,7 @@ from ..lang import index as ix
 from ..lang.definitions import Definition
 from ..lang.dtypes import DType
 from ..lang.nodes import Op, postorder
+from ..lang.opaque import Trace
 from ..lang.printer import expr_text
 from .edits import loops_around, stages
 from .expressions import Translator
@@ -54,6 +55,7 @@ def notes(s: Schedule) -> Iterator[str]:
     yield from moves(s)
     if s.directives and not _has_vectors(s.tree):
         yield "no loop is vectorised"
+    yield from _one_thread(s)
     for p in s.hints.prefetches:
         kinds = _kinds(s, p)
         if not kinds.isdisjoint(("serial", "parallel")):
@@ -66,6 +68,17 @@ def notes(s: Schedule) -> Iterator[str]:
         yield f"where {expr_text(condition)}: another variant"
     for directive, reason in s.trusted:
         yield f"trusted, {reason}: {directive.text()}"
+
+
+def _one_thread(s: Schedule) -> Iterator[str]:
+    """Parallel loops whose iterations run in order, since Python is called in them."""
+    for stage in stages(s.tree):
+        d = stage.statement.definition
+        if d.opaque is None and not any(isinstance(n, Trace) for n in postorder(*d.lhs, *d.values)):
+            continue
+        for around in loops_around(s.tree, stage.name):
+            if around.loop.kind == "parallel":
+                yield f"{around.loop.name} runs on one thread: {stage.name} calls Python"
 
 
 _OF_THE_FUNC = {

@@ -20,7 +20,9 @@ import pytest
 import polysched as ps
 from polysched.codegen import pool as pools
 from polysched.codegen.ir import Buffer, For, Store, Stores
-from polysched.codegen.llvm import host
+from polysched.codegen.llvm import Target, binding, host
+from polysched.codegen.llvm.polls import emit_poll
+from polysched.codegen.llvm.runtime import Waiting, emit_runtime
 from polysched.codegen.parallel import why_serial
 from polysched.codegen.threads import cgroup_quota
 from polysched.lang.nodes import Var, integer
@@ -348,6 +350,37 @@ def test_streamed_stores_are_there_when_a_call_returns(handed_out: pools.Pool) -
         found = on(3, kernel, x)
         assert (found[0] == found[0, 0]).all()
         assert (found - np.arange(64, dtype=np.float32)[:, None] == found[0, 0]).all() or k
+
+
+def test_a_schedule_says_what_runs_on_one_thread() -> None:
+    x = ps.Input("x", ps.float32, (n,))
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = x[i] * 2
+    g[i] = ps.trace(f[i], "f")
+    s = ps.Schedule(g)
+    s[f].compute_root().parallel(i)
+    assert "one thread" not in str(s)
+    s[g].parallel(i)
+    note = "i runs on one thread: g calls Python"
+    assert str(s).count("one thread") == 1
+    assert note in str(s)
+    assert note in s.explain()
+
+
+def test_the_native_side_for_another_machine() -> None:
+    """As text: AArch64, whose clock, pauses and system calls are others."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "")
+    for waiting in (Waiting(True), Waiting(False, 200)):
+        assembly = binding.assembly(emit_runtime(target, waiting), target.machine)
+        assert "CNTVCT_EL0" in assembly
+        assert "yield" in assembly
+    assert "CNTVCT_EL0" in binding.assembly(emit_poll(target), target.machine)
+    with pytest.raises(ps.InternalError, match="no futex on riscv64"):
+        emit_runtime(Target("riscv64-unknown-linux-gnu", "", ""), Waiting(True))
 
 
 # threads really run -------------------------------------------------------------------------------
@@ -710,7 +743,7 @@ s = ps.Schedule(f)
 s[f].parallel(i)
 flat_parallel = s.compile()
 a = np.ones((2500, 2500), np.float32)
-wide, high = np.ones((2, 4_000_000), np.float32), np.ones((4_000_000, 300), np.float32)
+wide, high = np.ones((2, 1_000_000), np.float32), np.ones((1_000_000, 900), np.float32)
 row = np.ones(200_000_000, np.float32)
 
 def interrupted(kernel, *arrays, **options):

@@ -133,7 +133,8 @@ FAULTS = (
     ),
     Fault(
         "a placed window slides over the loops as they were", "poly/placement.py",
-        "    loops = _ordering(demand)  # splits", "    loops = list(demand.times[: len(frame.dims)])  # splits",
+        "    loops = _ordering(demand)  # splits",
+        "    loops = list(demand.times[: len(frame.dims)])  # splits",
     ),
     Fault(
         "a placed window slides over too many loops", "poly/placement.py",

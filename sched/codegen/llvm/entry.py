@@ -53,10 +53,7 @@ def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
 
 
 def _leave_if_stopped(b: Builder, threads: str, done: str) -> None:
-    none, ask, go = b.name(), b.label("ask"), b.label("go")
-    b.emit(f"{none} = icmp eq ptr {threads}, null")
-    b.emit(f"br i1 {none}, label %{go}, label %{ask}")
-    b.start(ask)
+    go = b.label("go")
     where = b.element(threads, constant(CALL["stop"] // 8, int64), int64)
     stop = b.assign(f"load atomic i64, ptr {where} monotonic, align 8", int64)
     b.branch(b.compare("ne", stop, constant(0, int64)), done, go)

@@ -23,7 +23,7 @@ from .expressions import Evaluator
 from .layout import THREADS
 from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
-from .polls import is_polled, poll_name, poll_text
+from .polls import begin_polling, is_polled
 from .statements import CALLBACK, WORDS, Emitter
 from .target import Target
 from .values import Value
@@ -36,7 +36,6 @@ def emit_module(module: ir.Module, target: Target) -> str:
     constants = _constants(module)
     nests = [_nest(module, number) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
-    poll = poll_name(module.name)
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
     # Else LLVM takes 256 bits for some CPUs, whatever was asked for.
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
@@ -46,8 +45,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
         [
             f'target triple = "{target.triple}"',
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
-            *([poll_text(poll, target)] if any(nest.call.threads for nest in nests) else []),
-            *(_function_text(nest, constants, call_back, poll) for nest in nests),
+            *(_function_text(nest, constants, call_back) for nest in nests),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
@@ -125,7 +123,7 @@ def _call_back_text(name: str, target: Target) -> str:
     )
 
 
-def _function_text(nest: _Nest, constants: Constants, call_back: str, poll: str) -> str:
+def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     b, call = Builder(), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
@@ -139,13 +137,15 @@ def _function_text(nest: _Nest, constants: Constants, call_back: str, poll: str)
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants, poll)
+    outliner = Outliner(nest.symbol, constants)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)
     b.emit("")  # its size is known at the end
+    if is_polled(nest.function.body):
+        begin_polling(b)
     evaluator = Evaluator(b, scalars, pointers)
-    emitter = Emitter(b, evaluator, COUNTERS, call_back, poll, outliner)
+    emitter = Emitter(b, evaluator, COUNTERS, call_back, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()
     if outliner.words:

@@ -28,6 +28,7 @@ from .builder import Builder
 from .expressions import Evaluator
 from .layout import CALL, THREADS
 from .names import quoted
+from .polls import begin_polling, is_polled
 from .statements import Emitter
 from .values import Value, constant, memory_type_name
 
@@ -41,12 +42,11 @@ _FIRST, _LAST = Var("<first>"), Var("<last>")
 class Outliner:
     """Writes the functions that bodies of loops become.
 
-    `name` is the nest's symbol, `poll` the function that says whether to stop.
+    `name` is the nest's symbol.
     """
 
     name: str
     constants: Constants
-    poll: str
     texts: list[str] = field(default_factory=list)
     words: int = 0
 
@@ -79,13 +79,8 @@ class Outliner:
 
     def _dispatch(self, b: Builder, task: str, count: Value, cost: Value, after: str) -> None:
         alone, shared = b.label("alone"), b.label("shared")
-        none = b.name()
-        there, run = b.label("there"), b.name("run")
-        b.emit(f"{none} = icmp eq ptr {THREADS}, null")
-        b.emit(f"br i1 {none}, label %{alone}, label %{there}")
-        b.start(there)
+        run, nobody = b.name("run"), b.name()
         b.emit(f"{run} = load ptr, ptr {_word(b, THREADS, CALL['run'] // 8)}, align 8")
-        nobody = b.name()
         b.emit(f"{nobody} = icmp eq ptr {run}, null")
         b.emit(f"br i1 {nobody}, label %{alone}, label %{shared}")
         b.start(shared)
@@ -102,7 +97,7 @@ class _Task:
 
     def __init__(self, outliner: Outliner, loop: ir.For, number: int) -> None:
         self.loop = loop
-        self.constants, self.poll = outliner.constants, outliner.poll
+        self.constants = outliner.constants
         base = f"{outliner.name}.{loop.name}.{number}"
         self.name, self.body = quoted(f"{base}.task"), quoted(base)
         own = local(loop)
@@ -160,10 +155,12 @@ class _Task:
         parameters += [self._promises(x) + p for x, p in passed.items()]
         parameters += [v.typed for v in (*symbols.values(), *ends.values())]
         pointers = {**self.constants, **passed, **stack_room(b, self.loop)}
-        evaluator = Evaluator(b, {**symbols, **ends}, pointers)
         loop, step = self.loop, self.loop.step
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
-        emitter = Emitter(b, evaluator, "%counters", "", self.poll)
+        if is_polled(part):
+            begin_polling(b)
+        evaluator = Evaluator(b, {**symbols, **ends}, pointers)
+        emitter = Emitter(b, evaluator, "%counters", "")
         emitter.emit(part)
         emitter.finish()
         head = f"internal void {self.body}({', '.join(parameters)}) #1"

@@ -8,22 +8,21 @@ handlers of any signal run in time.
 
     for i in [lo, hi): body   ->   for s in [lo, hi) by strips: (for i in strip: body); poll
 
-A strip is about a millisecond of estimated work, so inner loops stay as they are, for LLVM too. Of
-loops inside of each other the outer three may be long; those that are short for certain are left
-alone.
+Inner loops stay as they are, for LLVM too. A strip of a loop whose iterations are bounded by
+constants is about a millisecond of estimated work; a loop around long ones polls every few
+iterations. Loops that are short for certain are left alone, and so are those deep inside.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lang.dtypes import float64, int64
-from ...lang.nodes import Const, Node, Op, integer
+from ...lang.dtypes import int64
 from .. import ir
-from ..cost import cost, cost_of_iteration
+from ..cost import Longest
 from . import control
 from .builder import Builder
-from .layout import CALL
+from .layout import CALL, THREADS
 from .names import quoted, symbol
 from .target import Target
 from .values import Value, constant
@@ -31,10 +30,18 @@ from .values import Value, constant
 if TYPE_CHECKING:
     from .statements import Emitter
 
-STRIP = 1e6
-"""Nanoseconds of estimated work between two polls."""
+POLL = "threads.poll"
+"""The function, by what `CompiledCode.address` calls it."""
+
+POLL_OF = "%poll"
+"""Its address, in a function that has begun with `begin_polling`."""
+
+STRIP, FEW = 1e6, 4
+"""Nanoseconds of estimated work between two polls of a loop whose iterations take as long as each
+other; iterations between two polls of others, in which there are loops that poll."""
 DEPTH = 3
-"""How many loops inside of each other poll."""
+"""How many loops inside of each other poll, the innermost of a nest only if it is the second: each
+costs about a millisecond of compiling."""
 
 #: Ticks between two calls of Python: 20 to 100 ms on x86-64, whose clock runs at 1 to 5 GHz, and 1
 #: to 50 ms on AArch64, with 20 MHz to 1 GHz.
@@ -43,23 +50,19 @@ _TICKS = {"x86_64": 100_000_000, "aarch64": 1_000_000}
 
 def is_polled(stmt: ir.Stmt) -> bool:
     """Whether there is a loop that may be long."""
-    return any(isinstance(x, ir.For) and strip_of(x) is not None for x in ir.walk(stmt))
+    longest = Longest()
+    return any(isinstance(x, ir.For) and strip_of(x, longest, 0) is not None for x in ir.walk(stmt))
 
 
-def strip_of(loop: ir.For) -> Node | None:
-    """How many iterations there are between two polls; None if the loop is short for certain."""
-    whole, one = cost(loop), cost_of_iteration(loop)
-    if isinstance(whole, Const) and whole.value < STRIP:
+def strip_of(loop: ir.For, longest: Longest, depth: int) -> int | None:
+    """How many iterations there are between two polls of a loop inside of `depth` others; None if
+    it is short for certain, or too deep."""
+    whole, one = longest(loop), longest(loop.body)
+    if whole is not None and whole < STRIP:
         return None
-    if isinstance(one, Const):
-        return integer(max(int(STRIP / one.value), 1))
-    count = Op("div", (Const(STRIP, float64), one), float64)
-    return Op("max", (Op("cast", (count,), int64), integer(1)), int64)
-
-
-def poll_name(module: str) -> str:
-    """The quoted name of a module's function that polls."""
-    return quoted(symbol(module, "poll"))
+    if one is None:
+        return FEW if depth < DEPTH else None
+    return max(int(STRIP / max(one, 1.0)), 1) if depth < DEPTH - 1 else None
 
 
 def clock(target: Target) -> str:
@@ -68,36 +71,34 @@ def clock(target: Target) -> str:
     return "llvm.readcyclecounter" if target.arch == "x86_64" else "llvm.readsteadycounter"
 
 
-def poll_text(name: str, target: Target) -> str:
-    """The function that says whether to stop: `i64 poll(call, thread)`. Thread 0 is the caller,
-    and the only one that asks Python."""
+def emit_poll(target: Target) -> str:
+    """The text of a module with the function that says whether to stop: `i64 poll(call, thread)`.
+    Thread 0 is the caller, and the only one that asks Python."""
     b = Builder()
     control.set_environment(b, target.arch)  # whoever was called may have changed it
     environment = "\n".join(b.lines[1:])
     return f"""\
-define internal i64 {name}(ptr %call, i64 %thread) #1 {{
+target triple = "{target.triple}"
+
+define i64 {quoted(symbol(POLL))}(ptr %call, i64 %thread) #0 {{
 entry:
-  %alone = icmp eq ptr %call, null
-  br i1 %alone, label %on, label %look
-look:
   %p.stop = getelementptr i8, ptr %call, i64 {CALL["stop"]}
   %stop = load atomic i64, ptr %p.stop monotonic, align 8
-  %stopped = icmp ne i64 %stop, 0
-  br i1 %stopped, label %off, label %who
-who:
   %p.callback = getelementptr i8, ptr %call, i64 {CALL["callback"]}
   %callback = load ptr, ptr %p.callback, align 8
   %caller = icmp eq i64 %thread, 0
   %there = icmp ne ptr %callback, null
-  %asks = and i1 %caller, %there
-  br i1 %asks, label %when, label %on
+  %on = icmp eq i64 %stop, 0
+  %both = and i1 %caller, %there
+  %asks = and i1 %both, %on
+  br i1 %asks, label %when, label %done
 when:
   %p.due = getelementptr i8, ptr %call, i64 {CALL["due"]}
   %due = load i64, ptr %p.due, align 8
   %now = call i64 @{clock(target)}()
   %late = sub i64 %now, %due
   %early = icmp slt i64 %late, 0
-  br i1 %early, label %on, label %ask
+  br i1 %early, label %done, label %ask
 ask:
   %next = add i64 %now, {_TICKS[target.arch]}
   store i64 %next, ptr %p.due, align 8
@@ -105,15 +106,21 @@ ask:
 {environment}
   %asked = load atomic i64, ptr %p.stop monotonic, align 8
   ret i64 %asked
-on:
-  ret i64 0
-off:
+done:
   ret i64 %stop
-}}"""
+}}
+
+attributes #0 = {{ nounwind "target-cpu"="{target.cpu}" "target-features"="{target.features}" }}
+"""
 
 
-def loop_in_strips(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: Value) -> None:
+def polling_loop(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:
     """A loop that polls after each strip but the last."""
+    (_counting if strip == FEW else _in_strips)(emitter, loop, lo, hi, strip)
+
+
+def _in_strips(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:
+    """A loop around the loop, so that the inner one is as simple as it was."""
     b = emitter.builder
     before, begin, body = b.block, b.label("strip"), b.label(loop.name)
     check, poll, after = b.label("check"), b.label("poll"), b.label("end")
@@ -123,14 +130,54 @@ def loop_in_strips(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: 
     # Where it comes from is known at the end: the line is completed below.
     phi = len(b.lines)
     b.emit("")
-    length = strip if loop.step == 1 else b.binary("mul", strip, constant(loop.step, int64))
+    length = constant(strip * loop.step, int64)
     end = b.intrinsic("smin", b.binary("add", start, length), hi)
     b.jump(body)
     emitter.iterations(loop, start, end, (begin, body, check))
     b.branch(b.compare("slt", end, hi), poll, after)
     b.start(poll)
-    arguments = f"ptr {emitter.threads}, i64 {emitter.thread}"
-    stop = b.assign(f"call i64 {emitter.poll}({arguments})", int64)
+    _poll(emitter, begin)
     b.lines[phi] = f"  {start.text} = phi i64 [ {lo.text}, %{before} ], [ {end.text}, %{poll} ]"
-    b.branch(b.compare("ne", stop, constant(0, int64)), emitter.stopped(), begin)
     b.start(after)
+
+
+def _counting(emitter: Emitter, loop: ir.For, lo: Value, hi: Value, strip: int) -> None:
+    """A counter beside the loop's own: cheap to compile, and nothing beside the loops inside."""
+    b = emitter.builder
+    before, body, after = b.block, b.label(loop.name), b.label("end")
+    poll, latch = b.label("poll"), b.label("latch")
+    b.branch(b.compare("slt", lo, hi), body, after)
+    b.start(body)
+    var, stepped = Value(b.name(loop.var.name), int64), b.name("next")
+    left, after_poll = Value(b.name("left"), int64), b.name("left")
+    phi = len(b.lines)
+    b.emit("")
+    b.emit("")
+    with emitter.evaluator.scope():
+        emitter.evaluator.bind(loop.var, var)
+        emitter.inside(loop.body)
+    b.emit(f"{stepped} = add nsw i64 {var.text}, {loop.step}")
+    fewer = b.binary("sub", left, constant(1, int64))
+    end = b.block
+    b.branch(b.compare("eq", fewer, constant(0, int64)), poll, latch)
+    b.start(poll)
+    _poll(emitter, latch)
+    b.start(latch)
+    b.emit(f"{after_poll} = phi i64 [ {fewer.text}, %{end} ], [ {strip}, %{poll} ]")
+    b.lines[phi] = f"  {var.text} = phi i64 [ {lo.text}, %{before} ], [ {stepped}, %{latch} ]"
+    b.lines[phi + 1] = f"  {left.text} = phi i64 [ {strip}, %{before} ], [ {after_poll}, %{latch} ]"
+    b.branch(b.compare("slt", Value(stepped, int64), hi), body, after)
+    b.start(after)
+
+
+def _poll(emitter: Emitter, begin: str) -> None:
+    """Goes to a block, or leaves the function."""
+    b = emitter.builder
+    stop = b.assign(f"call i64 {POLL_OF}(ptr {THREADS}, i64 {emitter.thread})", int64)
+    b.branch(b.compare("ne", stop, constant(0, int64)), emitter.stopped(), begin)
+
+
+def begin_polling(b: Builder) -> None:
+    """What a function needs in which there are loops that poll."""
+    where = b.element(THREADS, constant(CALL["poll"] // 8, int64), int64)
+    b.emit(f"{POLL_OF} = load ptr, ptr {where}, align 8")

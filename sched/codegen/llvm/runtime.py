@@ -31,7 +31,7 @@ from . import control
 from .builder import Builder
 from .layout import BOX, CALL, JOB, LINE, POOL
 from .names import quoted, symbol
-from .polls import clock, poll_name, poll_text
+from .polls import clock
 from .target import Target
 
 WORKER, RUN, NOW = "threads.worker", "threads.run", "threads.now"
@@ -71,7 +71,6 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
         "now": quoted(symbol(NOW)),
         "environment": _environment(target),
         "clock": clock(target),
-        "poll": poll_name("threads"),
         "rest": _REST[target.arch],
         "futex": str(_FUTEX.get(target.arch, 0)),
         "nap": str(waiting.nap),
@@ -85,13 +84,11 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
     values |= {name: str(x) for name, x in numbers.items()}
     values["MANY"] = f"0x{many}"
     parts = [_CLOCK, _SLEEP if waiting.futex else _NAP, _WORK, _WORKER, _RUN]
-    poll = poll_text(poll_name("threads"), target)
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
     text = Template("\n\n".join(parts)).substitute(values)
     head = f'target triple = "{target.triple}"'
     attributes = f"attributes #0 = {{ nounwind {machine} }}"
-    more = f"attributes #1 = {{ nounwind noinline {machine} }}"
-    return "\n\n".join([head, poll, text, f"{attributes}\n{more}\n"])
+    return f"{head}\n\n{text}\n\n{attributes}\n"
 
 
 def _environment(target: Target) -> str:
@@ -162,6 +159,8 @@ entry:
   %count = load i64, ptr %p.count, align 8
   %chunk = load i64, ptr %p.chunk, align 8
   %call = load ptr, ptr %p.call, align 8
+  %p.poll = getelementptr i8, ptr %call, i64 $CALL_poll
+  %poll = load ptr, ptr %p.poll, align 8
   br label %next
 next:
   %taken = phi i64 [ 0, %entry ], [ %more, %again ]
@@ -173,7 +172,7 @@ again:
   %last = call i64 @llvm.smin.i64(i64 %end, i64 %count)
   call void %body(ptr %context, i64 %index, i64 %first, i64 %last)
   %more = add i64 %taken, 1
-  %stop = call i64 $poll(ptr %call, i64 %index)
+  %stop = call i64 %poll(ptr %call, i64 %index)
   %stopped = icmp ne i64 %stop, 0
   br i1 %stopped, label %done, label %next
 done:
@@ -391,6 +390,8 @@ linger:
   %long = icmp ugt i64 %passed, %spin
   br i1 %long, label %announce, label %check
 announce:
+  %p.poll = getelementptr i8, ptr %call, i64 $CALL_poll
+  %poll = load ptr, ptr %p.poll, align 8
   %was = atomicrmw or ptr %p.left, i32 $AWAITED acq_rel
   br label %count.left
 count.left:
@@ -400,7 +401,7 @@ count.left:
 sleep:
   ; Who waits is asked whether to stop, too, and the others find out by themselves.
   call void @wait(ptr %pool, ptr %p.left, i32 %found, i1 true)
-  %stop = call i64 $poll(ptr %call, i64 0)
+  %stop = call i64 %poll(ptr %call, i64 0)
   br label %count.left
 done:
   ret void

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from ...lang.dtypes import int64
 from ...lang.nodes import Node
 from .. import ir
+from ..cost import Longest
 from .atomics import indivisible
 from .builder import Builder
 from .expressions import Evaluator
 from .folds import Fold
-from .layout import THREADS
-from .polls import DEPTH, loop_in_strips, strip_of
+from .polls import polling_loop, strip_of
 from .values import Value, constant
 from .vectors import Vectors, VectorStores
 
@@ -30,9 +30,8 @@ CALLBACK, WORDS = "%callback", "%words"
 class Emitter:
     """Writes statements at the builder's current place.
 
-    `counters` is their address, `call_back` the name of the function that calls back, `poll` that
-    of the one that says whether to stop, `outliner` makes tasks of parallel loops; without one,
-    this is such a task, and other threads run the same.
+    `counters` is their address, `call_back` the name of the function that calls back, `outliner`
+    makes tasks of parallel loops; without one, this is such a task, and other threads run the same.
     """
 
     def __init__(
@@ -41,7 +40,6 @@ class Emitter:
         evaluator: Evaluator,
         counters: str,
         call_back: str,
-        poll: str,
         outliner: Outliner | None = None,
     ) -> None:
         self.builder = builder
@@ -49,12 +47,11 @@ class Emitter:
         self.counters = counters
         self.call_back = call_back
         self.outliner = outliner
-        self.poll = poll
-        #: What is known of the call's threads, and which one this is: the caller, or a parameter.
-        self.threads = THREADS
         self.shared = outliner is None
+        #: Which thread this is: the caller, or a parameter.
         self.thread = "%thread" if self.shared else "0"
         self.depth = 0
+        self.longest = Longest()
         self._stopped = ""
 
     def emit(self, stmt: ir.Stmt) -> None:
@@ -88,12 +85,11 @@ class Emitter:
             self.outliner.emit(self, loop)
             return
         b = self.builder
-        strip = strip_of(loop) if self.depth < DEPTH else None
-        if strip is not None:
-            lo, hi, length = self.evaluator.compute(loop.lo, loop.hi, strip)
-            loop_in_strips(self, loop, lo, hi, length)
-            return
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
+        strip = strip_of(loop, self.longest, self.depth)
+        if strip is not None:
+            polling_loop(self, loop, lo, hi, strip)
+            return
         before, body, after = b.block, b.label(loop.name), b.label("end")
         b.branch(b.compare("slt", lo, hi), body, after)
         self.iterations(loop, lo, hi, (before, body, after))
@@ -109,13 +105,17 @@ class Emitter:
         b.emit("")
         with self.evaluator.scope():
             self.evaluator.bind(loop.var, Value(var, int64))
-            self.depth += 1
-            self.emit(loop.body)
-            self.depth -= 1
+            self.inside(loop.body)
         b.lines[phi] = f"  {var} = phi i64 [ {lo.text}, %{before} ], [ {stepped}, %{b.block} ]"
         b.emit(f"{stepped} = add nsw i64 {var}, {loop.step}")
         b.branch(b.compare("slt", Value(stepped, int64), hi), body, after)
         b.start(after)
+
+    def inside(self, body: ir.Stmt) -> None:
+        """The body of a loop."""
+        self.depth += 1
+        self.emit(body)
+        self.depth -= 1
 
     def stopped(self) -> str:
         """The block to go to in order to leave the function."""

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 
 from polysched.codegen import ir
+from polysched.codegen.calls import Call
 from polysched.codegen.llvm import CompiledCode, Target, compile_module, emit_module, host
 from polysched.lang.dtypes import DType, bool_, float32, int64
 from polysched.lang.nodes import Const, Node, Op, Param, Size, Var, integer
 from polysched.lang.symbols import ParamInfo
 
 Index = Node | int
+ALONE = Call(1)
+"""A call on one thread, that nobody stops."""
 
 i, j, k = Var("i"), Var("j"), Var("k")
 
@@ -111,7 +114,7 @@ def slots_of(kernel: ir.Module, values: dict[str, Any]) -> Any:
     words = [values[b.name].ctypes.data for b in kernel.buffers if b.kind != "const"]
     for scalar in kernel.scalars:
         words.append(_word(values[scalar.name], ir.scalar_dtype(scalar)))
-    return np.array([*words, *[0] * kernel.counters, 0], dtype=np.int64)
+    return np.array([*words, *[0] * kernel.counters, ALONE.address], dtype=np.int64)
 
 
 def _word(value: Any, dtype: DType) -> int:

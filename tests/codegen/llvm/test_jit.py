@@ -150,8 +150,10 @@ import numpy as np
 sys.path[:0] = {[p for p in sys.path if p]!r}
 from polysched.codegen.llvm import load_object
 code = load_object(bytes.fromhex(sys.stdin.read()))
+from polysched.codegen.calls import Call
+call = Call(1)
 x, out = np.array([3, 4, 8.5], np.float32), np.zeros(3, np.float32)
-slots = np.array([x.ctypes.data, out.ctypes.data, 3, 0])
+slots = np.array([x.ctypes.data, out.ctypes.data, 3, call.address])
 ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("kernel"))(slots.ctypes.data)
 print(out.tolist(), repr(code.text))
 try:
