@@ -49,6 +49,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
         checks: count integer divisions by zero.
     """
     log = Log()
+    _ = schedule.nests, schedule.windows, schedule.copied  # steps of the schedule's own
     module = log.step("build", lambda: built(schedule, strided=strided, checks=checks), module_text)
     flat = _passed(module, schedule.constants, log)
     text = log.step("emit", lambda: emit_module(flat, target))
