@@ -31,7 +31,7 @@ from . import control
 from .builder import Builder
 from .layout import BOX, CALL, JOB, LINE, POOL
 from .names import quoted, symbol
-from .polls import clock
+from .polls import CLOCK_NAME, clock
 from .target import Target
 
 WORKER, RUN, NOW = "threads.worker", "threads.run", "threads.now"
@@ -88,7 +88,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
     text = Template("\n\n".join(parts)).substitute(values)
     head = f'target triple = "{target.triple}"'
     attributes = f"attributes #0 = {{ nounwind {machine} }}"
-    return f"{head}\n\n{text}\n\n{attributes}\n"
+    return f"{head}\n\n{text}\n\n{attributes}\n{CLOCK_NAME}\n"
 
 
 def _environment(target: Target) -> str:
@@ -105,7 +105,7 @@ _REST = {
 _CLOCK = """\
 ; In ticks, of a length that the caller has to find out.
 define i64 $now() #0 {
-  %t = call i64 @$clock()
+  %t = $clock
   ret i64 %t
 }
 
@@ -329,7 +329,8 @@ try:
   %claimed = or i64 %generation, $CLAIMED
   %got = cmpxchg ptr %box, i64 %word, i64 %claimed acq_rel monotonic
   %mine = extractvalue { i64, i1 } %got, 1
-  br i1 %mine, label %post, label %skip
+  ; Else it fell asleep just now, or another caller was quicker: the word says which.
+  br i1 %mine, label %post, label %look
 skip:
   %k.next = add i64 %k, 1
   br label %claim
