@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..lang import index as ix
-from ..lang.nodes import Node, Op, Var, postorder
+from ..lang.nodes import Const, Node, Op, Var, integer, postorder
 
 
 def coefficient(node: Node, var: Var) -> Node | None:
@@ -12,6 +12,18 @@ def coefficient(node: Node, var: Var) -> Node | None:
     found: dict[Node, Node | None] = {}
     for n in postorder(node):
         found[n] = _one(n, var, found)
+    if found[node] is None:
+        whole = _whole(node)
+        return None if whole is node else coefficient(whole, var)
+    return found[node]
+
+
+def direction(node: Node, var: Var) -> int | None:
+    """1 where an index never falls as var rises, -1 where it never rises, 0 where it does not
+    depend on it, None where that is not known."""
+    found: dict[Node, int | None] = {}
+    for n in postorder(node):
+        found[n] = _direction(n, var, found)
     return found[node]
 
 
@@ -38,3 +50,82 @@ def _one(node: Node, var: Var, known: dict[Node, Node | None]) -> Node | None:
             return ix.mul(b, x) if a is ix.ZERO else None
         case _:
             return None
+
+
+def _direction(node: Node, var: Var, known: dict[Node, int | None]) -> int | None:
+    if node is var:
+        return 1
+    parts = [known[a] for a in node.args]
+    if all(p == 0 for p in parts):
+        return 0
+    if not isinstance(node, Op) or any(p is None for p in parts):
+        return None
+    match node.op, parts, node.operands:
+        case "add" | "min" | "max", [int() as a, int() as b], _:
+            return _together(a, b)
+        case "sub", [int() as a, int() as b], _:
+            return _together(a, -b)
+        case "mul", [int() as a, _], [_, Const(value=factor)]:
+            return a if factor > 0 else -a
+        case "mul", [_, int() as b], [Const(value=factor), _]:
+            return b if factor > 0 else -b
+        case "floordiv", [int() as a, _], [_, Const(value=divisor)] if divisor > 0:
+            return a
+        case _:
+            return None
+
+
+def _together(a: int, b: int) -> int | None:
+    return a + b if 0 in (a, b) else a if a == b else None
+
+
+def _whole(node: Node) -> Node:
+    """An index with (x // c) * c + x % c as x, where loops were fused, and without what is taken
+    away again."""
+    terms: dict[Node, int] = {}
+    constant = _expand(node, 1, terms)
+    gone = [part for part, times in terms.items() if not times]
+    changed = bool(gone)
+    for part in gone:
+        del terms[part]
+    for part in list(terms):
+        match part:
+            case Op(op="mod", operands=(x, Const(value=c))) if part in terms:
+                times = terms[part]
+                tiles = next((t for t in terms if _is_quotient(t, x, int(c))), None)
+                if tiles is not None and terms[tiles] == times * c:
+                    del terms[part], terms[tiles]
+                    constant += _expand(x, times, terms)
+                    changed = True
+    if not changed:
+        return node
+    total: Node = integer(constant)
+    for part, times in terms.items():
+        total = ix.add(total, ix.mul(part, integer(times)))
+    return total
+
+
+def _is_quotient(node: Node, x: Node, c: int) -> bool:
+    match node:
+        case Op(op="floordiv", operands=(y, Const(value=d))):
+            return y is x and d == c
+        case _:
+            return False
+
+
+def _expand(node: Node, times: int, terms: dict[Node, int]) -> int:
+    """Adds a multiple of an index to a sum of terms; gives the constant among them."""
+    match node:
+        case Const(value=value):
+            return int(value) * times
+        case Op(op="add", operands=(a, b)):
+            return _expand(a, times, terms) + _expand(b, times, terms)
+        case Op(op="sub", operands=(a, b)):
+            return _expand(a, times, terms) + _expand(b, -times, terms)
+        case Op(op="mul", operands=(a, Const(value=c))):
+            return _expand(a, times * int(c), terms)
+        case Op(op="mul", operands=(Const(value=c), b)):
+            return _expand(b, times * int(c), terms)
+        case _:
+            terms[node] = terms.get(node, 0) + times
+            return 0

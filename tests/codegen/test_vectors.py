@@ -246,3 +246,18 @@ def test_strided_arguments() -> None:
     whole = np.arange(40 * 42, dtype="float32").reshape(40, 42)
     assert np.array_equal(kernel(whole[::2, ::3]), whole[::2, ::3] + 1)
     assert np.array_equal(kernel(whole.T), whole.T + 1)
+
+
+@pytest.mark.parametrize("channels", [3, 4])
+def test_lanes_of_fused_loops_are_next_to_each_other(channels: int) -> None:
+    """Pixels and their colours, read clamped: as one row of numbers."""
+    a, c = ps.Input("a", ps.float32, (n, channels)), ps.vars("c")
+    f = ps.Func("f", (n, channels))
+    f[i, c] = a[ps.clip(i - 1, 0, n - 1), c] + a[i, c] * a[ps.clip(i + 1, 0, n - 1), c]
+    s = ps.Schedule(f)
+    s[f].vectorize(s[f].fuse(i, c), 16)
+    assert kernel_text(s).count("load <16 x float>") == 3
+    plain, kernel = ps.Schedule(f).compile(), s.compile()
+    for size in SIZES[1:]:
+        given = np.random.default_rng(size).random((size, channels), "float32")
+        assert np.array_equal(kernel(given), plain(given))

@@ -221,7 +221,8 @@ FAULTS = (
     ),
     Fault(
         "a vector is whole if its first lane is there", "codegen/passes/full_lanes.py",
-        "last = self.lanes.count - 1 if grows == (_COMPARED[op] < 0) else 0", "last = 0", VECTORS,
+        "last = self.lanes.count - 1 if (rises > 0) == (_COMPARED[op] < 0) else 0", "last = 0",
+        VECTORS,
     ),
     Fault(
         "what is turned round is not", "codegen/llvm/vectors.py",

@@ -4,19 +4,19 @@ lanes v in [x, x + 8):               if x + 7 < n:
   A[v] = B[min(v + 1, n)] if v < n     lanes v in [x, x + 8): A[v] = B[v + 1]
                                      else: as before
 
-if x + 8 <= n, too. What compares two affine functions of the lane holds in all lanes if it holds
-in the first and the last one; a minimum is the same operand in all lanes if it is that in these.
+if x + 8 <= n, too. What compares two functions of the lane whose difference only
+rises, or only falls, holds in all lanes if it holds in the last one, or the first; a minimum is the
+same operand in all lanes if it is that in this one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
 from ..ir import For, If, Lanes, Load, Module, Stmt, Stores, dtype_of, expressions
-from ..linear import coefficient
+from ..linear import coefficient, direction
 from ..rewrite import map_module
 from ..simplify import TRUE, assuming, folded
 
@@ -60,39 +60,39 @@ class _Known:
 
     def _assumed(self, node: Node, is_place: bool) -> Node:
         match node:
-            case Op(op=op, operands=(a, b)) if op in _COMPARED and self._is_linear(a, b):
-                self.tests += self._tests(op, a, b)
+            case Op(op=op, operands=(a, b)) if op in _COMPARED and self._rises(a, b):
+                self.tests.append(self._test(op, a, b))
                 return TRUE
-            case Op(op=op, operands=(a, b)) if op in _CHOSEN and is_place and self._is_linear(a, b):
-                moving = [x for x in (a, b) if self._step(x) != 0]
+            case Op(op=op, operands=(a, b)) if op in _CHOSEN and is_place and self._rises(a, b):
+                moving = [x for x in (a, b) if direction(x, self.lanes.var) != 0]
                 if len(moving) == 1:
                     other = b if moving[0] is a else a
-                    self.tests += self._tests(_CHOSEN[op], moving[0], other)
+                    self.tests.append(self._test(_CHOSEN[op], moving[0], other))
                     self.chosen = True
                     return moving[0]
         return node
 
-    def _step(self, node: Node) -> int | None:
-        """By how much an index grows from lane to lane, if that is a constant."""
-        found = coefficient(node, self.lanes.var)
-        return None if found is None else ix.constant(found)
-
-    def _is_linear(self, a: Node, b: Node) -> bool:
+    def _rises(self, a: Node, b: Node) -> int | None:
+        """1 if a - b never falls from lane to lane, -1 if it never rises; else 0 or None."""
         if not dtype_of(a).is_int or any(isinstance(n, Load) for n in postorder(a, b)):
-            return False
-        steps = self._step(a), self._step(b)
-        return None not in steps and steps[0] != steps[1]
+            return None
+        steps = [coefficient(x, self.lanes.var) for x in (a, b)]
+        constant = [ix.constant(x) for x in steps if x is not None]
+        if len(constant) == 2 and None not in constant:
+            first, second = constant
+            assert first is not None
+            assert second is not None
+            return (first > second) - (first < second)
+        return direction(Op("sub", (a, b), dtype_of(a)), self.lanes.var)
 
-    def _tests(self, op: str, a: Node, b: Node) -> Iterator[Node]:
+    def _test(self, op: str, a: Node, b: Node) -> Node:
         """The comparison in the lane where it is the first to fail."""
-        first, second = self._step(a), self._step(b)
-        assert first is not None
-        assert second is not None
-        grows = first > second
-        last = self.lanes.count - 1 if grows == (_COMPARED[op] < 0) else 0
+        rises = self._rises(a, b)
+        assert rises
+        last = self.lanes.count - 1 if (rises > 0) == (_COMPARED[op] < 0) else 0
         at = ix.add(self.lanes.lo, integer(last * self.lanes.step))
         x, y = replaced_all((a, b), {self.lanes.var: at})
-        yield ix.compare(op, x, y)
+        return ix.compare(op, x, y)
 
 
 def _places(stmt: Stores) -> set[Node]:
