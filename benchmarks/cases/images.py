@@ -26,6 +26,7 @@ def unsharp_strips(s: ps.Schedule) -> None:
     f = s["sharp"]
     yo, y = f.split("y", 32)
     f.parallel(yo).vectorize(f.fuse("x", "c"), LANES)
+    s["image_repeat_edge"].compute_inline()
     a = s["across"].compute_at(f, y).store_at(f, yo)
     a.vectorize(a.fuse("x", "c"), LANES)
 

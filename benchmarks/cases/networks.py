@@ -33,19 +33,34 @@ def _gelu_reference(X: Array, b: Array) -> Array:
     return v * scipy.special.expit(np.sqrt(8 / np.pi) * (v + 0.044715 * v**3))
 
 
+def in_lanes(s: ps.Schedule, name: str, rows: ps.Func, width: int = 4 * LANES) -> None:
+    """A reduction of a row as `width` of them, kept in registers, and these together."""
+    u = s[name].update(0)
+    u.split("k", width, names=("ko", "lane"))
+    part = s[u.rfactor("lane")]
+    s[name].compute_at(rows, "i")
+    part.compute_at(rows, "i").vectorize("lane", LANES).unroll("lane")
+    part.update(0).vectorize("lane", LANES).unroll("lane")
+    s[name].update(0).vectorize("lane", LANES)
+
+
 def softmax_rows(s: ps.Schedule) -> None:
-    """Not tuned: each row at once; the sums keep their order."""
-    f = s["probability"].parallel("i").vectorize("j", LANES)
-    s["total"].compute_at(f, "i")
+    """Each row at once, in any order."""
+    (f,) = s.program.outputs
+    s[f].parallel("i").vectorize("j", LANES)
+    s["total"].update(0).reassociate()
+    in_lanes(s, "total", f)
     s["weight"].compute_at(f, "i").vectorize("j", LANES)
-    s["top"].compute_at(f, "i")
+    in_lanes(s, "top", f)
 
 
 def norm_rows(s: ps.Schedule) -> None:
-    """Not tuned, as above."""
-    s["Y"].parallel("i").vectorize("j", LANES)
+    """As above."""
+    (f,) = s.program.outputs
+    s[f].parallel("i").vectorize("j", LANES)
     for name in ("Y.sum1", "Y.sum0"):
-        s[name].compute_at("Y", "i")
+        s[name].update(0).reassociate()
+        in_lanes(s, name, f)
 
 
 def gelu_rows(s: ps.Schedule) -> None:

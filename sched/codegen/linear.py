@@ -27,6 +27,13 @@ def direction(node: Node, var: Var) -> int | None:
     return found[node]
 
 
+def expanded(node: Node) -> tuple[dict[Node, int], int]:
+    """An index as a sum of multiples of what is no sum itself, and a constant."""
+    terms: dict[Node, int] = {}
+    constant = _expand(node, 1, terms)
+    return {x: times for x, times in terms.items() if times}, constant
+
+
 def _one(node: Node, var: Var, known: dict[Node, Node | None]) -> Node | None:
     if node is var:
         return ix.ONE
@@ -82,12 +89,10 @@ def _together(a: int, b: int) -> int | None:
 def _whole(node: Node) -> Node:
     """An index with (x // c) * c + x % c as x, where loops were fused, and without what is taken
     away again."""
-    terms: dict[Node, int] = {}
-    constant = _expand(node, 1, terms)
-    gone = [part for part, times in terms.items() if not times]
-    changed = bool(gone)
-    for part in gone:
-        del terms[part]
+    every: dict[Node, int] = {}
+    constant = _expand(node, 1, every)
+    terms = {part: times for part, times in every.items() if times}
+    changed = len(terms) < len(every)
     for part in list(terms):
         match part:
             case Op(op="mod", operands=(x, Const(value=c))) if part in terms:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ..lang.dtypes import bool_
-from ..lang.nodes import Const, Node, Op, replaced_all, transform_all
-from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, dtype_of
-from .rewrite import map_tree_expressions
+from ..lang.nodes import Const, Node, Op
+from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, children, dtype_of
+from .rewrite import map_statements, map_tree_expressions
 
 TRUE = Const(True, bool_)
 
@@ -53,6 +53,14 @@ def conjuncts(condition: Node | None) -> Iterator[Node]:
         yield condition
 
 
+def chosen(stmt: Stmt) -> Iterator[Stmt]:
+    """The statement and all below it, but for what choices do otherwise."""
+    yield stmt
+    below = (stmt.body,) if isinstance(stmt, If) and stmt.choice else children(stmt)
+    for child in below:
+        yield from chosen(child)
+
+
 def assuming(stmt: Stmt, known: Mapping[Node, Node]) -> Stmt:
     """A statement where some expressions are others: conditions that hold, mostly."""
 
@@ -62,9 +70,14 @@ def assuming(stmt: Stmt, known: Mapping[Node, Node]) -> Stmt:
     return _pruned(map_tree_expressions(stmt, rule))
 
 
-def expressions_assuming(roots: tuple[Node, ...], known: Mapping[Node, Node]) -> tuple[Node, ...]:
-    """The same of expressions."""
-    return transform_all(replaced_all(roots, known), folded)
+def general(stmt: Stmt, known: set[Node]) -> Stmt:
+    """A statement that makes no choice by some conditions: not all of them hold."""
+
+    def rule(s: Stmt) -> Stmt:
+        chosen = isinstance(s, If) and s.choice and not known.isdisjoint(conjuncts(s.condition))
+        return s.otherwise or Seq(()) if isinstance(s, If) and chosen else s
+
+    return map_statements(stmt, rule)
 
 
 def _pruned(stmt: Stmt) -> Stmt:

@@ -225,6 +225,11 @@ FAULTS = (
         VECTORS,
     ),
     Fault(
+        "a loop without conditions runs once too often", "codegen/passes/split_loops.py",
+        "ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(1))",
+        "ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(2))", VECTORS,
+    ),
+    Fault(
         "what is turned round is not", "codegen/llvm/vectors.py",
         "    return list(reversed(range(lanes)))\n", "    return list(range(lanes))\n", VECTORS,
     ),

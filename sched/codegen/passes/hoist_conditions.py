@@ -20,8 +20,7 @@ from itertools import groupby
 from ...lang import index as ix
 from ...lang.nodes import Node, postorder
 from ..ir import Alloc, For, If, Load, Module, Seq, Stmt, Stores, walk
-from ..rewrite import map_statements
-from ..simplify import TRUE, assuming, conjuncts
+from ..simplify import TRUE, assuming, chosen, conjuncts, general
 
 MOST = 400
 """A loop with so many statements inside is not copied."""
@@ -37,7 +36,7 @@ def _hoisted(stmt: Stmt) -> Stmt:
     match stmt:
         case For(body=body):
             loop = replace(stmt, body=_hoisted(body))
-            has_loops = any(isinstance(s, For) for s in walk(loop.body))
+            has_loops = any(isinstance(s, For) for s in chosen(loop.body))
             return loop if has_loops else _versions(loop, frozenset([loop.var]))
         case Alloc(body=body):
             return replace(stmt, body=_hoisted(body))
@@ -63,7 +62,7 @@ def _flat(parts: Iterable[Stmt]) -> Iterator[Stmt]:
 
 def _is_short(stmt: Stmt) -> bool:
     """Whether a statement is conditional, and has no loops."""
-    return isinstance(stmt, If) and not any(isinstance(s, (For, Alloc)) for s in walk(stmt))
+    return isinstance(stmt, If) and not any(isinstance(s, (For, Alloc)) for s in chosen(stmt))
 
 
 def _joined(run: Iterable[Stmt]) -> tuple[Stmt, ...]:
@@ -81,17 +80,7 @@ def _versions(stmt: Stmt, inside: frozenset[Node]) -> Stmt:
     if condition is None or size > MOST:
         return stmt
     fast = assuming(stmt, dict.fromkeys(found, TRUE))
-    return If(condition, fast, _general(stmt, set(found)), choice=True)
-
-
-def _general(stmt: Stmt, known: set[Node]) -> Stmt:
-    """A statement that makes no choice by some conditions: not all of them hold."""
-
-    def rule(s: Stmt) -> Stmt:
-        chosen = isinstance(s, If) and s.choice and not known.isdisjoint(conjuncts(s.condition))
-        return s.otherwise or Seq(()) if isinstance(s, If) and chosen else s
-
-    return map_statements(stmt, rule)
+    return If(condition, fast, general(stmt, set(found)), choice=True)
 
 
 def _invariant(stmt: Stmt, inside: frozenset[Node]) -> Iterator[Node]:
@@ -105,6 +94,8 @@ def _invariant(stmt: Stmt, inside: frozenset[Node]) -> Iterator[Node]:
             yield from _invariant(body, inside)
             if otherwise is not None:
                 yield from _invariant(otherwise, inside)
+        case For(var=var, body=body):
+            yield from _invariant(body, inside | {var})
         case Alloc(origin=origin, body=body):
             named: frozenset[Node] = frozenset(x for x, _ in origin)
             yield from _invariant(body, inside | named)

@@ -1,0 +1,166 @@
+"""Innermost loops in parts: where all their conditions hold, and what is left at the ends.
+
+for v in [lo, hi):            for v in [lo, mid): A           mid = first v with v >= n
+  if v < n: A           ->    for v in [mid, hi): if v < n: A
+                                                  else: B
+  else: B
+
+so that what is inside has no conditions, and what it accumulates can stay in registers. Conditions
+compare affine functions of the loop, minima of such, and these divided by numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...lang import index as ix
+from ...lang.nodes import Const, Node, Op, Var, integer, postorder
+from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt
+from ..linear import expanded
+from ..rewrite import map_statements, map_tree_expressions
+from ..simplify import TRUE, assuming, chosen, conjuncts, general
+
+
+def split_loops(module: Module) -> Module:
+    """Each innermost loop whose conditions hold in one stretch of its iterations."""
+    functions = tuple(replace(f, body=_Splitter().stmt(f.body)) for f in module.functions)
+    return module if functions == module.functions else replace(module, functions=functions)
+
+
+@dataclass
+class _Stretch:
+    """Where conditions hold: from `first` on, below `end`; None: however far."""
+
+    first: list[Node]
+    end: list[Node]
+
+
+class _Splitter:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        """All loops of a statement."""
+        match stmt:
+            case For(body=body, kind=kind):
+                inside = [s for s in chosen(body) if isinstance(s, (For, Alloc, Call))]
+                if inside or kind != "serial" or stmt.step != 1:
+                    return replace(stmt, body=self.stmt(body))
+                return self._split(stmt)
+            case Alloc(body=body):
+                return replace(stmt, body=self.stmt(body))
+            case If(body=body, otherwise=otherwise):
+                other = None if otherwise is None else self.stmt(otherwise)
+                return replace(stmt, body=self.stmt(body), otherwise=other)
+            case Seq(parts=parts):
+                return Seq(tuple(map(self.stmt, parts)))
+            case _:
+                return stmt
+
+    def _split(self, loop: For) -> Stmt:
+        found = _Stretch([], [])
+        known = []
+        for condition in dict.fromkeys(_conditions(loop.body)):
+            stretch = _where(condition, loop.var)
+            if stretch is not None:
+                found.first += stretch.first
+                found.end += stretch.end
+                known.append(condition)
+        if not known:
+            return loop
+        start = ix.maximum((loop.lo, *found.first)) if found.first else loop.lo
+        start = ix.minimum((start, loop.hi)) if found.first else start
+        end = loop.hi
+        if found.end:
+            end = ix.maximum((start, ix.minimum((loop.hi, *found.end))))
+        whole = assuming(replace(loop, lo=start, hi=end), dict.fromkeys(known, TRUE))
+        parts = [whole]
+        border = replace(loop, body=general(loop.body, set(known)))
+        if found.first:
+            parts.insert(0, self._copy(border, loop.lo, start))
+        if found.end:
+            parts.append(self._copy(border, end, loop.hi))
+        return Seq(tuple(parts))
+
+    def _copy(self, loop: For, lo: Node, hi: Node) -> Stmt:
+        """Some of the iterations, by variables of their own."""
+        copy = map_statements(replace(loop, lo=lo, hi=hi), self._renamed)
+        assert isinstance(copy, For)
+        return copy
+
+    def _renamed(self, stmt: Stmt) -> Stmt:
+        if not isinstance(stmt, For):
+            return stmt
+        self.count += 1
+        var, old = Var(f"{stmt.var.name}.{self.count}'"), stmt.var
+        body = map_tree_expressions(stmt.body, lambda n: var if n is old else n)
+        return replace(stmt, var=var, body=body)
+
+
+def _conditions(stmt: Stmt) -> Iterator[Node]:
+    """The conditions of choices, and of what is done only where they hold."""
+    match stmt:
+        case If(condition=condition, body=body, otherwise=otherwise):
+            if otherwise is None or stmt.choice:
+                yield from conjuncts(condition)
+            yield from _conditions(body)
+        case Seq(parts=parts):
+            for part in parts:
+                yield from _conditions(part)
+
+
+def _where(condition: Node, var: Var) -> _Stretch | None:
+    """Where a comparison holds, as var rises; None if that is not one stretch, or not known."""
+    match condition:
+        case Op(op="lt", operands=(a, b)):
+            return _positive(ix.sub(b, a), var)
+        case Op(op="le", operands=(a, b)):
+            return _positive(ix.add(ix.sub(b, a), integer(1)), var)
+        case Op(op="gt", operands=(a, b)):
+            return _positive(ix.sub(a, b), var)
+        case Op(op="ge", operands=(a, b)):
+            return _positive(ix.add(ix.sub(a, b), integer(1)), var)
+        case _:
+            return None
+
+
+def _positive(value: Node, var: Var) -> _Stretch | None:
+    """Where an index is above 0."""
+    if any(isinstance(n, Load) for n in postorder(value)):
+        return None
+    terms, constant = expanded(value)
+    step = terms.pop(var, 0)
+    moving = [x for x in terms if var in set(postorder(x))]
+    if len(moving) > 1 or (moving and step):
+        return None
+    rest: Node = integer(constant)
+    for x, times in terms.items():
+        if x not in moving:
+            rest = ix.add(rest, ix.mul(x, integer(times)))
+    if not moving:
+        return _affine(rest, step)
+    if terms[moving[0]] != 1:
+        return None
+    match moving[0]:
+        case Op(op="min", operands=(x, y)):
+            found = _positive(ix.add(x, rest), var), _positive(ix.add(y, rest), var)
+            if found[0] is None or found[1] is None:
+                return None
+            return _Stretch(found[0].first + found[1].first, found[0].end + found[1].end)
+        case Op(op="floordiv", operands=(x, Const(value=d))) if d > 0:
+            # rest + x // d > 0   iff   x >= d * (1 - rest)
+            least = ix.mul(ix.sub(integer(1), rest), integer(int(d)))
+            return _positive(ix.add(ix.sub(x, least), integer(1)), var)
+        case _:
+            return None
+
+
+def _affine(rest: Node, step: int) -> _Stretch | None:
+    """Where rest + step * var > 0."""
+    if step < 0:
+        return _Stretch([], [ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(1))])
+    if step > 0:
+        return _Stretch([ix.add(ix.floordiv(ix.sub(ix.ZERO, rest), step), integer(1))], [])
+    known = ix.constant(rest)
+    return _Stretch([], []) if known is not None and known > 0 else None
