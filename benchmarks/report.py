@@ -203,10 +203,11 @@ def plot(lines: Sequence[Line], path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     shown = [line for line in lines if line.ours.times][::-1]
-    figure, axes = plt.subplots(figsize=(8, 1 + 0.25 * len(shown)), layout="constrained")
+    figure = Figure(figsize=(8, 1 + 0.25 * len(shown)), layout="constrained")
+    axes = figure.subplots()
     for name in COLUMNS[1:]:
         points: list[tuple[float, int]] = [
             (m.best / line.ours.best, y)
