@@ -13,15 +13,16 @@ SIZES = {"n": 4, "c": 64, "f": 64, "h": 56, "w": 56}
 TINY = {"n": 2, "c": 3, "f": 9, "h": 17, "w": 33}
 
 
-def relu_tiles(s: ps.Schedule) -> None:
-    """Not tuned: a tile of four filters by a row of 16 pixels, then what is done with it."""
-    f = s["relu"]
-    ko, k = f.split("k", 4)
-    xo, x = f.split("x", 16)
-    f.reorder("b", ko, "y", xo, k, x).vectorize(x).unroll(k).parallel("b")
-    s["O"].compute_at(f, xo).vectorize("x", 16)
-    u = s["O"].update(0).reorder("rc", "ry", "rx", "k", "y", "x")
-    u.vectorize("x", 16).unroll("k", 4)
+def relu_tiles(s: ps.Schedule, filters: int = 4, width: int = 56, lanes: int = 8) -> None:
+    """A tile of some filters by a row of pixels in registers, then what is done with it."""
+    f, o, u = s["relu"], s["O"], s["O"].update(0)
+    f.split("k", filters, names=("ko", "k"))
+    f.split("x", width, names=("xo", "x"))
+    f.reorder("b", "ko", "y", "xo", "k", "x").parallel("b")
+    o.compute_at(f, "xo")
+    u.reorder("rc", "ry", "rx", "k", "y", "x").unroll("rx")
+    for stage in (f, o, u):
+        stage.vectorize("x", lanes).unroll("x").unroll("k")
 
 
 def tiles(s: ps.Schedule) -> None:

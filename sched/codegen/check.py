@@ -55,7 +55,7 @@ from ..poly.schedule import Schedule
 from .execute import Location, Machine, Path, Touch, Write
 from .ir import Buffer, Module
 from .kernel import SizeChecks
-from .lower import ON_CONDITIONS, built
+from .lower import ON_LOOPS, built
 from .races import Races
 
 NOTHING = Untouched("", ())
@@ -178,7 +178,7 @@ def free_serials(schedule: Schedule) -> frozenset[int]:
 def module_of(schedule: Schedule) -> Module:
     """The loop IR, as far as elements have indices."""
     module = built(schedule)
-    for run in ON_CONDITIONS:
+    for run in ON_LOOPS:
         module = run(module)
     return module
 

@@ -15,6 +15,7 @@ from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
 from .passes.full_lanes import full_lanes
 from .passes.hoist_conditions import hoist_conditions
+from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
 from .rewrite import map_expressions
 from .text import module_text
@@ -26,9 +27,14 @@ Pass = Callable[[Module], Module]
 VERIFIED = False
 
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
-#: The first ones only move conditions about: `check` judges what they make.
-ON_CONDITIONS: tuple[Pass, ...] = (full_lanes, hoist_conditions, split_loops)
-PASSES: tuple[Pass, ...] = (*ON_CONDITIONS, expand_math, flatten_indices)
+#: The first ones only move loops and conditions about: `check` judges what they make.
+ON_LOOPS: tuple[Pass, ...] = (
+    single_iterations,
+    full_lanes,
+    hoist_conditions,
+    split_loops,
+)
+PASSES: tuple[Pass, ...] = (*ON_LOOPS, expand_math, flatten_indices)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,28 @@
+"""Loops of one iteration are none.
+
+for y.2 in [y, y + 1): A[y.2]   ->   A[y]
+"""
+
+from __future__ import annotations
+
+from ...lang import index as ix
+from ...lang.nodes import Node
+from ..ir import For, Module, Stmt
+from ..linear import expanded
+from ..rewrite import map_module, map_tree_expressions
+
+
+def single_iterations(module: Module) -> Module:
+    """Each loop whose bounds are one apart at all sizes becomes its body."""
+    return map_module(module, _without)
+
+
+def _without(stmt: Stmt) -> Stmt:
+    if not isinstance(stmt, For) or expanded(ix.sub(stmt.hi, stmt.lo)) != ({}, 1):
+        return stmt
+    var, lo = stmt.var, stmt.lo
+
+    def rule(node: Node) -> Node:
+        return lo if node is var else node
+
+    return map_tree_expressions(stmt.body, rule)
