@@ -15,11 +15,12 @@ from collections.abc import Iterator
 
 from ..lang.tensors import Func
 from .dependences import Dependence, Kind
-from .isl import Set
+from .isl import Map, Set
 from .looptree import Seq, loops_of, produced, producer
 from .proof import Violation
 from .sinking import stored_depth
-from .times import Placed, alike, placed
+from .statements import Statement
+from .times import Placed, alike, meeting, placed
 
 
 def shared(tree: Seq, context: Set) -> Iterator[Violation]:
@@ -31,6 +32,37 @@ def shared(tree: Seq, context: Set) -> Iterator[Violation]:
                 kind = loops[k].kind
                 if kind == "vector" or (kind == "parallel" and k >= stored):
                     yield from _races(tree, func, k, context)
+    yield from _run_twice(tree, context)
+
+
+def _run_twice(tree: Seq, context: Set) -> Iterator[Violation]:
+    """Instances that run in several parts of a stage, as tiles at an end that begin earlier do, in
+    iterations that run at once."""
+    parts: dict[Statement, list[Placed]] = {}
+    for p in placed(tree):
+        parts.setdefault(p.stage.statement, []).append(p)
+    for statement, found in parts.items():
+        for number, a in enumerate(found):
+            for b in found[:number]:
+                for k in _at_once(a, b):
+                    both = a.stage.instances.intersect(b.stage.instances)
+                    again = Map.identity(both.get_space().map_from_set()).intersect_domain(both)
+                    again = again.intersect(alike(a, b, k).subtract(alike(a, b, k + 1)))
+                    again = again.intersect_params(context)
+                    if not again.is_empty():
+                        func = statement.func
+                        d = Dependence("output", func, statement.base, statement.base, again, True)
+                        yield Violation(d, again, statement, statement, "race")
+
+
+def _at_once(a: Placed, b: Placed) -> Iterator[int]:
+    """The parallel loops around two stages whose iterations share what these store."""
+    met = meeting(a, b)
+    func = a.stage.statement.func
+    for k, loop in enumerate(met.loops):
+        private = any(f is func and depth > k for f, depth in met.private)
+        if loop.kind == "parallel" and not private:
+            yield k
 
 
 def _races(tree: Seq, func: Func, loop: int, context: Set) -> Iterator[Violation]:

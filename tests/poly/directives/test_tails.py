@@ -284,3 +284,14 @@ def test_refuses_shift_of_a_loop_without_a_whole_tile_first() -> None:
     right.fission(j)
     with refused(s, "does not begin with a whole tile", hint="any beginning", status="malformed"):
         right.split(j, 4, tail="shift")
+
+
+def test_refuses_a_shifted_tail_that_runs_at_once_with_what_it_repeats() -> None:
+    """Both write the same element, and the same value: it is a race nevertheless."""
+    f = ps.Func("f", (n,), ps.int64)
+    f[i] = 0
+    s = ps.Schedule(f)
+    s[f].parallel(i)
+    s[f].split(i, 3, tail="shift")
+    with refused(s, "f[i=2] writes f[2], f[i=2] writes it, at n=4", kind="race", sizes={"n": 4}):
+        s[f].compute_with(s["f.tail"], "ii", shift=1)
