@@ -265,14 +265,18 @@ def _everywhere(u: Update, env: Env, before: State) -> Callable[[Point], Value]:
     return equation
 
 
-def _nest(u: Update, rvars: list[RVar], env: Env, state: State, before: State) -> None:
+def _nest(
+    u: Update, rvars: list[RVar], env: Env, state: State, before: State, tests: tuple[Any, ...] = ()
+) -> None:
+    """All points in order. Conditions are tested at each point: it may have changed them."""
     if rvars:
         r, *rest = rvars
         ends = [_int(x, env, state) for x in (r.lo, r.hi)]
+        more = tests if r.where is None else (*tests, r.where)
         for x in range(*ends):
-            at = {**env, r.name: x}
-            if r.where is None or value(r.where, at, state, before):
-                _nest(u, rest, at, state, before)
+            _nest(u, rest, {**env, r.name: x}, state, before, more)
+        return
+    if not all(value(test, env, state, before) for test in tests):
         return
     new = value(u.value, env, state, before)
     point = tuple(value(x, env, state, before) for x in u.left)
