@@ -200,9 +200,6 @@ def _cells(values: Iterable[str]) -> str:
 
 def plot(lines: Sequence[Line], path: Path) -> None:
     """Each peer's time over ours, on a logarithmic axis: right of 1, ours is faster."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     from matplotlib.figure import Figure
 
     shown = [line for line in lines if line.ours.times][::-1]
