@@ -40,6 +40,7 @@ REWRITING = tuple(
 
 VECTORS = (
     "tests/codegen/test_vectors.py",
+    "tests/codegen/test_passes.py",
     "tests/codegen/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
@@ -222,6 +223,11 @@ FAULTS = (
     Fault(
         "a vector is whole if its first lane is there", "codegen/passes/full_lanes.py",
         "last = self.lanes.count - 1 if (rises > 0) == (_COMPARED[op] < 0) else 0", "last = 0",
+        VECTORS,
+    ),
+    Fault(
+        "a loop's own conditions are tested in front of it", "codegen/passes/hoist_conditions.py",
+        "yield from _invariant(body, inside | {var})", "yield from _invariant(body, inside)",
         VECTORS,
     ),
     Fault(

@@ -37,16 +37,14 @@ def _hoisted(stmt: Stmt) -> Stmt:
         case For(body=body):
             loop = replace(stmt, body=_hoisted(body))
             has_loops = any(isinstance(s, For) for s in chosen(loop.body))
-            return loop if has_loops else _versions(loop, frozenset([loop.var]))
+            return loop if has_loops else _versions(loop)
         case Alloc(body=body):
             return replace(stmt, body=_hoisted(body))
         case If(body=body, otherwise=otherwise):
             other = None if otherwise is None else _hoisted(otherwise)
             return replace(stmt, body=_hoisted(body), otherwise=other)
         case Seq(parts=parts):
-            runs = groupby(
-                _flat(map(_hoisted, parts)), lambda s: isinstance(s, If) and _is_short(s)
-            )
+            runs = groupby(_flat(map(_hoisted, parts)), _is_short)
             return Seq(tuple(x for short, run in runs for x in (_joined(run) if short else run)))
         case _:
             return stmt
@@ -68,13 +66,13 @@ def _is_short(stmt: Stmt) -> bool:
 def _joined(run: Iterable[Stmt]) -> tuple[Stmt, ...]:
     """Several conditions, one after the other, tested at once."""
     parts = tuple(run)
-    return parts if len(parts) < 2 else (_versions(Seq(parts), frozenset()),)
+    return parts if len(parts) < 2 else (_versions(Seq(parts)),)
 
 
-def _versions(stmt: Stmt, inside: frozenset[Node]) -> Stmt:
+def _versions(stmt: Stmt) -> Stmt:
     """The statement, with all its conditions that do not depend on what is inside of it; else with
     none."""
-    found = list(dict.fromkeys(_invariant(stmt, inside)))
+    found = list(dict.fromkeys(_invariant(stmt, frozenset())))
     size = sum(isinstance(s, Stores) for s in walk(stmt))
     condition = ix.conjunction(found)
     if condition is None or size > MOST:
