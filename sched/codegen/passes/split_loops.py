@@ -30,7 +30,7 @@ def split_loops(module: Module) -> Module:
 
 @dataclass
 class _Stretch:
-    """Where conditions hold: from `first` on, below `end`; None: however far."""
+    """Where conditions hold: from each of `first` on, below each of `end`."""
 
     first: list[Node]
     end: list[Node]
