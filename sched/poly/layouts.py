@@ -20,8 +20,35 @@ def element_of(stage: Stage, depths: Sequence[int], index: Sequence[Node]) -> Ma
     element = affine_values(frame, index)
     if coordinates is None or element is None:
         return None
-    found = relation(coordinates, frame).reverse().apply_range(relation(element, frame))
+    told = relation(coordinates, frame).intersect_domain(_box(stage.padded))
+    found = told.reverse().apply_range(relation(element, frame))
     return found if found.is_single_valued() else None
+
+
+def _box(points: Set) -> Set:
+    """All points with each dimension between the constants that bound it, where some do: a filter
+    of one row has no other, and no loop need tell which. No size counts, so that the answer is
+    the same for tiles that are filled up."""
+    box = Set.universe(points.get_space())
+    for k in range(int(points.dim(isl.dim_type.set))):
+        lo, hi = points.dim_min_val(k), points.dim_max_val(k)
+        if lo.is_int():
+            box = box.lower_bound_val(isl.dim_type.set, k, lo)
+        if hi.is_int():
+            box = box.upper_bound_val(isl.dim_type.set, k, hi)
+    return box
+
+
+def tile_of(stage: Stage, depth: int) -> int | None:
+    """How many values a coordinate of a stage has in a whole tile: where it is made of remainders
+    alone, as that of an inner loop of a split, or of some of them fused."""
+    frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
+    values = affine_values(frame, [stage.coordinates[depth]])
+    if values is None:
+        return None
+    visited = relation(values, frame).range()
+    lo, hi = visited.dim_min_val(0), visited.dim_max_val(0)
+    return int(hi.to_python()) + 1 if lo.is_zero() and hi.is_int() else None
 
 
 def expressions(found: Map, symbols: Mapping[str, Node], dims: Sequence[Var]) -> tuple[Node, ...]:

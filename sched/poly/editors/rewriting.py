@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.errors import LanguageError
-from ...lang.nodes import Const, Node, Op, RVar, Var, postorder
+from ...lang.nodes import Node, RVar, Var, postorder
 from ...lang.tensors import Func, Tensor
 from .. import layouts
 from ..edits import At, loops_around, stages
@@ -141,10 +141,9 @@ class RewritingEditor(PlacementEditor):
         around = {a.loop.name: a for a in loops_around(self.tree, stage.name)}
         for k, x in enumerate(dims):
             at = around.get(x.name)
-            coordinate = None if at is None else stage.coordinates[at.depth]
-            match coordinate:
-                case Op(op="mod", operands=(_, Const(value=factor))):
-                    yield k, int(factor)
+            size = None if at is None else layouts.tile_of(stage, at.depth)
+            if size is not None:
+                yield k, size
 
     def _valid(self, tensor: Tensor, where: tuple[Node, ...]) -> Node | None:
         """Whether an element is one that the tensor has."""
