@@ -28,6 +28,7 @@ from ..lang.printer import expr_text
 from ..lang.tensors import Func, Tensor
 from ..poly.conditions import Conditions
 from ..poly.folding import Window
+from ..poly.isl import Set
 from ..poly.looptree import Stage
 from ..poly.memory import Memory
 from ..poly.model import Model
@@ -45,6 +46,7 @@ from ..poly.scantree import (
 from ..poly.state import Hints
 from ..poly.statements import Statement
 from .callbacks import PrintTrace, RunExtern, as_word
+from .decided import decided
 from .ir import (
     Alloc,
     Buffer,
@@ -85,6 +87,8 @@ def build(
     memory: Mapping[Func, Memory] | None = None,
     hints: Hints | None = None,
     atomic: frozenset[str] = frozenset(),
+    constants: Mapping[str, Node] | None = None,
+    context: Set | None = None,
 ) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
@@ -96,12 +100,15 @@ def build(
         memory: how Funcs lie in memory.
         hints: what is streamed and prefetched.
         atomic: the stages whose accumulation may happen at once.
+        constants: the sizes that are known, by name.
+        context: what is known of all sizes; what the model says if None.
     """
     storage = place(model, nests, strided, folds, copied, memory or {})
     # What is in bounds of all that is computed of a Func may be outside of what is kept here.
     local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
     safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
     builder = Builder(storage, safe, checks)
+    builder.context = model.context if context is None else context
     builder.kept = kept_storage(model, nests, memory or {})
     builder.hints, builder.names = hints or Hints(), model.program.names
     builder.atomic = atomic
@@ -111,7 +118,10 @@ def build(
     buffers = tuple(dict.fromkeys([*storage.values(), *builder.kept.values()]))
     symbols = (*scalars(model), *strides(buffers))
     callbacks = tuple(builder.callbacks)
-    return Module(name, buffers, symbols, functions, int(checks), callbacks)
+    known: dict[Node, Node] = {
+        s: constants[s.name] for s in symbols if constants and s.name in constants
+    }
+    return Module(name, buffers, symbols, functions, int(checks), callbacks, known)
 
 
 def _copy(source: Buffer, target: Buffer) -> Stmt:
@@ -149,6 +159,8 @@ class Builder:
         self.alive: frozenset[Buffer] = frozenset()
         self.safe = safe
         self.checks = checks
+        #: What is known of the sizes.
+        self.context: Set
         self.callbacks: list[Callback] = []
         self.copies = 0
 
@@ -272,7 +284,7 @@ class Builder:
         ]
         guard = conjunction(ix.conjunction(tested), statement.guard)
         test = () if guard is None else (guard,)
-        roots = (*d.lhs, *d.values, *test)
+        roots = decided(scan.stage, self.context, (*d.lhs, *d.values, *test))
         convert = _Converter(self, statement, roots)
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))

@@ -99,6 +99,7 @@ class Report:
             are put in their place.
         free: those that may run in any order.
         partial: those that accumulate in storage apart, to be merged.
+        atomic: those whose instances may also meet: each is indivisible.
     """
 
     flow: Flow
@@ -106,6 +107,7 @@ class Report:
     direct: Mapping[int, frozenset[int]]
     free: frozenset[int]
     partial: frozenset[int] = frozenset()
+    atomic: frozenset[int] = frozenset()
     breaches: list[Breach] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     ran: dict[Key, Path] = field(default_factory=dict)
@@ -227,7 +229,8 @@ class Judge:
         self.copies = added - self.partial
         partial = frozenset(d.origin for d in definitions if d.func in self.partial)
         direct = _read_directly(definitions, schedule.form.base)
-        self.report = Report(meaning, self.stored, direct, self.free, partial)
+        met = frozenset(d.origin for d in definitions if d.serial in self.atomic)
+        self.report = Report(meaning, self.stored, direct, self.free, partial, met)
         #: Results of which only the value counts: partial ones of tuples have no versions.
         self.by_value = any(len(f.dtypes) > 1 for f in self.partial)
         #: Which element a copy holds.
@@ -495,8 +498,9 @@ def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tenso
     found: dict[Buffer, Tensor] = {}
     wrote_by = {s.name: s.func for s in schedule.model.statements}
     for b in module.buffers:
-        stage, kept, _ = b.name.partition(".kept")
-        tensor = wrote_by[max(filter(stage.startswith, wrote_by))] if kept else named[b.name]
+        name = (b.original or b).name
+        stage, kept, _ = name.partition(".kept")
+        tensor = wrote_by[max(filter(stage.startswith, wrote_by))] if kept else named[name]
         found[b] = tensor
     return found
 

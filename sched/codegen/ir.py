@@ -19,8 +19,8 @@ counted from the buffer's `origin`; after it, it is one offset, in elements or, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..lang.dtypes import Array, DType, Type, concrete
@@ -51,6 +51,8 @@ class Buffer:
     #: How many planes are kept along an axis: plane x lies at x modulo their number.
     fold: Window | None = None
     memory: Memory = AS_WRITTEN
+    #: What this is in another version of some code.
+    original: Buffer | None = None
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -237,6 +239,8 @@ class Module:
     floats as their bits in the low end); then `counters` error counters; then, if there are
     `callbacks`, the address of a `void (int64 *words)`, whose word 0 is the
     number of the callback; then the address of what `llvm.layout.CALL` says.
+
+    `constants` are what is known of the scalars.
     """
 
     name: str
@@ -245,6 +249,7 @@ class Module:
     functions: tuple[Function, ...]
     counters: int = 0
     callbacks: tuple[Callback, ...] = ()
+    constants: Mapping[Node, Node] = field(default_factory=dict)
 
 
 def scalar_dtype(scalar: Size | Param) -> DType:

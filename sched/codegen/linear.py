@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..lang import index as ix
-from ..lang.nodes import Const, Node, Op, Var, integer, postorder
+from ..lang.dtypes import int64
+from ..lang.nodes import Const, Node, Op, Size, Var, integer, postorder
+from .ir import dtype_of
 
 
 def coefficient(node: Node, var: Var) -> Node | None:
@@ -13,7 +17,7 @@ def coefficient(node: Node, var: Var) -> Node | None:
     for n in postorder(node):
         found[n] = _one(n, var, found)
     if found[node] is None:
-        whole = _whole(node)
+        whole = cancelled(node)
         return None if whole is node else coefficient(whole, var)
     return found[node]
 
@@ -32,6 +36,71 @@ def expanded(node: Node) -> tuple[dict[Node, int], int]:
     terms: dict[Node, int] = {}
     constant = _expand(node, 1, terms)
     return {x: times for x, times in terms.items() if times}, constant
+
+
+def cancelled(node: Node) -> Node:
+    """An index with (x // c) * c + x % c as x, where loops were fused, and without what is taken
+    away again."""
+    every: dict[Node, int] = {}
+    constant = _expand(node, 1, every)
+    terms = {part: times for part, times in every.items() if times}
+    changed = len(terms) < len(every)
+    for part in list(terms):
+        match part:
+            case Op(op="mod", operands=(x, Const(value=c))) if part in terms:
+                times = terms[part]
+                tiles = next((t for t in terms if _is_quotient(t, x, int(c))), None)
+                if tiles is not None and terms[tiles] == times * c:
+                    del terms[part], terms[tiles]
+                    constant += _expand(x, times, terms)
+                    changed = True
+    if not changed:
+        return node
+    total: Node = integer(constant)
+    for part, times in terms.items():
+        total = ix.add(total, ix.mul(part, integer(times)))
+    return total
+
+
+def magnitude(node: Node) -> int | None:
+    """What an index is not above, nor below its negative, as loops and sizes have it; None where
+    nothing is known: a Param or an element may be any number, and what is computed from it may
+    wrap around."""
+    found: dict[Node, int | None] = {}
+    for n in postorder(node):
+        found[n] = _most(n, found)
+    return found[node]
+
+
+#: Sizes are below 2**40; loops are over sizes, or over sums of them with small factors.
+_MOST = 2**48
+
+
+def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
+    match node:
+        case Const(value=value):
+            return abs(int(value)) if dtype_of(node).is_int else None
+        case Var() | Size():
+            return _MOST
+        case Op(op=op, operands=operands):
+            parts = [known[a] for a in (operands[1:] if op == "select" else operands)]
+            most = [p for p in parts if p is not None]
+            if len(most) < len(parts) or dtype_of(node) is not int64:
+                return None
+            match op, most:
+                case "add" | "sub", [a, b]:
+                    return a + b
+                case "mul", [a, b]:
+                    return a * b
+                case "min" | "max" | "select", [a, b]:
+                    return max(a, b)
+                case "neg", [a]:
+                    return a
+                case "floordiv", [a, _] if isinstance(operands[1], Const):
+                    return a
+                case "mod", [_, b] if isinstance(operands[1], Const):
+                    return b
+    return None
 
 
 def _one(node: Node, var: Var, known: dict[Node, Node | None]) -> Node | None:
@@ -86,30 +155,6 @@ def _together(a: int, b: int) -> int | None:
     return a + b if 0 in (a, b) else a if a == b else None
 
 
-def _whole(node: Node) -> Node:
-    """An index with (x // c) * c + x % c as x, where loops were fused, and without what is taken
-    away again."""
-    every: dict[Node, int] = {}
-    constant = _expand(node, 1, every)
-    terms = {part: times for part, times in every.items() if times}
-    changed = len(terms) < len(every)
-    for part in list(terms):
-        match part:
-            case Op(op="mod", operands=(x, Const(value=c))) if part in terms:
-                times = terms[part]
-                tiles = next((t for t in terms if _is_quotient(t, x, int(c))), None)
-                if tiles is not None and terms[tiles] == times * c:
-                    del terms[part], terms[tiles]
-                    constant += _expand(x, times, terms)
-                    changed = True
-    if not changed:
-        return node
-    total: Node = integer(constant)
-    for part, times in terms.items():
-        total = ix.add(total, ix.mul(part, integer(times)))
-    return total
-
-
 def _is_quotient(node: Node, x: Node, c: int) -> bool:
     match node:
         case Op(op="floordiv", operands=(y, Const(value=d))):
@@ -127,6 +172,8 @@ def _expand(node: Node, times: int, terms: dict[Node, int]) -> int:
             return _expand(a, times, terms) + _expand(b, times, terms)
         case Op(op="sub", operands=(a, b)):
             return _expand(a, times, terms) + _expand(b, -times, terms)
+        case Op(op="neg", operands=(a,)):
+            return _expand(a, -times, terms)
         case Op(op="mul", operands=(a, Const(value=c))):
             return _expand(a, times * int(c), terms)
         case Op(op="mul", operands=(Const(value=c), b)):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..lang.nodes import Node
 from ..poly.schedule import Schedule
 from ..steps import Log
 from .build import build
@@ -13,11 +12,11 @@ from .ir import Module
 from .llvm import CompiledCode, Target, assembly_of, compile_module, emit_module
 from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
+from .passes.fold_constants import fold_constants
 from .passes.full_lanes import full_lanes
 from .passes.hoist_conditions import hoist_conditions
 from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
-from .rewrite import map_expressions
 from .text import module_text
 from .verify import verify
 
@@ -29,12 +28,13 @@ VERIFIED = False
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
 #: The first ones only move loops and conditions about: `check` judges what they make.
 ON_LOOPS: tuple[Pass, ...] = (
+    fold_constants,
     single_iterations,
     full_lanes,
     hoist_conditions,
     split_loops,
 )
-PASSES: tuple[Pass, ...] = (*ON_LOOPS, expand_math, flatten_indices)
+PASSES: tuple[Pass, ...] = (*ON_LOOPS, expand_math, flatten_indices, fold_constants)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     log = Log()
     _ = schedule.nests, schedule.windows, schedule.copied  # steps of the schedule's own
     module = log.step("build", lambda: built(schedule, strided=strided, checks=checks), module_text)
-    flat = _passed(module, schedule.constants, log)
+    flat = _passed(module, log)
     text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
@@ -66,18 +66,18 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
 
 def assembly(schedule: Schedule, target: Target) -> str:
     """The machine code for contiguous arguments as text, for a machine that may be another one."""
-    flat = _passed(built(schedule), schedule.constants, Log())
+    flat = _passed(built(schedule), Log())
     return assembly_of(emit_module(flat, target), target)
 
 
-def _passed(module: Module, constants: Mapping[str, Node], log: Log) -> Module:
+def _passed(module: Module, log: Log) -> Module:
     """The loop IR after all passes."""
-    flat = _with_constants(module, constants)
+    flat = module
     if VERIFIED:
         verify(flat, flat=False)
     for number, run in enumerate(PASSES):
         flat = _run(run, flat, log)
-        if VERIFIED or run is PASSES[-1]:
+        if VERIFIED or number == len(PASSES) - 1:
             verify(flat, flat=number >= PASSES.index(flatten_indices))
     return flat
 
@@ -96,15 +96,9 @@ def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) ->
         memory=schedule.memory,
         hints=schedule.hints,
         atomic=schedule.atomic,
+        constants=schedule.constants,
+        context=schedule.context,
     )
-
-
-def _with_constants(module: Module, constants: Mapping[str, Node]) -> Module:
-    """The kernel with known sizes as constants."""
-    if not constants:
-        return module
-    fixed: dict[Node, Node] = {s: constants[s.name] for s in module.scalars if s.name in constants}
-    return map_expressions(module, lambda n: fixed.get(n, n))
 
 
 def _run(run: Pass, module: Module, log: Log) -> Module:

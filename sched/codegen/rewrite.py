@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from ..lang.nodes import Node, transform_all
-from .ir import Alloc, Call, Count, For, If, Module, Origin, Prefetch, Seq, Stmt, Store, Stores
+from .ir import (
+    Alloc,
+    Buffer,
+    Call,
+    Count,
+    For,
+    If,
+    Load,
+    Module,
+    Origin,
+    Prefetch,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+)
 
 Rule = Callable[[Node], Node]
 
@@ -88,6 +103,33 @@ def _stores(stores: tuple[Store, ...], rule: Rule) -> tuple[Store, ...]:
 
 def _origin(origin: Origin, point: Iterator[Node]) -> Origin:
     return replace(origin, point=tuple(next(point) for _ in origin.point))
+
+
+def map_buffers(stmt: Stmt, renamed: Mapping[Buffer, Buffer]) -> Stmt:
+    """A statement with other buffers in the place of some."""
+
+    def load(node: Node) -> Node:
+        if isinstance(node, Load) and node.buffer in renamed:
+            return Load(renamed[node.buffer], node.index, node.guard, node.type)
+        return node
+
+    def one(buffer: Buffer) -> Buffer:
+        return renamed.get(buffer, buffer)
+
+    def statement(stmt: Stmt) -> Stmt:
+        match stmt:
+            case Alloc(buffers=buffers):
+                return replace(stmt, buffers=tuple(map(one, buffers)))
+            case Stores(stores=stores):
+                return replace(stmt, stores=tuple(replace(s, buffer=one(s.buffer)) for s in stores))
+            case Prefetch(buffer=buffer):
+                return replace(stmt, buffer=one(buffer))
+            case Call(buffers=buffers):
+                return replace(stmt, buffers=tuple(map(one, buffers)))
+            case _:
+                return stmt
+
+    return map_statements(map_tree_expressions(stmt, load), statement) if renamed else stmt
 
 
 def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
-from ..lang.dtypes import bool_
+from ..lang import index as ix
+from ..lang.dtypes import bool_, int64
 from ..lang.nodes import Const, Node, Op
 from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, children, dtype_of
 from .rewrite import map_statements, map_tree_expressions
@@ -21,8 +24,19 @@ def truth(node: Node | None) -> bool | None:
 
 
 def folded(node: Node) -> Node:
-    """A node whose operands are simple, made simpler where one of them is a known condition."""
+    """A node whose operands are simple, made simpler where one of them is a constant: a known
+    condition, or an integer of an index."""
     match node:
+        case Op(op="add" | "sub" | "mul" as op, operands=(a, b)) if _is_index(node) and (
+            isinstance(a, Const) or isinstance(b, Const) or a is b
+        ):
+            return _ARITHMETIC[op](a, b)
+        case Op(op="floordiv" | "mod" as op, operands=(Const(), Const(value=c))) if (
+            _is_index(node) and c > 0
+        ):
+            return _ARITHMETIC[op](node.operands[0], int(c))
+        case Op(op=op, operands=(Const(value=x), Const(value=y))) if op in COMPARISONS:
+            return Const(COMPARISONS[op](x, y), bool_) if dtype_of(node).is_bool else node
         case Op(op="and", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
             return _either(a, b, True) if dtype_of(node).is_bool else node
         case Op(op="or", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
@@ -36,6 +50,18 @@ def folded(node: Node) -> Node:
                 return Load(node.buffer, node.index, None, node.type)
             return Const(0, dtype_of(node))
     return node
+
+
+def _is_index(node: Node) -> bool:
+    return dtype_of(node) is int64
+
+
+_ARITHMETIC: dict[str, Callable[..., Node]] = {
+    "add": ix.add, "sub": ix.sub, "mul": ix.mul, "floordiv": ix.floordiv, "mod": ix.mod,
+}  # fmt: skip
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
 
 
 def _either(a: Node, b: Node, neutral: bool) -> Node:

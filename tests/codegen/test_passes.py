@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import dedent
 
 import polysched as ps
-from polysched.codegen.lower import ON_LOOPS, built
+from polysched.codegen.lower import ON_LOOPS, PASSES, Pass, built
+from polysched.codegen.passes.full_lanes import full_lanes
+from polysched.codegen.passes.hoist_conditions import hoist_conditions
+from polysched.codegen.passes.single_iterations import single_iterations
+from polysched.codegen.passes.split_loops import split_loops
 from polysched.codegen.text import stmt_text
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
 
 
-def listed(s: ps.Schedule, passes: int, wanted: str) -> None:
-    """The loops of the last nest, after some of the passes."""
+def listed(s: ps.Schedule, last: Pass, wanted: str) -> None:
+    """The loops of the last nest, after the passes up to one."""
     module = built(s)
-    for run in ON_LOOPS[:passes]:
+    for run in ON_LOOPS[: ON_LOOPS.index(last) + 1]:
         module = run(module)
     found = stmt_text(module.functions[-1].body)
     assert found == dedent(wanted).strip("\n")
@@ -31,11 +36,11 @@ def rows() -> ps.Schedule:
 
 def test_whole_vectors_have_no_masks() -> None:
     listed(
-        rows(), 2,
+        rows(), full_lanes,
         """
         for i in [0, n):
           for j in [0, (m - 1) // 8 + 1):
-            if 7 < min(m - j * 8, 8):
+            if 7 + j * 8 < m:
               lanes ji#1 in [0, 0 + 8):
                 f[i, j * 8 + ji#1] = a[i, j * 8 + ji#1] * 2.0
             else:
@@ -47,7 +52,7 @@ def test_whole_vectors_have_no_masks() -> None:
 
 def test_whole_vectors_have_a_loop_of_their_own() -> None:
     listed(
-        rows(), 4,
+        rows(), split_loops,
         """
         for i in [0, n):
           for j in [0, max(min((m - 1) // 8 + 1, (-7 + m - 1) // 8 + 1), 0)):
@@ -69,10 +74,10 @@ def test_conditions_are_tested_in_front_of_loops_that_do_not_change_them() -> No
     s = ps.Schedule(f)
     s[f].update(0).vectorize(i, 8)
     listed(
-        s, 3,
+        s, hoist_conditions,
         """
         for i in [0, (n - 1) // 8 + 1):
-          if 7 < min(n - i * 8, 8):
+          if 7 + i * 8 < n:
             for k in [0, m):
               fold ii#1 in [0, 0 + 8):
                 f[i * 8 + ii#1] = f[i * 8 + ii#1] + a[k, i * 8 + ii#1]
@@ -92,7 +97,7 @@ def test_loops_of_one_iteration_are_gone() -> None:
     s[g].compute_root()
     s[g].compute_at(f, i)
     listed(
-        s, 1,
+        s, single_iterations,
         """
         for i in [0, n):
           store g at g.origin0 = i:
@@ -102,3 +107,87 @@ def test_loops_of_one_iteration_are_gone() -> None:
               f[i, j.2] = g[i, j.2] * 2
         """,
     )  # fmt: skip
+
+
+def test_whole_tiles_are_told_once_and_have_storage_of_their_own() -> None:
+    """Not in each iteration over k, and with elements that no loop moves."""
+    a, f = ps.Input("a", ps.float32, (n, m)), ps.Func("f", (n, m))
+    g = ps.Func("g", (n, m), ps.float32)
+    k = ps.RVar("k", 0, m)
+    g[i, j] = 0
+    g[i, j] += a[i, k]
+    f[i, j] = g[i, j] + 1
+    s = ps.Schedule(f)
+    u = s[g].update(0)
+    _, jo, ii, ji = s[f].tile(i, j, 2, 8)
+    s[f].vectorize(ji).unroll(ii)
+    s[g].compute_at(f, jo)
+    u.reorder(k, i, j)
+    for stage in (s[g], u):
+        stage.vectorize(j, 8).unroll(i)
+    module = built(s)
+    for run in PASSES:
+        module = run(module)
+    text = stmt_text(module.functions[-1].body)
+    whole, border = re.sub(r"ji[.#\d]+", "ji", text).split("else:")
+    wanted = """
+    for io in [0, (n - 1) // 2 + 1):
+      for jo in [0, (m - 1) // 8 + 1):
+        if (1 + io * 2 < n) & (7 + jo * 8 < m):
+          store g:
+            lanes ji in [0, 0 + 8):
+              g[ji] = 0.0
+            lanes ji in [0, 0 + 8):
+              g[8 + ji] = 0.0
+            for k in [0, m):
+              fold ji in [0, 0 + 8):
+                g[ji] = g[ji] + a[io * 2 * m + k]
+              fold ji in [0, 0 + 8):
+                g[8 + ji] = g[8 + ji] + a[(io * 2 + 1) * m + k]
+            lanes ji in [0, 0 + 8):
+              f[io * 2 * m + (jo * 8 + ji)] = g[ji] + 1.0
+            lanes ji in [0, 0 + 8):
+              f[(io * 2 + 1) * m + (jo * 8 + ji)] = g[8 + ji] + 1.0
+    """
+    assert whole.rstrip() == dedent(wanted).strip()
+    assert border.split(":")[0].strip() == "store g.border0"
+
+
+def test_what_a_param_says_may_wrap_around() -> None:
+    """p - i would, at the smallest p."""
+    p = ps.Param("p", ps.int64)
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(i < p, 1, 2)
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    kernel = s.compile()
+    for value in (-(2**63), -(2**63) + 5, -1, 3, 19, 2**63 - 1):
+        assert kernel(n=37, p=value).tolist() == [1 if k < value else 2 for k in range(37)]
+
+
+def test_products_with_large_factors_may_wrap_around() -> None:
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(i * 2**61 < 5, 1, 2)
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    wanted = [1 if (k * 2**61 + 2**63) % 2**64 - 2**63 < 5 else 2 for k in range(37)]
+    assert s.compile()(n=37).tolist() == wanted
+
+
+def test_conditions_that_hold_wherever_a_stage_runs_are_gone() -> None:
+    """The border is a piece of its own."""
+    a = ps.Input("a", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select((i >= 0) & (i < n), a[i], 0) + ps.select(i >= n, 1, 2)
+    (only,) = built(ps.Schedule(f)).functions
+    assert stmt_text(only.body).splitlines()[-1].strip() == "f[i] = a[i] + 2.0"
+
+
+def test_known_sizes_are_constants() -> None:
+    a, f = ps.Input("a", ps.float32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = a[i, j] * 2
+    s = ps.Schedule(f).fixed({"m": 7})
+    module = built(s)
+    for run in PASSES:
+        module = run(module)
+    assert "f[i * 7 + j] = a[i * 7 + j]" in stmt_text(module.functions[-1].body)

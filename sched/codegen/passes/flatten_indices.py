@@ -3,6 +3,9 @@
 B[i, j]   ->   B[(i - o0) * extent1 + (j - o1)]          contiguous: elements
 B[i, j]   ->   B[i * B.stride0 + j * B.stride1]          strided: bytes
 B[t, j]   ->   B[(t - o0) mod 2 * extent1 + (j - o1)]    folded to two planes
+
+Where an origin is a sum, what it takes away is gone: an element of a tile in registers is one that
+LLVM can tell from all others.
 """
 
 from __future__ import annotations
@@ -10,9 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...lang import index as ix
-from ...lang.nodes import Node
-from ..ir import Buffer, Load, Module, Prefetch, Stmt, Store
-from ..rewrite import map_expressions, map_module, map_stores
+from ...lang.nodes import Const, Node, Op, Size, Var, postorder
+from ..ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
+from ..linear import cancelled
+from ..rewrite import map_expressions, map_module, map_stores, map_tree_expressions
 from ..storage import stride
 
 
@@ -32,7 +36,31 @@ def flatten_indices(module: Module) -> Module:
             return replace(stmt, index=(offset(stmt.buffer, stmt.index),))
         return stmt
 
-    return map_module(map_stores(map_expressions(module, load), store), statement)
+    def folded(node: Node) -> Node:
+        if isinstance(node, Load):
+            index = (cancelled(node.index[0]),)
+            return Load(node.buffer, index, node.guard, node.type)
+        return node
+
+    flat = map_module(map_stores(map_expressions(module, load), store), statement)
+    flat = map_expressions(map_module(flat, _placed), folded)
+    return map_stores(flat, lambda s: replace(s, index=(cancelled(s.index[0]),)))
+
+
+def _placed(stmt: Stmt) -> Stmt:
+    """Storage whose origins are known as sums: they stand where they are used."""
+    if not isinstance(stmt, Alloc):
+        return stmt
+    known: dict[Node, Node] = {x: value for x, value in stmt.origin if _is_sum(value)}
+    body = map_tree_expressions(stmt.body, lambda n: known.get(n, n)) if known else stmt.body
+    return replace(stmt, origin=tuple(o for o in stmt.origin if o[0] not in known), body=body)
+
+
+def _is_sum(node: Node) -> bool:
+    return all(
+        isinstance(n, (Const, Size, Var)) or (isinstance(n, Op) and n.op in ("add", "sub", "mul"))
+        for n in postorder(node)
+    )
 
 
 def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:

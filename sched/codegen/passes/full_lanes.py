@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
+from ..inequalities import is_small, strongest
 from ..ir import For, If, Lanes, Load, Module, Stmt, Stores, dtype_of, expressions
 from ..linear import coefficient, direction
 from ..rewrite import map_module
@@ -32,9 +33,11 @@ def full_lanes(module: Module) -> Module:
         if not isinstance(stmt, Stores) or stmt.lanes is None or stmt.lanes.count == 1:
             return stmt
         known = _Known(stmt, stmt.lanes)
-        test = ix.conjunction(dict.fromkeys(known.tests))
-        if test is None:
+        if not known.tests:
             return stmt
+        test = ix.conjunction(strongest(known.tests))
+        if test is None:
+            return assuming(stmt, known.values)
         slow = _one_by_one(stmt, stmt.lanes) if known.chosen and _is_apart(stmt) else stmt
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
@@ -76,6 +79,8 @@ class _Known:
         """1 if a - b never falls from lane to lane, -1 if it never rises; else 0 or None."""
         if not dtype_of(a).is_int or any(isinstance(n, Load) for n in postorder(a, b)):
             return None
+        if not all(is_small(x) for x in (a, b) if self.lanes.var in postorder(x)):
+            return None  # it may wrap around
         steps = [coefficient(x, self.lanes.var) for x in (a, b)]
         constant = [ix.constant(x) for x in steps if x is not None]
         if len(constant) == 2 and None not in constant:

@@ -8,46 +8,80 @@ if y < n: B               ->   if x < n and y < n: A; B
                                else: if x < n: A
                                      if y < n: B
 
-so that whole tiles are full of work, and of no conditions. Only innermost loops are copied.
+so that whole tiles are full of work, and of no conditions. Innermost loops are copied for any
+condition; what is outside of them, for the choices that were made for these: up to the loop that
+tells the tile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from ...lang import index as ix
 from ...lang.nodes import Node, postorder
-from ..ir import Alloc, For, If, Load, Module, Seq, Stmt, Stores, walk
+from ..inequalities import strongest
+from ..ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
+from ..rewrite import map_buffers
 from ..simplify import TRUE, assuming, chosen, conjuncts, general
 
 MOST = 400
-"""A loop with so many statements inside is not copied."""
+"""What has so many statements inside is not copied."""
 
 
 def hoist_conditions(module: Module) -> Module:
     """Each loop twice, where it has such conditions: with all of them, and as it was."""
-    functions = tuple(replace(f, body=_hoisted(f.body)) for f in module.functions)
-    return module if functions == module.functions else replace(module, functions=functions)
+    hoister = _Hoister()
+    functions = tuple(replace(f, body=hoister.stmt(f.body)) for f in module.functions)
+    if functions == module.functions:
+        return module
+    return replace(module, functions=functions, buffers=(*module.buffers, *hoister.copies))
 
 
-def _hoisted(stmt: Stmt) -> Stmt:
-    match stmt:
-        case For(body=body):
-            loop = replace(stmt, body=_hoisted(body))
-            has_loops = any(isinstance(s, For) for s in chosen(loop.body))
-            return loop if has_loops else _versions(loop)
-        case Alloc(body=body):
-            return replace(stmt, body=_hoisted(body))
-        case If(body=body, otherwise=otherwise):
-            other = None if otherwise is None else _hoisted(otherwise)
-            return replace(stmt, body=_hoisted(body), otherwise=other)
-        case Seq(parts=parts):
-            runs = groupby(_flat(map(_hoisted, parts)), _is_short)
-            return Seq(tuple(x for short, run in runs for x in (_joined(run) if short else run)))
-        case _:
-            return stmt
+class _Hoister:
+    def __init__(self) -> None:
+        #: The storage of those versions of a tile that have conditions.
+        self.copies: list[Buffer] = []
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        """A statement with its loops in versions."""
+        match stmt:
+            case For(body=body, kind=kind):
+                loop = replace(stmt, body=self.stmt(body))
+                if not any(isinstance(s, For) for s in chosen(loop.body)):
+                    return _versions(loop, list(_invariant(loop, frozenset())))
+                return loop if kind == "parallel" else _versions(loop, _choices(loop))
+            case Alloc(body=body):
+                return self._storage(replace(stmt, body=self.stmt(body)))
+            case If(body=body, otherwise=otherwise):
+                other = None if otherwise is None else self.stmt(otherwise)
+                return replace(stmt, body=self.stmt(body), otherwise=other)
+            case Seq(parts=parts):
+                short = groupby(_flat(map(self.stmt, parts)), _is_short)
+                made = [x for is_short, run in short for x in (_joined(run) if is_short else run)]
+                alike = [_together(list(run)) for _, run in groupby(made, _tile)]
+                return alike[0] if len(alike) == 1 else Seq(tuple(alike))
+            case _:
+                return stmt
+
+    def _storage(self, stmt: Alloc) -> Stmt:
+        """Storage of a tile for each version of it: that of whole ones can stay in registers."""
+        made = _versions(stmt, _choices(stmt))
+        if not isinstance(made, If) or made.otherwise is None:
+            return made
+        renamed = {
+            b: replace(b, name=f"{b.name}.border{len(self.copies)}", original=b.original or b)
+            for b in stmt.buffers
+            if b.kind == "stack" and not _is_called(stmt, b)
+        }
+        self.copies += renamed.values()
+        return replace(made, otherwise=map_buffers(made.otherwise, renamed))
+
+
+def _is_called(stmt: Stmt, buffer: Buffer) -> bool:
+    """Whether somebody outside of the kernel is told where a buffer is."""
+    return any(isinstance(s, Call) and buffer in s.buffers for s in walk(stmt))
 
 
 def _flat(parts: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -66,19 +100,64 @@ def _is_short(stmt: Stmt) -> bool:
 def _joined(run: Iterable[Stmt]) -> tuple[Stmt, ...]:
     """Several conditions, one after the other, tested at once."""
     parts = tuple(run)
-    return parts if len(parts) < 2 else (_versions(Seq(parts)),)
+    if len(parts) < 2:
+        return parts
+    made = Seq(parts)
+    return (_versions(made, list(_invariant(made, frozenset()))),)
 
 
-def _versions(stmt: Stmt) -> Stmt:
-    """The statement, with all its conditions that do not depend on what is inside of it; else with
-    none."""
-    found = list(dict.fromkeys(_invariant(stmt, frozenset())))
-    size = sum(isinstance(s, Stores) for s in walk(stmt))
-    condition = ix.conjunction(found)
-    if condition is None or size > MOST:
+def _tile(stmt: Stmt) -> frozenset[Node]:
+    """What must hold for a statement to be that of a whole tile; nothing if it is the same for
+    all."""
+    return frozenset(strongest(_choices(stmt)))
+
+
+def _together(run: Sequence[Stmt]) -> Stmt:
+    """Statements about one tile: whole, or not."""
+    if len(run) == 1:
+        return run[0]
+    made = Seq(tuple(run))
+    return _versions(made, _choices(made))
+
+
+def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
+    """The statement where some conditions hold; else with choices for none of them."""
+    if not found or sum(isinstance(s, Stores) for s in walk(stmt)) > MOST:
         return stmt
     fast = assuming(stmt, dict.fromkeys(found, TRUE))
+    condition = ix.conjunction(strongest(found))
+    if condition is None:
+        return fast
     return If(condition, fast, general(stmt, set(found)), choice=True)
+
+
+def _choices(stmt: Stmt) -> list[Node]:
+    """The conditions of the choices in a statement that depend on nothing inside of it, nor on
+    what is in memory; but not of those that depend on it in part."""
+    found: dict[Node, None] = {}
+
+    def visit(stmt: Stmt, inside: frozenset[Node]) -> None:
+        match stmt:
+            case If(condition=condition) if stmt.choice:
+                parts = list(conjuncts(condition))
+                if not any(_depends(part, inside) for part in parts):
+                    found.update(dict.fromkeys(parts))
+            case If(body=body, otherwise=None):
+                visit(body, inside)
+            case For(var=var, body=body):
+                visit(body, inside | {var})
+            case Alloc(origin=origin, body=body):
+                visit(body, inside | {x for x, _ in origin})
+            case Seq(parts=parts):
+                for part in parts:
+                    visit(part, inside)
+
+    visit(stmt, frozenset())
+    return list(found)
+
+
+def _depends(condition: Node, inside: frozenset[Node]) -> bool:
+    return any(n in inside or isinstance(n, Load) for n in postorder(condition))
 
 
 def _invariant(stmt: Stmt, inside: frozenset[Node]) -> Iterator[Node]:
@@ -86,8 +165,7 @@ def _invariant(stmt: Stmt, inside: frozenset[Node]) -> Iterator[Node]:
     match stmt:
         case If(condition=condition, body=body, otherwise=otherwise):
             for part in conjuncts(condition):
-                nodes = postorder(part)
-                if not any(n in inside or isinstance(n, Load) for n in nodes):
+                if not _depends(part, inside):
                     yield part
             yield from _invariant(body, inside)
             if otherwise is not None:

@@ -1,0 +1,30 @@
+"""Conditions that are the same wherever a stage runs: where it copies what lies inside, or computes
+the middle of an image, nothing need be tested."""
+
+from __future__ import annotations
+
+from ..lang.dtypes import bool_
+from ..lang.nodes import Const, Node, Op, postorder, transform_all
+from ..poly.affine import condition
+from ..poly.isl import Set
+from ..poly.looptree import Stage
+from .ir import dtype_of
+from .simplify import COMPARISONS, folded
+
+
+def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The expressions without comparisons that hold in all instances of a stage, or in none."""
+    compared = [n for n in postorder(*roots) if isinstance(n, Op) and n.op in COMPARISONS]
+    if not compared:
+        return roots
+    frame = stage.statement.frame
+    visited = stage.padded.intersect_params(context)
+    known: dict[Node, Node] = {}
+    for node in compared:
+        if all(dtype_of(a).is_int for a in node.operands):
+            where = condition(frame, node)
+            if where.exact and visited.is_subset(where.set):
+                known[node] = Const(True, bool_)
+            elif where.exact and visited.is_disjoint(where.set):
+                known[node] = Const(False, bool_)
+    return transform_all(roots, lambda n: folded(known.get(n, n))) if known else roots

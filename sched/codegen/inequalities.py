@@ -1,0 +1,103 @@
+"""Comparisons of indices as sums that are not negative, so that one can tell which say the same.
+
+15 < min(n - 16 * j, 16)   ->   n - 16 * j - 16 >= 0      15 < 16 says nothing
+2 * k < (n - 1) // 16 + 1  ->   n - 32 * k - 1 >= 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import gcd
+
+from ..lang import index as ix
+from ..lang.nodes import Const, Node, Op, integer, postorder
+from .linear import expanded, magnitude
+
+#: Sums below this do not overflow.
+_MOST = 2**62
+
+#: Terms and a constant whose sum is >= 0.
+Sum = tuple[frozenset[tuple[Node, int]], int]
+
+
+def strongest(conditions: Iterable[Node]) -> tuple[Node, ...]:
+    """Conditions that hold together exactly where the given ones do, none of which is implied by
+    another one that differs from it in a constant."""
+    sums: dict[frozenset[tuple[Node, int]], int] = {}
+    others: dict[Node, None] = {}
+    for condition in conditions:
+        found = as_sums(condition)
+        if found is None:
+            others[condition] = None
+            continue
+        for terms, constant in found:
+            sums[terms] = min(constant, sums.get(terms, constant))
+    return (*(_comparison(terms, constant) for terms, constant in sums.items()), *others)
+
+
+def as_sums(condition: Node) -> list[Sum] | None:
+    """A condition as sums that are all >= 0; None where it is no such comparison."""
+    match condition:
+        case Op(op="lt", operands=(a, b)):
+            value = ix.sub(ix.sub(b, a), ix.ONE)
+        case Op(op="le", operands=(a, b)):
+            value = ix.sub(b, a)
+        case Op(op="gt", operands=(a, b)):
+            value = ix.sub(ix.sub(a, b), ix.ONE)
+        case Op(op="ge", operands=(a, b)):
+            value = ix.sub(a, b)
+        case _:
+            return None
+    if not is_small(value):
+        return None
+    found = [s for s in _sums(value) if s[0] or s[1] < 0]
+    return found if all(is_small(_total(dict(terms), c)) for terms, c in found) else None
+
+
+def is_small(value: Node) -> bool:
+    """Whether its parts can be moved from one side of a comparison to the other."""
+    most = magnitude(value)
+    return most is not None and most < _MOST
+
+
+def _sums(value: Node) -> Iterator[Sum]:
+    """Sums that are all >= 0 exactly where a value is."""
+    terms, constant = expanded(value)
+    for x, times in terms.items():
+        rest = {y: k for y, k in terms.items() if y is not x}
+        match x:
+            case Op(op="min" | "max" as op, operands=(a, b)) if (op == "min") == (times > 0):
+                for part in (a, b):
+                    yield from _sums(ix.add(_total(rest, constant), ix.mul(part, integer(times))))
+                return
+            case Op(op="floordiv", operands=(a, Const(value=d))) if times == 1 and d > 0:
+                # a // d >= -rest   iff   a >= d * -rest
+                scaled = {y: k * int(d) for y, k in rest.items()}
+                yield from _sums(ix.add(a, _total(scaled, constant * int(d))))
+                return
+            case Op(op="floordiv", operands=(a, Const(value=d))) if times == -1 and d > 0:
+                # rest >= a // d   iff   d * rest + d > a
+                scaled = {y: k * int(d) for y, k in rest.items()}
+                yield from _sums(ix.sub(_total(scaled, constant * int(d) + int(d) - 1), a))
+                return
+    common = gcd(*terms.values()) or 1
+    yield frozenset((x, k // common) for x, k in terms.items()), constant // common
+
+
+def _total(terms: dict[Node, int], constant: int) -> Node:
+    total: Node = integer(constant)
+    for x, times in terms.items():
+        total = ix.add(total, ix.mul(x, integer(times)))
+    return total
+
+
+def _comparison(terms: frozenset[tuple[Node, int]], constant: int) -> Node:
+    """less < more, without negative numbers: terms in the order of their names."""
+    ordered = sorted(terms, key=lambda t: _name(t[0]))
+    more = _total({x: k for x, k in ordered if k > 0}, max(constant + 1, 0))
+    less = _total({x: -k for x, k in ordered if k < 0}, max(-constant - 1, 0))
+    return ix.compare("lt", less, more)
+
+
+def _name(node: Node) -> str:
+    return " ".join(sorted(str(getattr(n, "name", "")) for n in postorder(node)))

@@ -1,0 +1,16 @@
+"""Arithmetic of constants is done, and what they decide is decided.
+
+A[0 * 16 + v]   ->   A[v]          1 < 2 and v < n   ->   v < n
+"""
+
+from __future__ import annotations
+
+from ..ir import Module
+from ..rewrite import map_expressions
+from ..simplify import folded
+
+
+def fold_constants(module: Module) -> Module:
+    """Every index and condition without what says nothing; sizes that are known are constants."""
+    known = module.constants
+    return map_expressions(module, lambda n: folded(known.get(n, n)))
