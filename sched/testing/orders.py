@@ -73,7 +73,11 @@ def misordered(report: Report) -> Iterator[Pair]:
         if pair.sink[0] in report.partial and report.flow.instances[pair.sink].place == pair.place:
             continue  # each iteration has begun anew
         allowed = {"before", "together"} if pair.kind == "anti" else {"before"}
-        if order not in (allowed | {"after", "lanes"} if relaxed else allowed):
+        if relaxed:
+            allowed |= {"after", "lanes"}
+        if relaxed and pair.source[0] in report.atomic:
+            allowed |= {"at once"}
+        if order not in allowed:
             yield pair
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
+from polysched.codegen.check import examine
 from polysched.testing import check
+from polysched.testing.orders import misordered
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -90,6 +92,14 @@ def test_iterations_at_once_have_storage_of_their_own() -> None:
     s = ps.Schedule(c)
     s["f"].parallel("t")
     check(s, sizes={"n": 3, "m": 2})
+
+
+def test_indivisible_accumulations_may_meet() -> None:
+    f = ps.Func("f", (n,), ps.int32)
+    f[i] = ps.sum(1, ps.RVar("r", 1, m))
+    s = ps.Schedule(f)
+    s["f.sum0"].update(0).atomic().parallel("r")
+    assert not list(misordered(examine(s, n=2, m=4)))
 
 
 @pytest.mark.slow
