@@ -41,6 +41,7 @@ class Case:
         reference: the results from the same keywords, by NumPy or SciPy in float64.
         sizes: those that are measured.
         tiny: those of a quick test.
+        known: those that the kernel is compiled for; it takes no others.
         check: those at which results are checked, where the reference would take too long at
             the measured ones; none for these.
         tolerance: largest error, relative to the largest magnitude in the reference.
@@ -59,6 +60,7 @@ class Case:
     tiny: Mapping[str, int]
     flops: Callable[..., float]
     schedule: Callable[[ps.Schedule], None] = unchanged
+    known: Mapping[str, int] = field(default_factory=dict)
     check: Mapping[str, int] = field(default_factory=dict)
     tolerance: float = 1e-4
     dtype: str = "f32"
@@ -67,7 +69,7 @@ class Case:
         """The program with its schedule."""
         s = ps.Schedule.default(self.build())
         self.schedule(s)
-        return s
+        return s.fixed(self.known)
 
     def arguments(self, sizes: Mapping[str, int]) -> Arguments:
         """The same ones in every process."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,23 @@ def _gelu_reference(X: Array, b: Array) -> Array:
     return v * scipy.special.expit(np.sqrt(8 / np.pi) * (v + 0.044715 * v**3))
 
 
-def in_lanes(s: ps.Schedule, name: str, rows: ps.Func, width: int = 4 * LANES) -> None:
-    """A reduction of a row as `width` of them, kept in registers, and these together."""
+def in_lanes(
+    s: ps.Schedule, name: str, k: str, width: int = 4 * LANES
+) -> Callable[[ps.Func, str], None]:
+    """A reduction of a row as `width` of them, kept in registers, and these together; gives what
+    says where."""
     u = s[name].update(0)
-    u.split("k", width, names=("ko", "lane"))
-    part = s[u.rfactor("lane")]
-    s[name].compute_at(rows, "i")
-    part.compute_at(rows, "i").vectorize("lane", LANES).unroll("lane")
-    part.update(0).vectorize("lane", LANES).unroll("lane")
-    s[name].update(0).vectorize("lane", LANES)
+    u.split(k, width, names=("ko", "lane"))
+    made = u.rfactor("lane")
+    part = s[made]
+
+    def place(func: ps.Func, loop: str) -> None:
+        s[name].compute_at(func, loop).update(0).vectorize("lane", LANES)
+        part.compute_at(func, loop).vectorize("lane", LANES).unroll("lane")
+        part.update(0).vectorize("lane", LANES).unroll("lane")
+        part.reorder_storage(*range(1, made.ndim), 0)
+
+    return place
 
 
 def softmax_rows(s: ps.Schedule) -> None:
@@ -49,9 +58,10 @@ def softmax_rows(s: ps.Schedule) -> None:
     (f,) = s.program.outputs
     s[f].parallel("i").vectorize("j", LANES)
     s["total"].update(0).reassociate()
-    in_lanes(s, "total", f)
+    total, top = (in_lanes(s, name, "k") for name in ("total", "top"))
+    total(f, "i")
     s["weight"].compute_at(f, "i").vectorize("j", LANES)
-    in_lanes(s, "top", f)
+    top(f, "i")
 
 
 def norm_rows(s: ps.Schedule) -> None:
@@ -60,27 +70,69 @@ def norm_rows(s: ps.Schedule) -> None:
     s[f].parallel("i").vectorize("j", LANES)
     for name in ("Y.sum1", "Y.sum0"):
         s[name].update(0).reassociate()
-        in_lanes(s, name, f)
+        in_lanes(s, name, "k")(f, "i")
 
 
 def gelu_rows(s: ps.Schedule) -> None:
     s["Y"].parallel("i").vectorize("j", LANES)
 
 
-def head_blocks(s: ps.Schedule) -> None:
-    """Not tuned: all keys for four queries at a time."""
-    f = s["O"]
-    io, _ = f.split("i", 4)
-    f.parallel(io).vectorize("c", LANES)
-    for name in ("O.sum1", "O.sum0", "weight", "weight.max0", "score", "score.sum0"):
-        s[name].compute_at(f, io)
-    s["O.sum0"].update(0).reorder("r", "c").vectorize("c", LANES)
-    s["weight"].vectorize("j", LANES)
+def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -> None:
+    """A matrix, copied so that `rows` is along its columns: vectors of them."""
+    copy = s[reader.stage(tensor, at=reader.loops[0], layout=(loop, rows))].compute_root()
+    copy.split(rows, LANES, names=("ro", "ri"))
+    copy.reorder("ro", loop, "ri").vectorize("ri").parallel("ro")
 
 
-def lstm_steps(s: ps.Schedule) -> None:
-    """Not tuned: the window of states slides along the steps of the result."""
+def head_blocks(s: ps.Schedule, queries: int = 4, columns: int = 4 * LANES) -> None:
+    """All keys for some queries at a time; both products in tiles in registers. Heads on
+    threads."""
+    f, blocks = s["O"], {"O": "c", "score": "j"}
+    transposed(s, "K", s["score.sum0"].update(0), "k", "j")
+    s["O.sum1"].update(0).reassociate()
+    total, top = (in_lanes(s, name, "r") for name in ("O.sum1", "weight.max0"))
+    f.split("i", queries, names=("io", "i"))
+    f.parallel("h")
+
+    def tile(name: str) -> None:
+        whole, begin, update = s[name], s[f"{name}.sum0"], s[f"{name}.sum0"].update(0)
+        x, k = blocks[name], update.loops[-1]
+        whole.split(x, columns, names=("to", "ti"))
+        whole.reorder("to", "i", "ti").vectorize("ti", LANES).unroll("ti").unroll("i")
+        begin.compute_at(whole, "to")
+        update.reorder(k, "h", "i", x)
+        for stage in (begin, update):
+            stage.vectorize(x, LANES).unroll(x).unroll("i")
+
+    tile("O")
+    total("O", "io")
+    s["weight"].compute_at(f, "io").vectorize("j", LANES)
+    top("O", "io")
+    s["score"].compute_at(f, "io")
+    tile("score")
+
+
+def lstm_steps(s: ps.Schedule, steps: int = 8, units: int = 2 * LANES) -> None:
+    """What inputs give, for all steps at once: products of matrices. Then the steps, whose window
+    of states slides along, with the units on threads."""
     s["h.piece(0)"].compute_at("y", "t").store_root()
+    for name in ("c.sum0", "c.sum2", "c.sum4", "h.sum0"):
+        f, u = s[name].compute_root(), s[name].update(0)
+        transposed(s, "W", u, "d", "j")
+        f.shift("t", -1)
+        u.shift("t", -1)
+        u.tile("t", "j", steps, units)
+        u.reorder("jo", "to", "d", "ti", "ji").parallel("jo")
+        f.compute_at(u, "to").vectorize("j", LANES).unroll("j").unroll("t")
+        u.accumulate_at("to").vectorize("ji", LANES).unroll("ji").unroll("ti")
+    for name in ("c.sum1", "c.sum3", "c.sum5", "h.sum1"):
+        f, u = s[name].vectorize("j", LANES), s[name].update(0)
+        transposed(s, "R", u, "k", "j")
+        u.split("j", 4 * units, names=("jo", "j"))
+        u.reorder("jo", "k", "j").parallel("jo")
+        u.accumulate_at("jo").vectorize("j", LANES).unroll("j")
+    for name in ("c.piece(1)", "h.piece(1)", "y"):
+        s[name].vectorize("j", LANES)
 
 
 def _layer(name: str, gallery: str, **more: Any) -> Case:

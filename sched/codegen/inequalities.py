@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
 from ..lang import index as ix
@@ -33,6 +33,31 @@ def strongest(conditions: Iterable[Node]) -> tuple[Node, ...]:
         for terms, constant in found:
             sums[terms] = min(constant, sums.get(terms, constant))
     return (*(_comparison(terms, constant) for terms, constant in sums.items()), *others)
+
+
+def compatible(conditions: Sequence[Node]) -> list[Node]:
+    """Conditions without those that never hold together with another one of them: the first
+    iteration of a loop and the others, say."""
+    sums = {c: _equal_sums(c) for c in conditions}
+    least: dict[frozenset[tuple[Node, int]], int] = {}
+    for found in sums.values():
+        for terms, constant in found:
+            least[terms] = min(constant, least.get(terms, constant))
+
+    def excluded(terms: frozenset[tuple[Node, int]], constant: int) -> bool:
+        opposite = least.get(frozenset((x, -k) for x, k in terms))
+        return opposite is not None and opposite + constant < 0
+
+    return [c for c in conditions if not any(excluded(*s) for s in sums[c])]
+
+
+def _equal_sums(condition: Node) -> list[Sum]:
+    match condition:
+        case Op(op="eq", operands=(a, b)):
+            parts = (ix.compare("le", a, b), ix.compare("ge", a, b))
+            return [s for part in parts for s in as_sums(part) or ()]
+        case _:
+            return as_sums(condition) or []
 
 
 def as_sums(condition: Node) -> list[Sum] | None:

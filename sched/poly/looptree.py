@@ -154,7 +154,7 @@ class Produce:
     demand: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Keep:
     """What a stage accumulates is kept in storage of its own while the body runs: copied in
     first, as far as it has values already, and written back once.

@@ -21,7 +21,7 @@ from itertools import groupby
 
 from ...lang import index as ix
 from ...lang.nodes import Node, postorder
-from ..inequalities import strongest
+from ..inequalities import compatible, strongest
 from ..ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
 from ..rewrite import map_buffers
 from ..simplify import TRUE, assuming, chosen, conjuncts, general
@@ -122,6 +122,7 @@ def _together(run: Sequence[Stmt]) -> Stmt:
 
 def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
     """The statement where some conditions hold; else with choices for none of them."""
+    found = compatible(found)
     if not found or sum(isinstance(s, Stores) for s in walk(stmt)) > MOST:
         return stmt
     fast = assuming(stmt, dict.fromkeys(found, TRUE))

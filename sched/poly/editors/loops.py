@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ...lang.nodes import Node, substitute
 from ..directives import keeping, loops as nests, mapping, tails
@@ -15,6 +16,10 @@ from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
 """What loops are said to be."""
+
+_copied: WeakValueDictionary[int, Keep] = WeakValueDictionary()
+"""What has been found to be copied in and back by loops. What is around a node is part of the
+coordinates of its stages."""
 
 
 class LoopEditor(BaseEditor):
@@ -184,7 +189,9 @@ class LoopEditor(BaseEditor):
                             f"{other} uses what {stage.name} keeps to itself inside of a loop",
                             "place it outside of that loop",
                         )
-                    copies(node, depth, self.symbols)
+                    if _copied.get(id(node)) is not node:
+                        copies(node, depth, self.symbols)
+                        _copied[id(node)] = node
                 depth += isinstance(node, Loop)
 
     def _check_count(self, at: At) -> None:
