@@ -23,26 +23,54 @@ def grid_rows(s: ps.Schedule) -> None:
     s["blurred"].parallel("y")
 
 
+def without_borders(s: ps.Schedule) -> None:
+    """What lies beyond an edge is looked up where it is needed."""
+    for f in s.funcs:
+        if f.name.endswith("_repeat_edge"):
+            s[f].compute_inline()
+
+
+def by_rows(s: ps.Schedule, name: str, *rows: str, chunk: int = 4) -> None:
+    """A level by rows, each after what is computed for it; some of them a task."""
+    s[name].parallel("y", chunk).vectorize("x", LANES)
+    for other in rows:
+        s[other].compute_at(name, "yi").vectorize("x", LANES)
+
+
 def interpolate_rows(s: ps.Schedule) -> None:
-    """Not tuned: level by level, by rows; each level is stored."""
-    for k in (1, 2, 3):
-        s[f"down{k}"].parallel("y").vectorize("x", LANES)
-        s[f"down{k}_rows"].compute_at(f"down{k}", "y").vectorize("x", LANES)
-    for k in (0, 1, 2):
-        s[f"filled{k}"].parallel("y").vectorize("x", LANES)
-        s[f"up{k}_rows"].compute_at(f"filled{k}", "y").vectorize("x", LANES)
-    s["result"].parallel("y").vectorize("x", LANES)
+    """Level by level; the last one with all its colours at once."""
+    with s.batch():
+        without_borders(s)
+        s["down0"].compute_inline()
+        for k in (1, 2, 3):
+            by_rows(s, f"down{k}", f"down{k}_rows")
+        for k in (1, 2):
+            by_rows(s, f"filled{k}", f"up{k}_rows")
+        s["result"].reorder("y", "c", "x")
+        by_rows(s, "result", "filled0")
+        s["up0_rows"].compute_at("filled0", "y").vectorize("x", LANES)
 
 
-def laplacian_rows(s: ps.Schedule) -> None:
-    """Not tuned, as above."""
-    for j in (1, 2, 3):
-        for name in ("g", "plain") if j < 3 else ("g",):
-            s[f"{name}{j}"].parallel("y").vectorize("x", LANES)
-            s[f"{name}{j}_rows"].compute_at(f"{name}{j}", "y").vectorize("x", LANES)
-    for j in (0, 1, 2):
-        s[f"detail{j}"].parallel("y").vectorize("x", LANES)
-        s[f"out{j}"].parallel("y")
+def laplacian_rows(s: ps.Schedule, strip: int = 16) -> None:
+    """Level by level. The shades of the finest one are never stored: rows of them slide down each
+    strip of the next one, and each row of the result has its own."""
+    with s.batch():
+        without_borders(s)
+        shades, again = s["enhanced"], s["enhanced"].clone_in("detail0")
+        for j in (1, 2):
+            s[f"detail{j}"].compute_inline()
+            by_rows(s, f"plain{j}", f"plain{j}_rows")
+            by_rows(s, f"out{j}", f"up{j}_rows", f"out_up{j}_rows")
+        for j in (2, 3):
+            by_rows(s, f"g{j}", f"g{j}_rows")
+        by_rows(s, "out3", "plain3_rows")
+        by_rows(s, "out0", "detail0", "up0_rows", "out_up0_rows")
+        s[again].compute_at("out0", "yi").vectorize("x", LANES)
+        g = s["g1"]
+        g.split("y", strip, names=("yo", "y"))
+        g.reorder("yo", "k", "y", "x").parallel("yo").vectorize("x", LANES)
+        s["g1_rows"].compute_at(g, "y").vectorize("x", LANES)
+        shades.compute_at(g, "y").store_at(g, "k").vectorize("x", LANES)
 
 
 def _pipeline(

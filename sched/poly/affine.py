@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..lang.admission import SIZE_LIMIT
 from ..lang.dtypes import INDEX, concrete
@@ -56,16 +57,23 @@ class Condition:
         return Condition(self.set.complement(), True)
 
 
-def access_relation(frame: Frame, index: Sequence[Node]) -> Relation:
-    """{ point of the frame -> index }"""
+@lru_cache(2048)
+def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
+    """{ point of the frame -> index }
+
+    Kept, since each directive that changes definitions asks anew about all others.
+    """
     builder = _Builder(frame, index)
     values = [builder.value[x] for x in index]
     exact = relation(values, builder.frame)
+    if not builder.unknowns:
+        exact = exact.coalesce()
+        return Relation(exact, False, exact)
     maps = [
         _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
         for bounds in (builder.bounds(typed=True), builder.bounds(typed=False))
     ]
-    return Relation(maps[0], bool(builder.unknowns), maps[1])
+    return Relation(maps[0], True, maps[1])
 
 
 def affine_value(frame: Frame, node: Node) -> PwAff | None:

@@ -110,9 +110,9 @@ def _put(tree: Tree, place: Place, nodes: tuple[Tree, ...]) -> Tree | None:
 
 def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     """A node with another body; itself where that is the same."""
-    if not isinstance(tree, Stage) and len(body) == len(tree.body):
-        if all(a is b for a, b in zip(body, tree.body, strict=True)):
-            return tree
+    old = () if isinstance(tree, Stage) else tree.body
+    if len(body) == len(old) and all(a is b for a, b in zip(body, old, strict=True)):
+        return tree
     match tree:
         case Loop() | Alloc() | Produce() | Keep():
             return replace(tree, body=body)

@@ -89,6 +89,51 @@ def test_strided_loads(step: int) -> None:
     assert count == (step if step <= 4 else 0)
 
 
+NEAR: dict[str, Callable[[ps.Expr], ps.Expr]] = {
+    "each twice": lambda x: x // 2,
+    "a neighbour and itself": lambda x: x // 2 + x % 2,
+    "the other of a pair": lambda x: x // 2 * 2 + 1 - x % 2,
+    "thirds": lambda x: (5 * x + 4) // 3,
+    "one of a tile": lambda x: x // 8,
+    "backwards in tiles": lambda x: x // 4 * 4 + 3 - x % 4,
+    "uneven": lambda x: x // 16 * 16 + 3 * x % 16,
+    "far apart": lambda x: 40 * (x % 2) + x // 2,
+}
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+@pytest.mark.parametrize("where", NEAR)
+def test_loads_of_elements_near_each_other(where: str, dtype: str, lanes: int) -> None:
+    """None reads beyond the first and the last one that a lane needs."""
+    a = ps.Input("a", getattr(ps, dtype), (m,))
+    f = ps.Func("f", (n,))
+    f[i] = a[NEAR[where](i)]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, lanes)
+
+    def last(size: int) -> int:
+        index = NEAR[where](np.arange(max(size, 1)))  # type: ignore[arg-type]
+        return int(np.max(index)) + 1  # type: ignore[call-overload]
+
+    plain, kernel = ps.Schedule(f).compile(), s.compile()
+    make = inputs(dtype, last)
+    for size in SIZES:
+        a_ = make(size)
+        assert np.array_equal(plain(n=size, **a_), kernel(n=size, **a_))
+
+
+def test_loads_near_each_other_are_shuffles() -> None:
+    a = ps.Input("a", ps.float32, (m,))
+    f = ps.Func("f", (n,))
+    f[i] = a[i // 2 + i % 2]
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8)
+    text = kernel_text(s)
+    assert "<i32 0, i32 1, i32 1, i32 2, i32 2, i32 3, i32 3, i32 0>" in text
+    assert "load <4 x float>, ptr" in text
+
+
 def test_what_does_not_move_is_loaded_once() -> None:
     a = ps.Input("a", ps.float32, (n,))
     f = ps.Func("f", (n, m))

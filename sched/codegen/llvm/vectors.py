@@ -2,7 +2,8 @@
 
 An index that moves by 1 from lane to lane is a load of a vector; by -1, one that is turned round;
 by 2 to 4, a few loads, of which the last ends where the last lane reads, and shuffles; not at all,
-one element in all lanes. Anything else loads lane by lane. What only some lanes load or store is
+one element in all lanes; one that is known to be near another in each lane, as x // 2 is, the same
+way. Anything else loads lane by lane. What only some lanes load or store is
 masked. No lane touches memory that it does not have to.
 """
 
@@ -16,7 +17,7 @@ from ...lang.dtypes import DType, bool_, int64
 from ...lang.errors import InternalError
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
 from .. import ir
-from ..linear import coefficient
+from ..linear import Apart, apart, coefficient
 from . import instructions
 from .builder import Builder
 from .expressions import Evaluator
@@ -38,6 +39,7 @@ class Vectors:
         self._splats: dict[Value, Value] = {}
         self._varying: dict[Node, bool] = {}
         self._strides: dict[Node, Node | None] = {}
+        self._patterns: dict[Node, Apart | None] = {}
 
     # expressions ------------------------------------------------------------------------------
     def varies(self, node: Node) -> bool:
@@ -88,6 +90,15 @@ class Vectors:
         whole, rest = divmod(step, buffer.dtype.itemsize)
         return None if rest else whole
 
+    def pattern(self, buffer: ir.Buffer, index: Node) -> Apart | None:
+        """Where lanes load that are near each other, if that is known."""
+        if index not in self._patterns:
+            steps = tuple(k * self.lanes.step for k in range(self.count))
+            found = apart(index, self.lanes.var, Apart(self.lanes.lo, steps))
+            near = found is not None and _span(found) <= MOST_STRIDE * self.count
+            self._patterns[index] = found if near and not buffer.strided else None
+        return self._patterns[index]
+
     def _operands(self, node: Node) -> Sequence[Node]:
         """What has to be known in all lanes before a node is."""
         if not self.varies(node):
@@ -97,6 +108,7 @@ class Vectors:
             masks = [x for x in (node.guard,) if x is not None and self.varies(x)]
             step = self.stride(node.buffer, index)
             whole = step is not None and (step in (0, 1, -1) or not masks)
+            whole = whole or (not masks and self.pattern(node.buffer, index) is not None)
             return masks if whole else [*masks, index]
         return node.args
 
@@ -126,6 +138,10 @@ class Vectors:
         if x not in self._splats:
             self._splats[x] = splat(self.builder, x, self.count)
         return self._splats[x]
+
+
+def _span(pattern: Apart) -> int:
+    return max(pattern.offsets) + 1 - min(pattern.offsets)
 
 
 def splat(b: Builder, x: Value, lanes: int) -> Value:
@@ -199,13 +215,10 @@ class _Loads:
         zero = constant(0, self.dtype, self.count)
         return b.phi(self.dtype, [(value, last), (zero, before)])
 
-    def _address(self, lane: int, shift: int = 0, is_there: bool = True) -> str:
-        """Where a lane reads, and so many elements on."""
+    def _address(self, lane: int, is_there: bool = True) -> str:
+        """Where a lane reads."""
         v = self.vectors
         index = v.at_lane(self.index, lane)
-        if shift:
-            unit = self.dtype.itemsize if self.buffer.strided else 1
-            index = ix.add(index, integer(shift * unit))
         v.evaluator.also(index)
         return v.evaluator.address(self.buffer, (index,), is_there)
 
@@ -219,31 +232,47 @@ class _Loads:
         if step == -1:
             found = b.load(self._address(n - 1), self.dtype, n)
             return shuffled(b, found, found, backwards(n))
-        if step is not None and 2 <= step <= MOST_STRIDE and n > 1:
-            return self._every(step)
+        pattern = self.vectors.pattern(self.buffer, self.index)
+        if pattern is not None and n > 1:
+            return self._near(pattern)
         return self._one_by_one(step)
 
-    def _every(self, step: int) -> Value:
-        """Every second, third or fourth element."""
+    def _near(self, pattern: Apart) -> Value:
+        """A few vectors, between the first and the last element that a lane needs, and what lanes
+        need of them."""
         b, n = self.builder, self.count
-        last = step * (n - 1)
-        starts = [*range(0, last + 1 - n, n), last + 1 - n]
+        first, span = min(pattern.offsets), _span(pattern)
+        if span == 1:
+            where = self._place(ix.add(pattern.base, integer(first)))
+            return self.vectors.splat(b.load(where, self.dtype))
+        size = min(n, 1 << (span.bit_length() - 1))
+        starts = list(dict.fromkeys([*range(0, span + 1 - size, size), span - size]))
         found: Value | None = None
-        have = 0
+        have: set[int] = set()
         for start in starts:
-            lanes = [k for k in range(have, n) if start <= k * step < start + n]
-            part = b.load(self._address(0, start), self.dtype, n)
-            picks = [k * step - start for k in lanes]
+            at = [k - first - start for k in pattern.offsets]
+            mine = [k for k in range(n) if k not in have and 0 <= at[k] < size]
+            if not mine:
+                continue
+            part = b.load(
+                self._place(ix.add(pattern.base, integer(first + start))), self.dtype, size
+            )
             if found is None:
-                order = [*picks, *[0] * (n - len(picks))]
-                found = shuffled(b, part, part, order)
+                found = shuffled(b, part, part, [at[k] if k in mine else 0 for k in range(n)])
             else:
-                order = [*range(have), *(n + p for p in picks), *[0] * (n - have - len(picks))]
-                found = shuffled(b, found, part, order)
-            have += len(lanes)
+                if size < n:
+                    part = shuffled(b, part, part, [k % size for k in range(n)])
+                found = shuffled(b, found, part, [n + at[k] if k in mine else k for k in range(n)])
+            have.update(mine)
         assert found is not None
-        assert have == n
+        assert len(have) == n
         return found
+
+    def _place(self, index: Node) -> str:
+        """The address of an element that is the same for all lanes."""
+        v = self.vectors
+        v.evaluator.also(index)
+        return v.evaluator.address(self.buffer, (index,))
 
     def _one_by_one(self, step: int | None) -> Value:
         """Lane by lane; where lanes stand is computed in all of them, if data say it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -136,13 +137,18 @@ class LoopDirectives(Handle):
         check_factor(directive, factor)
         with self._together(directive, name, factor):
             if directive == "parallel":
-                self.split(name, factor, names=(name, f"{name}i"))
+                self.split(name, factor, names=(name, self._unused(f"{name}i")))
                 self._do(directive, loop=name)
             else:
-                inner = f"{name}i"
-                self.split(name, factor, names=(name, inner))
-                self._do(directive, loop=inner)
+                _, inner = self.split(name, factor, names=(name, self._unused(f"{name}i")))
+                self._do(directive, loop=inner.name)
         return self
+
+    def _unused(self, name: str) -> str:
+        """A name that no loop of the stage has: xi, xi2, xi3, ..."""
+        taken = {x.name for x in self.loops}
+        numbered = (f"{name}{k}" for k in itertools.count(2))
+        return next(x for x in itertools.chain([name], numbered) if x not in taken)
 
     def unroll_and_jam(self, loop: Loop, factor: int) -> Self:
         """Splits a loop and unrolls the inner part innermost, below all loops inside.

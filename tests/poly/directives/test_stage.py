@@ -259,3 +259,38 @@ def test_refuses_no_loop() -> None:
     s = ps.Schedule(product())
     with refused(s, "C.update(0) has no loop io", hint="its loops are i, j, k"):
         s["C.update(0)"].stage("A", at="io")
+
+
+def pixels() -> ps.Schedule:
+    """A filter of one row, as a product over tiles of 2 by 3 pixels that lie together."""
+    h, w, channels = ps.sizes("h w channels")
+    image = ps.Input("image", ps.float32, (channels, h, w))
+    weight = ps.Input("weight", ps.float32, (channels, 1))
+    y, x = ps.vars("y x")
+    r, ry = ps.rdom("r ry", (0, channels), (0, 1))
+    f = ps.Func("f", (h, w), ps.float32)
+    f[y, x] = 0.0
+    f[y, x] += weight[r, ry] * image[r, y + ry, x]
+    s = ps.Schedule(f)
+    u = s["f"].update(0)
+    with s.batch():
+        u.split("y", 2, tail="pad", names=("yo", "yi"))
+        u.split("x", 3, tail="pad", names=("xo", "xi"))
+        u.reorder("yo", "xo", "r", "ry", "yi", "xi")
+        u.fuse("yi", "xi", name="p")
+        u.accumulate_at("xo")
+        u.stage("image", at="xo", layout=("r", "p"), pad=True)
+    return s
+
+
+def test_loops_that_were_fused_lay_out_whole_tiles() -> None:
+    """Which row of the filter it is, no loop need tell: it has one."""
+    s = pixels()
+    assert "store image.xo[1, 1, channels, 6]" in str(s)
+    judged(s, h=3, w=4, channels=2)
+    same(s, over=ODD)
+
+
+def test_known_sizes_tell_an_element_too() -> None:
+    s = pixels().fixed({"w": 3})
+    same(s, over=(0, 1, 4), w=3)

@@ -24,6 +24,16 @@ def test_listing() -> None:
     )
 
 
+def test_a_loop_of_vectors() -> None:
+    """The inner loop is called so that no other one is."""
+    s = ps.Schedule(plane())
+    s["f"].vectorize(j, 4).unroll(j, 2)
+    assert [(x.name, x.kind) for x in s["f"].loops][1:] == [
+        ("j", "serial"), ("ji2", "unrolled"), ("ji", "vector"),
+    ]  # fmt: skip
+    same(s, over=(0, 1, 7, 9, 16))
+
+
 def test_values() -> None:
     s = ps.Schedule(product())
     s["C"].update(0).unroll(i, 2).unroll("k", 3)
