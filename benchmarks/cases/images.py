@@ -23,8 +23,8 @@ def blur_strips(s: ps.Schedule) -> None:
 
 
 def unsharp_strips(s: ps.Schedule) -> None:
-    """As above; pixels and colours are one row of numbers."""
-    f = s["sharp"]
+    """As above; pixels and colours are one row of numbers, which nobody reads soon."""
+    f = s["sharp"].stream()
     yo, y = f.split("y", 32)
     f.parallel(yo).vectorize(f.fuse("x", "c"), LANES)
     s["image_repeat_edge"].compute_inline()

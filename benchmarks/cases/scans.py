@@ -10,12 +10,29 @@ from gallery.registry import find
 import polysched as ps
 
 
-def columns(s: ps.Schedule) -> None:
-    """Not tuned: along columns, vectors of them; along rows, rows on threads."""
-    for name in ("down", "up"):
-        s[name].vectorize("x", 16)
-    for name in ("right", "left"):
-        s[name].parallel("y")
+def tables(s: ps.Schedule, rows: int = 125) -> None:
+    """A table for some rows of the image on each thread; then these together."""
+    u = s["count"].update(0)
+    u.split("ry", rows, names=("ro", "ry"))
+    part = s[u.rfactor("ro")]
+    part.parallel("ro").vectorize("b", 16)
+    part.update(0).parallel("ro").unroll("rx", 8)
+    s["count"].update(0).reorder("ro", "b").vectorize("b", 16)
+
+
+def strips(s: ps.Schedule, columns: int = 256, rows: int = 4) -> None:
+    """Along columns, strips of vectors of them, down and up again; along rows, some rows at a time,
+    which do not wait for each other."""
+    up, down, left, right = (s[name] for name in ("up", "down", "left", "right"))
+    up.split("x", columns, names=("xo", "x"))
+    up.reorder("xo", "y.down", "x").parallel("xo")
+    down.compute_at("up", "xo")
+    for stage in (up, down):
+        stage.vectorize("x", 16).unroll("x")
+    left.split("y", rows, names=("yo", "y"))
+    right.compute_at(left.parallel("yo"), "yo")
+    left.reorder("x.down", "y").unroll("y")
+    right.reorder("x", "y").unroll("y")
 
 
 def _scan(name: str, gallery: str, **more: Any) -> Case:
@@ -36,6 +53,7 @@ CASES = (
         "histogram",
         size="4M u8",
         peers="numpy halide numba gcc",
+        schedule=tables,
         sizes={"h": 2000, "w": 2000},
         tiny={"h": 41, "w": 37},
         tolerance=0.0,
@@ -57,7 +75,7 @@ CASES = (
         "smooth_image",
         size="2048 x 2048",
         peers="halide numba gcc scipy",
-        schedule=columns,
+        schedule=strips,
         sizes={"h": 2048, "w": 2048},
         tiny={"h": 41, "w": 37},
         flops=lambda h, w: 4 * 3.0 * h * w,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +15,20 @@ from ..lang.errors import CallValueError
 _OVERLAP_WORK = 10_000
 
 
+#: What large outputs are aligned to: a line of the cache, so that no vector reaches into two.
+_LINE = 64
+_LARGE = 1 << 12
+
+
 def allocate(name: str, shape: tuple[int, ...], dtype: DType) -> Array:
     """A new array for an output."""
+    size = math.prod(shape) * dtype.itemsize
     try:
-        return np.empty(shape, dtype.numpy)
+        if size < _LARGE:
+            return np.empty(shape, dtype.numpy)
+        block = np.empty(size + _LINE, np.uint8)
+        start = -block.ctypes.data % _LINE
+        return block[start : start + size].view(dtype.numpy).reshape(shape)
     except (MemoryError, ValueError) as error:
         raise CallValueError(
             f"the output {name} of shape {shape} does not fit into memory: {error}",

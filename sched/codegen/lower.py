@@ -10,6 +10,7 @@ from ..steps import Log
 from .build import build
 from .ir import Module
 from .llvm import CompiledCode, Target, assembly_of, compile_module, emit_module
+from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math
 from .passes.flatten_indices import flatten_indices
 from .passes.fold_constants import fold_constants
@@ -34,7 +35,7 @@ ON_LOOPS: tuple[Pass, ...] = (
     hoist_conditions,
     split_loops,
 )
-PASSES: tuple[Pass, ...] = (*ON_LOOPS, expand_math, flatten_indices, fold_constants)
+PASSES: tuple[Pass, ...] = (*ON_LOOPS, carry_values, expand_math, flatten_indices, fold_constants)
 
 
 @dataclass(frozen=True)

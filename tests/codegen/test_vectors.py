@@ -306,3 +306,34 @@ def test_lanes_of_fused_loops_are_next_to_each_other(channels: int) -> None:
     for size in SIZES[1:]:
         given = np.random.default_rng(size).random((size, channels), "float32")
         assert np.array_equal(kernel(given), plain(given))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_streams_where_vectors_are_aligned(dtype: str) -> None:
+    """There is no such store elsewhere: that one goes through the caches."""
+    a = ps.Input("a", getattr(ps, dtype), (n,))
+    f = ps.Func("f", (n,))
+    f[i] = a[i] + 1
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8).stream()
+    size = 8 * np.dtype(dtype).itemsize
+    assert f"align {size}, !nontemporal" in kernel_text(s)
+    kernel = s.compile()
+    whole = np.zeros(1000, dtype)
+    given = np.arange(100).astype(dtype)
+    for start in range(9):
+        out = whole[start : start + 100]
+        assert kernel(given, out=out).tolist() == (given + 1).tolist()
+        assert not whole[:start].any()
+        assert not whole[start + 100 :].any()
+        out[:] = 0
+
+
+def test_large_results_begin_at_a_line_of_the_cache() -> None:
+    f = ps.Func("f", (n,))
+    f[i] = i * 2
+    for size in (0, 1, 500, 512, 4097, 100_000):
+        found = ps.Schedule(f).compile()(n=size)
+        assert found.tolist() == list(range(0, 2 * size, 2))
+        assert found.flags.writeable
+        assert found.nbytes < 4096 or found.ctypes.data % 64 == 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...lang.dtypes import DType, bool_
+from ...lang.dtypes import DType, bool_, int64
 from .values import Number, Value, constant, memory_type_name, suffix, type_name
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.]")
@@ -129,8 +129,26 @@ class Builder:
         self.emit(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
 
     def store(self, value: Value, address: str, stream: bool = False) -> None:
-        """A value to memory, aligned as its element type; past the caches, if `stream`."""
-        where = f"ptr {address}, align {value.dtype.itemsize}"
+        """A value to memory, aligned as its element type; past the caches, if `stream`: a vector
+        where it is aligned as a whole, since machines have no such store for others."""
+        size = value.lanes * value.dtype.itemsize
+        if not stream or value.lanes == 1:
+            self._store(value, address, value.dtype.itemsize, stream)
+        elif value.dtype.is_bool or size & (size - 1):
+            self._store(value, address, value.dtype.itemsize, False)
+        else:
+            number = self.assign(f"ptrtoint ptr {address} to i64", int64)
+            rest = self.binary("and", number, constant(size - 1, int64))
+            fits, not_, after = self.label("aligned"), self.label("unaligned"), self.label("stored")
+            self.branch(self.compare("eq", rest, constant(0, int64)), fits, not_)
+            for label, align, streams in ((fits, size, True), (not_, value.dtype.itemsize, False)):
+                self.start(label)
+                self._store(value, address, align, streams)
+                self.jump(after)
+            self.start(after)
+
+    def _store(self, value: Value, address: str, align: int, stream: bool) -> None:
+        where = f"ptr {address}, align {align}"
         memory = memory_type_name(value.dtype, value.lanes)
         text = value.text
         if value.dtype.is_bool:

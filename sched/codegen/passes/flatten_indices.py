@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, Size, Var, postorder
+from ...lang.dtypes import int64
+from ...lang.nodes import Const, Node, Op, Size, Var, postorder, transform_all
 from ..ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
 from ..linear import cancelled
 from ..rewrite import map_expressions, map_module, map_stores, map_tree_expressions
@@ -38,13 +39,13 @@ def flatten_indices(module: Module) -> Module:
 
     def folded(node: Node) -> Node:
         if isinstance(node, Load):
-            index = (cancelled(node.index[0]),)
+            index = (_cancelled(node.index[0]),)
             return Load(node.buffer, index, node.guard, node.type)
         return node
 
     flat = map_module(map_stores(map_expressions(module, load), store), statement)
     flat = map_expressions(map_module(flat, _placed), folded)
-    return map_stores(flat, lambda s: replace(s, index=(cancelled(s.index[0]),)))
+    return map_stores(flat, lambda s: replace(s, index=(_cancelled(s.index[0]),)))
 
 
 def _placed(stmt: Stmt) -> Stmt:
@@ -54,6 +55,17 @@ def _placed(stmt: Stmt) -> Stmt:
     known: dict[Node, Node] = {x: value for x, value in stmt.origin if _is_sum(value)}
     body = map_tree_expressions(stmt.body, lambda n: known.get(n, n)) if known else stmt.body
     return replace(stmt, origin=tuple(o for o in stmt.origin if o[0] not in known), body=body)
+
+
+def _cancelled(index: Node) -> Node:
+    """The same in what is multiplied by a size."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Op) and node.op == "mul" and node.type is int64:
+            return ix.mul(cancelled(node.operands[0]), node.operands[1])
+        return node
+
+    return cancelled(transform_all((index,), rule)[0])
 
 
 def _is_sum(node: Node) -> bool:

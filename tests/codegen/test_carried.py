@@ -1,0 +1,124 @@
+"""Values that stay in registers from one iteration to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.codegen.lower import built
+from polysched.codegen.passes.carry_values import carry_values
+from polysched.codegen.passes.fold_constants import fold_constants
+from polysched.codegen.text import stmt_text
+from polysched.testing import check
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+a = ps.Input("a", ps.int32, (n, m))
+Program = Callable[[], ps.Func]
+
+
+def listing(s: ps.Schedule) -> str:
+    """The loops after the pass."""
+    module = carry_values(fold_constants(built(s)))
+    return "\n".join(stmt_text(f.body) for f in module.functions)
+
+
+def running() -> ps.Func:
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = a[i, j] + ps.select(j > 0, f[i, j - 1], 7)
+    return f
+
+
+def backwards() -> ps.Func:
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = a[i, j] + ps.select(j < m - 1, 3 * f[i, j + 1], 7)
+    return f
+
+
+def fibonacci() -> ps.Func:
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = a[i, j] + ps.select(j > 1, f[i, j - 1] + f[i, j - 2], j)
+    return f
+
+
+def far() -> ps.Func:
+    """Beyond what is carried."""
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = a[i, j] + ps.select(j > 4, f[i, j - 5], 1)
+    return f
+
+
+def sometimes() -> ps.Func:
+    """A condition on data: where it does not hold, nothing is read."""
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = a[i, j] + ps.select((j > 0) & (a[i, j] > 0), f[i, j - 1], 0)
+    return f
+
+
+def below() -> ps.Func:
+    """The row before, as well."""
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = a[i, j] + ps.select((i > 0) & (j > 0), f[i - 1, j] + f[i, j - 1] + f[i - 1, j - 1], 1)
+    return f
+
+
+def sum_of_many() -> ps.Func:
+    f = ps.Func("f", (n, m), ps.int32)
+    f[i, j] = 0
+    r = ps.RVar("r", 1, m)
+    f[i, r] += f[i, r - 1] + a[i, r]
+    return f
+
+
+PROGRAMS = (running, backwards, fibonacci, far, sometimes, below, sum_of_many)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_same_bits(program: Program, rows: int) -> None:
+    s = ps.Schedule(program())
+    stage = s["f"].update(0) if program is sum_of_many else s["f"]
+    if rows > 1 and program is not below:
+        inner = stage.loops[1].name
+        stage.split("i", rows, names=("io", "i"))
+        stage.reorder("io", inner, "i").unroll("i")
+    for sizes in ((0, 0), (1, 1), (1, 2), (2, 3), (3, 2), (4, 9), (5, 17)):
+        check(s, sizes=dict(zip("nm", sizes, strict=True)))
+
+
+def test_the_first_iteration_reads_and_the_others_do_not() -> None:
+    text = listing(ps.Schedule(running()))
+    first, _, rest = text.partition("for j in")
+    assert "f[i, j.1c - 1 if j.1c > 0]" in first
+    assert "a[i, j] + f.carried0[0]" in rest
+    assert "select" not in rest
+
+
+def test_two_iterations_back() -> None:
+    text = listing(ps.Schedule(fibonacci()))
+    assert "f.carried0[0] + f.carried0[1]" in text
+
+
+@pytest.mark.parametrize("program", [far])
+def test_what_is_far_back_is_read(program: Program) -> None:
+    assert "carried" not in listing(ps.Schedule(program()))
+
+
+def test_not_where_another_store_may_be_in_between() -> None:
+    """Rows that an index does not tell apart."""
+    x = ps.InOut("x", ps.int32, (n,))
+    with ps.sequential("t", 2, n) as t:
+        x[t] += x[t - 1]
+        x[t // 2] += x[t - 2]
+    s = ps.Schedule(x)
+    assert "x.carried" not in listing(s)
+    found = np.arange(9, dtype=np.int32)
+    s.compile()(x=found)
+    wanted = np.arange(9, dtype=np.int32)
+    for t_ in range(2, 9):
+        wanted[t_] += wanted[t_ - 1]
+        wanted[t_ // 2] += wanted[t_ - 2]
+    assert found.tolist() == wanted.tolist()
