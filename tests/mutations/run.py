@@ -44,6 +44,7 @@ VECTORS = (
     "tests/codegen/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
+CARRIED = ("tests/codegen/test_carried.py",)
 
 
 @dataclass(frozen=True)
@@ -234,6 +235,37 @@ FAULTS = (
         "a loop without conditions runs once too often", "codegen/passes/split_loops.py",
         "ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(1))",
         "ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(2))", VECTORS,
+    ),
+    Fault(
+        "the weakest of some conditions counts", "codegen/inequalities.py",
+        "sums[terms] = min(constant, sums.get(terms, constant))",
+        "sums[terms] = max(constant, sums.get(terms, constant))", VECTORS,
+    ),
+    Fault(
+        "a Param is small", "codegen/linear.py",
+        "        case Var() | Size():\n            return _MOST",
+        "        case _ if type(node).__name__ in ('Var', 'Size', 'Param'):\n            return _MOST",
+        VECTORS,
+    ),
+    Fault(
+        "conditions that hold in some iterations hold in all", "codegen/decided.py",
+        "visited.is_subset(where.set)", "not visited.is_disjoint(where.set)", VECTORS,
+    ),
+    Fault(
+        "an element near another is one further", "codegen/llvm/vectors.py",
+        "at = [k - first - start for k in pattern.offsets]",
+        "at = [min(k - first - start + 1, size - 1) for k in pattern.offsets]", VECTORS,
+    ),
+    Fault(
+        "what was stored two iterations ago is carried as what was stored last",
+        "codegen/passes/carry_values.py",
+        "Load(names[store], (integer(back - 1),), None, load.type)",
+        "Load(names[store], (integer(0),), None, load.type)", CARRIED,
+    ),
+    Fault(
+        "what is carried may have been overwritten", "codegen/passes/carry_values.py",
+        "return (s, back) if all(_is_apart(s, o, var) for o in others) else None",
+        "return (s, back)", CARRIED,
     ),
     Fault(
         "what is turned round is not", "codegen/llvm/vectors.py",
