@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from math import gcd
 
 from ..lang import index as ix
@@ -60,6 +61,7 @@ def _equal_sums(condition: Node) -> list[Sum]:
             return as_sums(condition) or []
 
 
+@lru_cache(4096)
 def as_sums(condition: Node) -> list[Sum] | None:
     """A condition as sums that are all >= 0; None where it is no such comparison."""
     match condition:

@@ -47,55 +47,57 @@ def map_module(module: Module, rule: Callable[[Stmt], Stmt]) -> Module:
 
 
 def map_expressions(module: Module, rule: Rule) -> Module:
-    """Every expression with `rule` applied to each node, operands first."""
-    return map_module(module, lambda stmt: _expressions(stmt, rule))
+    """Every expression with `rule` applied to each node, operands first, and once to each."""
+    done: dict[Node, Node] = {}
+    return map_module(module, lambda stmt: _expressions(stmt, rule, done))
 
 
 def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
     """`map_expressions` of one statement and all below it."""
-    return map_statements(stmt, lambda s: _expressions(s, rule))
+    done: dict[Node, Node] = {}
+    return map_statements(stmt, lambda s: _expressions(s, rule, done))
 
 
-def _expressions(stmt: Stmt, rule: Rule) -> Stmt:
+def _expressions(stmt: Stmt, rule: Rule, done: dict[Node, Node]) -> Stmt:
     """The expressions directly in a statement."""
     match stmt:
         case For(lo=lo, hi=hi):
-            lo, hi = transform_all((lo, hi), rule)
+            lo, hi = transform_all((lo, hi), rule, done)
             return replace(stmt, lo=lo, hi=hi)
         case Alloc(origin=origin):
-            made = transform_all(tuple(value for _, value in origin), rule)
+            made = transform_all(tuple(value for _, value in origin), rule, done)
             named = zip((var for var, _ in origin), made, strict=True)
             return replace(stmt, origin=tuple(named))
         case If(condition=c) | Count(condition=c):
-            return replace(stmt, condition=transform_all((c,), rule)[0])
+            return replace(stmt, condition=transform_all((c,), rule, done)[0])
         case Call(words=words, condition=condition):
-            made = transform_all((*words, *(() if condition is None else (condition,))), rule)
+            made = transform_all((*words, *(() if condition is None else (condition,))), rule, done)
             kept = None if condition is None else made[-1]
             return replace(stmt, words=made[: len(words)], condition=kept)
         case Prefetch(index=index):
-            return replace(stmt, index=transform_all(index, rule))
+            return replace(stmt, index=transform_all(index, rule, done))
         case Stores(stores=stores, lanes=lanes):
             if lanes is not None:
-                lanes = replace(lanes, lo=transform_all((lanes.lo,), rule)[0])
-            return Stores(_stores(stores, rule), lanes)
+                lanes = replace(lanes, lo=transform_all((lanes.lo,), rule, done)[0])
+            return Stores(_stores(stores, rule, done), lanes)
         case _:
             return stmt
 
 
-def _stores(stores: tuple[Store, ...], rule: Rule) -> tuple[Store, ...]:
+def _stores(stores: tuple[Store, ...], rule: Rule, done: dict[Node, Node]) -> tuple[Store, ...]:
     """All stores of one statement at once, so that what they share stays shared."""
     roots: list[Node] = []
     for s in stores:
         point = () if s.origin is None else s.origin.point
         roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,)), *point]
-    done = iter(transform_all(tuple(roots), rule))
+    made = iter(transform_all(tuple(roots), rule, done))
     return tuple(
         replace(
             s,
-            index=tuple(next(done) for _ in s.index),
-            value=next(done),
-            guard=None if s.guard is None else next(done),
-            origin=None if s.origin is None else _origin(s.origin, done),
+            index=tuple(next(made) for _ in s.index),
+            value=next(made),
+            guard=None if s.guard is None else next(made),
+            origin=None if s.origin is None else _origin(s.origin, made),
         )
         for s in stores
     )

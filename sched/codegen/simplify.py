@@ -9,7 +9,7 @@ from typing import Any
 
 from ..lang import index as ix
 from ..lang.dtypes import bool_, int64
-from ..lang.nodes import Const, Node, Op
+from ..lang.nodes import Const, Node, Op, postorder
 from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, children, dtype_of
 from .rewrite import map_statements, map_tree_expressions
 
@@ -30,7 +30,9 @@ def folded(node: Node) -> Node:
         case Op(op="add" | "sub" | "mul" as op, operands=(a, b)) if _is_index(node) and (
             isinstance(a, Const) or isinstance(b, Const) or a is b
         ):
-            return _ARITHMETIC[op](a, b)
+            made = _ARITHMETIC[op](a, b)
+            # What is read stays read, even where it does not matter: it says what depends on what.
+            return node if isinstance(made, Const) and _reads(a, b) else made
         case Op(op="floordiv" | "mod" as op, operands=(Const(), Const(value=c))) if (
             _is_index(node) and c > 0
         ):
@@ -50,6 +52,10 @@ def folded(node: Node) -> Node:
                 return Load(node.buffer, node.index, None, node.type)
             return Const(0, dtype_of(node))
     return node
+
+
+def _reads(*nodes: Node) -> bool:
+    return any(isinstance(n, Load) for n in postorder(*nodes))
 
 
 def _is_index(node: Node) -> bool:

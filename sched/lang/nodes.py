@@ -226,12 +226,28 @@ def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
     return transform_all((root,), rule)[0]
 
 
-def transform_all(roots: tuple[Node, ...], rule: Callable[[Node], Node]) -> tuple[Node, ...]:
-    """`transform` of several roots that share nodes."""
-    done: dict[Node, Node] = {}
-    for node in postorder(*roots):
-        done[node] = rule(node.with_args(tuple(done[a] for a in node.args)))
-    return tuple(done[r] for r in roots)
+def transform_all(
+    roots: tuple[Node, ...], rule: Callable[[Node], Node], done: dict[Node, Node] | None = None
+) -> tuple[Node, ...]:
+    """`transform` of several roots that share nodes.
+
+    Args:
+        done: what has become of nodes before, by the same rule; it is added to.
+    """
+    found = {} if done is None else done
+    waiting = list(reversed(roots))
+    while waiting:
+        node = waiting[-1]
+        if node in found:
+            waiting.pop()
+            continue
+        args = node.args
+        missing = [a for a in args if a not in found]
+        if missing:
+            waiting += reversed(missing)
+        else:
+            found[waiting.pop()] = rule(node.with_args(tuple(found[a] for a in args)))
+    return tuple(found[r] for r in roots)
 
 
 def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:

@@ -244,7 +244,7 @@ FAULTS = (
     Fault(
         "a Param is small", "codegen/linear.py",
         "        case Var() | Size():\n            return _MOST",
-        "        case _ if type(node).__name__ in ('Var', 'Size', 'Param'):\n            return _MOST",
+        "        case _ if type(node).__name__ in 'Var Size Param':\n            return _MOST",
         VECTORS,
     ),
     Fault(

@@ -102,6 +102,16 @@ def test_indivisible_accumulations_may_meet() -> None:
     assert not list(misordered(examine(s, n=2, m=4)))
 
 
+def test_what_is_read_stays_read_where_it_does_not_matter() -> None:
+    f = ps.Func("f", (n,), ps.int64)
+    f[i] = 5
+    f[i] -= f[i]
+    f[i] += 0 * f[i] + 3
+    s = ps.Schedule(f)
+    s["f"].update(0).parallel("i")
+    check(s, sizes={"n": 3})
+
+
 @pytest.mark.slow
 def test_a_recurrence_in_each_iteration_of_a_loop() -> None:
     """What it keeps is not worth minutes: it is stored whole then."""

@@ -11,6 +11,7 @@ LLVM can tell from all others.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from ...lang import index as ix
 from ...lang.dtypes import int64
@@ -23,6 +24,7 @@ from ..storage import stride
 
 def flatten_indices(module: Module) -> Module:
     """Every load and store gets a single offset."""
+    simple = cache(_cancelled)
 
     def load(node: Node) -> Node:
         if isinstance(node, Load):
@@ -39,13 +41,12 @@ def flatten_indices(module: Module) -> Module:
 
     def folded(node: Node) -> Node:
         if isinstance(node, Load):
-            index = (_cancelled(node.index[0]),)
-            return Load(node.buffer, index, node.guard, node.type)
+            return Load(node.buffer, (simple(node.index[0]),), node.guard, node.type)
         return node
 
     flat = map_module(map_stores(map_expressions(module, load), store), statement)
     flat = map_expressions(map_module(flat, _placed), folded)
-    return map_stores(flat, lambda s: replace(s, index=(_cancelled(s.index[0]),)))
+    return map_stores(flat, lambda s: replace(s, index=(simple(s.index[0]),)))
 
 
 def _placed(stmt: Stmt) -> Stmt:
