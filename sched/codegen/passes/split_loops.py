@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder
 from ..inequalities import is_small
-from ..ir import Alloc, Call, For, If, Module, Seq, Stmt
+from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt
 from ..linear import expanded
 from ..rewrite import map_statements, map_tree_expressions
 from ..simplify import TRUE, assuming, chosen, conjuncts, general
@@ -128,7 +128,7 @@ def _where(condition: Node, var: Var) -> _Stretch | None:
 
 def _positive(value: Node, var: Var) -> _Stretch | None:
     """Where an index is above 0."""
-    if not is_small(value):
+    if not is_small(value) or any(isinstance(n, Load) for n in postorder(value)):
         return None
     terms, constant = expanded(value)
     step = terms.pop(var, 0)
