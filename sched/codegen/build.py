@@ -8,8 +8,7 @@ from dataclasses import replace
 from ..lang import index as ix
 from ..lang.definitions import Definition
 from ..lang.dtypes import bool_
-from ..lang.errors import LanguageError
-from ..lang.guards import Guard, conjunction, guards
+from ..lang.guards import conjunction
 from ..lang.inout import InOut
 from ..lang.nodes import (
     Const,
@@ -20,11 +19,9 @@ from ..lang.nodes import (
     integer,
     postorder,
     replaced_all,
-    substitute,
     transform_all,
 )
 from ..lang.opaque import Opaque, Trace
-from ..lang.printer import expr_text
 from ..lang.tensors import Func, Tensor
 from ..poly.conditions import Conditions
 from ..poly.folding import Window
@@ -68,6 +65,7 @@ from .ir import (
     dtype_of,
 )
 from .lanes import Vector, backwards, guarded, lanes_of, substituted
+from .loads import Converter
 from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
@@ -265,7 +263,7 @@ class Builder:
         """The bounds of a loop, narrowed to those that it reads."""
         statement, point = data.stage.stage.statement, data.stage.point
         read = (data.rvar.lo, data.rvar.hi)
-        convert = _Converter(self, statement, read)
+        convert = Converter(self.sources, self.safe, statement, read)
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
         return ix.maximum((lo, first)), ix.minimum((hi, last))
 
@@ -285,7 +283,7 @@ class Builder:
         guard = conjunction(ix.conjunction(tested), statement.guard)
         test = () if guard is None else (guard,)
         roots = decided(scan.stage, self.context, (*d.lhs, *d.values, *test))
-        convert = _Converter(self, statement, roots)
+        convert = Converter(self.sources, self.safe, statement, roots)
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
@@ -302,7 +300,7 @@ class Builder:
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
         return If(made[len(roots) - 1], body) if test else body
 
-    def _traces(self, d: Definition, convert: _Converter, roots: Sequence[Node]) -> Iterator[Call]:
+    def _traces(self, d: Definition, convert: Converter, roots: Sequence[Node]) -> Iterator[Call]:
         """A call for each value that is printed, over the statement's dimensions."""
         for node in postorder(*roots):
             if isinstance(node, Trace):
@@ -355,7 +353,7 @@ def _beginnings(scan: Scan, at: Mapping[Node, Node]) -> Iterator[tuple[Stage, Ma
             yield stage, dict(zip(point, values, strict=True))
 
 
-def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
+def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:
     """For each integer division that may be by zero: that it happens and is."""
     found = []
     for node in postorder(*roots):
@@ -367,73 +365,3 @@ def _zero_divisors(convert: _Converter, roots: tuple[Node, ...]) -> list[Node]:
                     assert happens is not None
                     found.append(happens)
     return found
-
-
-class _Converter:
-    """Expressions of a statement with reads replaced by loads, guarded where they must be."""
-
-    def __init__(self, builder: Builder, statement: Statement, roots: tuple[Node, ...]) -> None:
-        self.storage = builder.sources
-        self.safe = builder.safe
-        self.statement = statement
-        self.needed: dict[Node, Guard] = guards(roots)
-        self.done: dict[Node, Node] = {}
-        self.guards: dict[Node, Guard] = {}
-
-    def __call__(self, root: Node) -> Node:
-        stack, begun = [root], set[Node]()
-        while stack:
-            node = stack[-1]
-            if node in self.done:
-                stack.pop()
-                continue
-            guard = self._guard(node)
-            waiting = [x for x in (*node.args, guard) if x is not None and x not in self.done]
-            if waiting:
-                begun.add(node)
-                self._refuse_circle(begun, waiting)
-                stack += waiting
-            else:
-                self.done[stack.pop()] = self._one(node, guard)
-        return self.done[root]
-
-    def _refuse_circle(self, begun: set[Node], waiting: list[Node]) -> None:
-        for node in waiting:
-            if node in begun:
-                raise LanguageError(
-                    f"whether {expr_text(node)} is read depends on other reads, and whether these "
-                    "happen depends on it",
-                    where=self.statement.definition.span,
-                    hint="clamp their indices, or compute the conditions in a Func of their own",
-                )
-
-    def _guard(self, node: Node) -> Guard:
-        """The condition that a read must be kept under: none where it is in bounds anyway."""
-        if node not in self.guards:
-            self.guards[node] = self._needed(node)
-        return self.guards[node]
-
-    def _needed(self, node: Node) -> Guard:
-        if not isinstance(node, Read) or (self.statement.base, node) in self.safe:
-            return None
-        needed = self.needed.get(node)
-        if needed is None or node not in postorder(needed):
-            return needed
-        # Where the element is not needed, no condition of this guard depends on it. Where it is,
-        # one of the alternatives holds that is decided without it.
-        return substitute(needed, {node: _zero(node)})
-
-    def _one(self, node: Node, guard: Guard) -> Node:
-        args = tuple(self.done[a] for a in node.args)
-        if isinstance(node, Trace):
-            return args[0]
-        if isinstance(node, Read):
-            buffer = self.storage[node.tensor, node.component]
-            condition = None if guard is None else self.done[guard]
-            return Load(buffer, args, condition, buffer.dtype)
-        return node.with_args(args)
-
-
-def _zero(node: Node) -> Const:
-    t = dtype_of(node)
-    return Const(False if t.is_bool else 0.0 if t.is_float else 0, t)

@@ -273,8 +273,8 @@ FAULTS = (
     ),
     Fault(
         "strided loads read beyond the last lane", "codegen/llvm/vectors.py",
-        "starts = [*range(0, last + 1 - n, n), last + 1 - n]",
-        "starts = list(range(0, last + 1, n))", VECTORS,
+        "starts = list(dict.fromkeys([*range(0, span + 1 - size, size), span - size]))",
+        "starts = list(range(0, span, size))", VECTORS,
     ),
     Fault(
         "lanes that are not there add what they have", "codegen/llvm/folds.py",

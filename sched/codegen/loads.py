@@ -1,0 +1,88 @@
+"""Expressions of a statement as those of the loop IR: reads become loads."""
+
+from __future__ import annotations
+
+from ..lang.errors import LanguageError
+from ..lang.guards import Guard, guards
+from ..lang.nodes import Const, Node, Read, postorder, substitute
+from ..lang.opaque import Trace
+from ..lang.printer import expr_text
+from ..poly.statements import Statement
+from .ir import Load, dtype_of
+from .storage import Storage
+
+
+class Converter:
+    """Expressions of a statement with reads replaced by loads, guarded where they must be."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        safe: frozenset[tuple[Statement, Read]],
+        statement: Statement,
+        roots: tuple[Node, ...],
+    ) -> None:
+        self.storage = storage
+        self.safe = safe
+        self.statement = statement
+        self.needed: dict[Node, Guard] = guards(roots)
+        self.done: dict[Node, Node] = {}
+        self.guards: dict[Node, Guard] = {}
+
+    def __call__(self, root: Node) -> Node:
+        stack, begun = [root], set[Node]()
+        while stack:
+            node = stack[-1]
+            if node in self.done:
+                stack.pop()
+                continue
+            guard = self._guard(node)
+            waiting = [x for x in (*node.args, guard) if x is not None and x not in self.done]
+            if waiting:
+                begun.add(node)
+                self._refuse_circle(begun, waiting)
+                stack += waiting
+            else:
+                self.done[stack.pop()] = self._one(node, guard)
+        return self.done[root]
+
+    def _refuse_circle(self, begun: set[Node], waiting: list[Node]) -> None:
+        for node in waiting:
+            if node in begun:
+                raise LanguageError(
+                    f"whether {expr_text(node)} is read depends on other reads, and whether these "
+                    "happen depends on it",
+                    where=self.statement.definition.span,
+                    hint="clamp their indices, or compute the conditions in a Func of their own",
+                )
+
+    def _guard(self, node: Node) -> Guard:
+        """The condition that a read must be kept under: none where it is in bounds anyway."""
+        if node not in self.guards:
+            self.guards[node] = self._needed(node)
+        return self.guards[node]
+
+    def _needed(self, node: Node) -> Guard:
+        if not isinstance(node, Read) or (self.statement.base, node) in self.safe:
+            return None
+        needed = self.needed.get(node)
+        if needed is None or node not in postorder(needed):
+            return needed
+        # Where the element is not needed, no condition of this guard depends on it. Where it is,
+        # one of the alternatives holds that is decided without it.
+        return substitute(needed, {node: _zero(node)})
+
+    def _one(self, node: Node, guard: Guard) -> Node:
+        args = tuple(self.done[a] for a in node.args)
+        if isinstance(node, Trace):
+            return args[0]
+        if isinstance(node, Read):
+            buffer = self.storage[node.tensor, node.component]
+            condition = None if guard is None else self.done[guard]
+            return Load(buffer, args, condition, buffer.dtype)
+        return node.with_args(args)
+
+
+def _zero(node: Node) -> Const:
+    t = dtype_of(node)
+    return Const(False if t.is_bool else 0.0 if t.is_float else 0, t)
