@@ -15,7 +15,7 @@ from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes
 from .isl import Map, Set, isl, smallest_point
-from .looptree import Seq, Tree, producer, time_maps
+from .looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
 from .model import Model
 from .pairs import Pair, instance
 from .statements import Statement
@@ -153,27 +153,39 @@ def _between(pairs: Map, a: Placed, b: Placed) -> Map:
 def _lost(
     d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed], context: Set
 ) -> Iterator[Violation]:
-    """Instances whose source does not run where they do, as a Func is computed at a loop.
+    """Instances whose source does not run where they do, as a Func is computed at a loop, or
+    stored anew in each iteration of one.
 
     With tau the loops that keep the values of a copy of it apart, of a sink y with the source x,
 
         { y -> x } less those with (tau(y), x) in { (tau(x'), x) : x' executes x }, for each copy
     """
-    nodes = [producer(a.path, d.tensor) for a in sources]
-    if all(node is None for node in nodes):
+    counts = [_loops_apart(a, d.tensor) for a in sources]
+    if all(count is None for count in counts):
         return
     for b in sinks:
         around = len(b.stage.statement.around)
         missing = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
         missing = missing.intersect_domain(b.stage.instances).intersect_params(context)
-        for a, node in zip(sources, nodes, strict=True):
-            apart = 0 if node is None else node.apart
+        for a, count in zip(sources, counts, strict=True):
+            apart = count or 0
             if same_copy(a, b, d.tensor, apart):
                 loops = list(range(apart))
                 at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
                 missing = at.project_out(isl.dim_type.out, 0, apart)
         if not missing.is_empty():
             yield Violation(d, missing.reverse(), d.source, b.stage.statement, "uninitialised")
+
+
+def _loops_apart(a: Placed, tensor: object) -> int | None:
+    """Around how many loops of a stage a value does not outlive an iteration; None if all do."""
+    node = producer(a.path, tensor)
+    if node is not None:
+        return node.apart
+    for position, (_, x) in enumerate(a.path):
+        if isinstance(x, Alloc) and x.func is tensor:
+            return len(loops_of(a.path[:position])) or None
+    return None
 
 
 def _executed(a: Placed, loops: list[int]) -> Set:

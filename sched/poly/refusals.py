@@ -115,6 +115,8 @@ def _order_text(directive: Directive, v: Violation) -> str:
 
 def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str | None:
     d = v.dependence
+    if v.is_lost and d.source.func.history.home is not None:
+        return f"{d.tensor.name} is new in each iteration: use it in the iteration that computes it"
     if v.is_lost:
         return f"compute {d.tensor.name} at a loop that is around all that read it"
     if v.kind == "race":

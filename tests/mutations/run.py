@@ -237,6 +237,11 @@ FAULTS = (
         "ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(2))", VECTORS,
     ),
     Fault(
+        "what is fresh in each iteration outlives it", "poly/proof.py",
+        "return len(loops_of(a.path[:position])) or None", "return None",
+        ("tests/testing/test_found.py",),
+    ),
+    Fault(
         "the weakest of some conditions counts", "codegen/inequalities.py",
         "sums[terms] = min(constant, sums.get(terms, constant))",
         "sums[terms] = max(constant, sums.get(terms, constant))", VECTORS,

@@ -102,6 +102,21 @@ def test_indivisible_accumulations_may_meet() -> None:
     assert not list(misordered(examine(s, n=2, m=4)))
 
 
+def test_what_is_fresh_does_not_outlive_its_iteration() -> None:
+    """Every second iteration computes f, and none does between it and the next one."""
+    c = ps.InOut("c", ps.int32, (n,))
+    with ps.sequential("t", 0, n, step=2) as t:
+        f = ps.Func("f", (m,), ps.int32)
+        f[i] = i + t
+        c[t] += f[m - 1] + f[0]
+    s = ps.Schedule(c)
+    with pytest.raises(ps.ScheduleError, match="has not computed there") as refused:
+        s["c.update(0)"].shift("t", 1)
+    assert "in the iteration" in str(refused.value)
+    s["c.update(0)"].split("t", 4)
+    check(s, sizes={"n": 11, "m": 3})
+
+
 def test_what_is_read_stays_read_where_it_does_not_matter() -> None:
     f = ps.Func("f", (n,), ps.int64)
     f[i] = 5
