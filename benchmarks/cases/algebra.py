@@ -11,13 +11,24 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_rows(s: ps.Schedule) -> None:
-    """Not tuned: the update of each step, rows on threads."""
-    s["A.update(1)"].parallel("i").vectorize("j", 8)
+def lu_blocks(s: ps.Schedule, block: int = 16) -> None:
+    """Some columns, pivot by pivot; then what all these change in the columns behind them: first in
+    the rows of the pivots, each of which needs those above, then in the rows below, which do not
+    wait for each other."""
+    j, k = ps.vars("j k")
+    columns, behind = s["A.update(1)"].partition(j < (k // block + 1) * block)
+    columns.fission("j").fission("i")
+    s["A.update(0)"].split("k", block, names=("ko", "k"))
+    columns.fission("k")
+    behind.reorder("i", "k", "j").peel("i", first=block - 1)
+    for stage in (columns, s[f"{behind.name}.first"], behind):
+        stage.vectorize("j", 8)
+    columns.parallel("i", 16)
+    behind.parallel("i", 8)
 
 
 def paths_rows(s: ps.Schedule) -> None:
-    """Not tuned: the rows of each step."""
+    """The rows of each step."""
     s["d"].parallel("i").vectorize("j", 16)
 
 
@@ -40,7 +51,7 @@ CASES = (
         kernel="lu",
         peers="scipy gcc numba",
         build=lu_right_looking,
-        schedule=lu_rows,
+        schedule=lu_blocks,
         make=_dominant,
         reference=_factors,
         sizes={"n": 1000},

@@ -14,10 +14,10 @@ LANES = 16
 
 
 def grid_rows(s: ps.Schedule) -> None:
-    """Not tuned: the table of a row of cells from the pixels that can fall into it."""
+    """The table of a row of cells from the pixels that can fall into it."""
     s["smooth"].parallel("y").vectorize("x", LANES)
     s["grid_constant"].compute_at("along_z", "y")
-    s["grid"].compute_at("along_z", "y")
+    s["grid"].compute_at("along_z", "y").update(0).reorder("ry", "rx", "c").unroll("c")
     s["along_z"].parallel("y")
     s["along_x"].compute_at("blurred", "y")
     s["blurred"].parallel("y")
