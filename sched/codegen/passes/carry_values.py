@@ -119,7 +119,8 @@ def _stored_before(load: Load, stores: tuple[Store, ...], var: Var) -> tuple[Sto
 def _is_ahead(load: tuple[Node, ...], store: tuple[Node, ...], var: Var, back: int) -> bool:
     """Whether a load is, some iterations later, where a store was, which is elsewhere each time."""
     steps = [coefficient(x, var) for x in store]
-    if any(x is None for x in steps) or all(x is ix.ZERO for x in steps):
+    numbers = [None if x is None else ix.constant(x) for x in steps]
+    if None in numbers or not any(numbers):
         return False
     later: dict[Node, Node] = {var: ix.add(var, integer(back))}
     moved = replaced_all(load, later)
