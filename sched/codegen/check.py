@@ -379,6 +379,9 @@ class Judge:
         wanted: Seen = {}
         for (tensor, point), version in self.report.reads(recorded):
             wanted.setdefault((self._keeper(tensor), point), set()).add(version)
+        for element in wanted.keys() - seen.keys():
+            if element[0] in self._gone(key[0], recorded):
+                del wanted[element]
         own = None
         if key[0] in self.free and recorded.place is not None:
             own = (self._keeper(recorded.place[0]), recorded.place[1])
@@ -393,6 +396,17 @@ class Judge:
                 where = f"{element[0]}{list(element[1])}"
                 self.wrong("flow", f"{self._name(key)} reads {where} as left by "
                                    f"{self._makers(b)}, not by {self._makers(a)}")  # fmt: skip
+
+    def _gone(self, serial: int, recorded: Recorded) -> set[str]:
+        """What a definition does not read any more since others stand in it: where a constant was
+        read, say."""
+        d = self.stored[serial]
+        nodes = postorder(*d.lhs, *d.where, *d.values, *(x for r in d.rvars for x in (r.lo, r.hi)))
+        tensors = {n.tensor for n in nodes if isinstance(n, Read)}
+        if not tensors.isdisjoint(self.copies | self.partial):
+            return set()
+        meant = {self._keeper(tensor) for (tensor, _), _ in self.report.reads(recorded)}
+        return meant - {self._keeper(tensor) for tensor in tensors}
 
     # the end ----------------------------------------------------------------------------------
     def finish(self, machine: Machine) -> None:

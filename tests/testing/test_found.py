@@ -117,6 +117,18 @@ def test_what_is_fresh_does_not_outlive_its_iteration() -> None:
     check(s, sizes={"n": 11, "m": 3})
 
 
+def test_where_a_constant_was_read_does_not_matter() -> None:
+    """f is inlined, and x says only which element of it is read."""
+    x = ps.Input("x", ps.int32, (n,))
+    f, g = ps.Func("f", (n,), ps.int32), ps.Func("g", (n,), ps.int32)
+    f[i] = 5
+    g[i] = f[ps.clip(x[0], 0, 0)]
+    s = ps.Schedule(g)
+    s["g"].unroll_and_jam("i", 5)
+    assert "f[" not in str(s)
+    check(s, sizes={"n": 3})
+
+
 def test_what_is_read_stays_read_where_it_does_not_matter() -> None:
     f = ps.Func("f", (n,), ps.int64)
     f[i] = 5
