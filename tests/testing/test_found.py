@@ -129,6 +129,17 @@ def test_where_a_constant_was_read_does_not_matter() -> None:
     check(s, sizes={"n": 3})
 
 
+def test_what_is_fetched_need_not_be_read() -> None:
+    """Behind the peeled iterations nothing of x is."""
+    x = ps.Input("x", ps.float64, (n,))
+    f = ps.Func("f", (n, m), ps.float64)
+    f[i, j] = ps.select(i > 1, f[0, 0], x[0])
+    s = ps.Schedule(f)
+    s["f"].peel("i", first=2)
+    s["f"].prefetch("x", "j", 2)
+    check(s, sizes={"n": 5, "m": 3})
+
+
 def test_what_is_read_stays_read_where_it_does_not_matter() -> None:
     f = ps.Func("f", (n,), ps.int64)
     f[i] = 5

@@ -93,6 +93,8 @@ def _nest(module: ir.Module, number: int) -> _Nest:
         counters = counters or isinstance(stmt, ir.Count)
         if isinstance(stmt, ir.Stores):
             buffers.update(s.buffer for s in stmt.stores)
+        if isinstance(stmt, ir.Prefetch):
+            buffers.add(stmt.buffer)
     loops = list(threaded(function.body))
     roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))
