@@ -5,6 +5,7 @@ from __future__ import annotations
 if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .codegen.threads import get_num_threads, set_num_threads, threads
@@ -65,7 +66,6 @@ from .lang.reductions import all, any, argmax, argmin, max, min, prod, sum
 from .lang.sugar import compute, einsum
 from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
 from .lang.tensors import Const, Func, Input
-from .poly.schedule import Schedule
 
 # NumPy's names, as attributes of this module only.
 abs = absolute
@@ -75,19 +75,19 @@ bool = bool_
 if TYPE_CHECKING:
     from .codegen.kernel import Kernel
     from .interp import interpret
+    from .poly.schedule import Schedule
+
+# Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
+# importing stays quick.
+_LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule", "interpret": "interp"}
 
 
 def __getattr__(name: str) -> Any:
-    """Code generation and the interpreter are loaded when first used: importing stays quick."""
-    if name == "Kernel":
-        from .codegen.kernel import Kernel
-
-        return Kernel
-    if name == "interpret":
-        from .interp import interpret
-
-        return interpret
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
@@ -108,7 +108,7 @@ def _compile(schedule: Schedule, **options: Any) -> Any:
 
 
 Func._call = _call
-Schedule._compile = staticmethod(_compile)
+Program._compile = staticmethod(_compile)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",

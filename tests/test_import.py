@@ -43,6 +43,21 @@ def test_import_leaves_optional_packages_alone() -> None:
     assert not optional & set(_run(_LOADED).split())
 
 
+def test_import_loads_isl_and_llvm_when_first_used() -> None:
+    assert not {"islpy", "llvmlite"} & set(_run(_LOADED).split())
+
+
+def test_names_that_come_later_are_found_as_any_other() -> None:
+    program = """
+import polysched as ps
+from polysched import Schedule
+print(Schedule is ps.Schedule, {"Kernel", "Schedule", "interpret"} <= set(dir(ps)))
+from polysched import *
+print(Kernel is ps.Kernel, interpret is ps.interpret, hasattr(ps, "Scheduel"))
+"""
+    assert _run(program).split() == ["True", "True", "True", "True", "False"]
+
+
 def test_import_loads_neither_demo_nor_pictures() -> None:
     outer = ("polysched.demo", "polysched.show", "polysched.testing")
     assert [name for name in _run(_LOADED).split() if name.startswith(outer)] == []

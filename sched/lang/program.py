@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 from . import nodes
 from .definitions import Definition, Recorded
@@ -110,6 +111,9 @@ class Program:
         params, sizes: by name, in the order of their first use.
         names: a unique name for each tensor.
     """
+
+    #: Set by the package: how a Schedule of a program is compiled, far above this room.
+    _compile: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
@@ -56,8 +56,6 @@ class Schedule:
     Raises:
         LanguageError: the program is ill-formed; with the definition's line.
     """
-
-    _compile: ClassVar[Callable[..., Any]]
 
     def __init__(self, outputs: Outputs, args: Sequence[Input] | None = None) -> None:
         self._build(outputs, args, once_a_consumer)
@@ -347,7 +345,7 @@ class Schedule:
             sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
         self._builder.settle()
-        return Schedule._compile(self.copy(), checks=checks, **sizes)
+        return Program._compile(self.copy(), checks=checks, **sizes)
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
         """The same for given sizes only."""
