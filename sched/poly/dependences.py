@@ -8,11 +8,12 @@ write of the element is a possible source.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal
 
 from ..lang.tensors import Tensor
-from .isl import Map, UnionMap, isl
+from .isl import Map, Set, UnionMap, isl
 from .looptree import Tree, time_maps
 from .model import Model
 from .statements import Access, Statement
@@ -49,7 +50,7 @@ def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
         reads = [a for a in accesses if not a.is_write]
         if writes:
             times = time_maps(tree, {a.statement for a in accesses})
-            found += _flow(model, tensor, reads, writes, times)
+            found += _flow(model, tensor, reads, writes, times) if reads else []
             found += _ordered("anti", model, tensor, reads, writes, times)
             found += _ordered("output", model, tensor, writes, writes, times)
     order = {"flow": 0, "anti": 1, "output": 2}
@@ -84,24 +85,69 @@ def _flow(
     times: Mapping[Statement, Map],
 ) -> list[Dependence]:
     names = _Names([*reads, *writes])
-    schedule = names.union(((s, times[s]) for s in names.statements), model, "t")
+    maps = {a: a.map for a in (*reads, *writes)}
+    wide = _widened(reads, writes, times)
+    maps |= wide.maps
 
     def accesses(chosen: Iterable[Access]) -> UnionMap:
-        return names.union(((a.statement, a.map) for a in chosen), model, "x")
+        return names.union(((a.statement, maps[a]) for a in chosen), model, "x")
 
     info = isl.UnionAccessInfo.from_sink(accesses(reads))
     info = info.set_must_source(accesses(w for w in writes if w.must))
     info = info.set_may_source(accesses(w for w in writes if not w.must))
+    schedule = names.union(({**times, **wide.times}).items(), model, "t")
     flow = info.set_schedule_map(schedule).compute_flow()
     exact = all(a.must for a in (*reads, *writes))
     return [
         Dependence("flow", tensor, source, sink, relation, exact)
-        for source, sink, relation in _split(flow.get_may_dependence(), names, model)
+        for source, sink, relation in _split(flow.get_may_dependence(), names, model, wide.sinks)
     ]
 
 
+@dataclass(frozen=True, eq=False)
+class _Wide:
+    """Accesses and times over more instances than there are, and what a sink must be in."""
+
+    maps: dict[Access, Map] = field(default_factory=dict)
+    times: dict[Statement, Map] = field(default_factory=dict)
+    sinks: dict[Statement, Set] = field(default_factory=dict)
+
+
+def _widened(reads: list[Access], writes: list[Access], times: Mapping[Statement, Map]) -> _Wide:
+    """Convex domains instead of unions, where that changes no source of an instance that is.
+
+    isl's analysis multiplies the pieces of domains, those of Funcs that are computed where they
+    are needed above all. More writes are harmless if no read that takes place reads what they
+    write; more reads are, if they are dropped from the result.
+    """
+    wide = _Wide()
+    read = reduce(Set.union, (a.map.range() for a in reads))
+    accesses = [*reads, *writes]
+    for s in dict.fromkeys(a.statement for a in accesses):
+        of = [a for a in accesses if a.statement is s]
+        domain = of[0].domain
+        if domain.n_basic_set() < 2 or not all(a.domain.is_equal(domain) for a in of):
+            continue
+        hull = Set.from_basic_set(domain.simple_hull())
+        extra = hull.subtract(domain)
+        written = (extra.apply(a.relation.map) for a in of if a.is_write)
+        time = _formula(times[s])
+        if time is not None and all(elements.is_disjoint(read) for elements in written):
+            wide.times[s] = time.intersect_domain(hull)
+            wide.sinks[s] = domain
+            wide.maps.update((a, a.relation.map.intersect_domain(hull)) for a in of)
+    return wide
+
+
+def _formula(times: Map) -> Map | None:
+    """The function of an instance that its time is, without the domain, if one is enough."""
+    pieces: list[Map] = []
+    times.as_pw_multi_aff().foreach_piece(lambda _, f: pieces.append(Map.from_multi_aff(f)))
+    return pieces[0] if len(pieces) == 1 else None
+
+
 def _split(
-    dependence: UnionMap, names: _Names, model: Model
+    dependence: UnionMap, names: _Names, model: Model, sinks: Mapping[Statement, Set]
 ) -> list[tuple[Statement, Statement, Map]]:
     found: list[tuple[Statement, Statement, Map]] = []
     maps: list[Map] = []
@@ -110,6 +156,8 @@ def _split(
         source = names.statement(m.get_tuple_name(isl.dim_type.in_))
         sink = names.statement(m.get_tuple_name(isl.dim_type.out))
         plain = m.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+        if sink in sinks:
+            plain = plain.intersect_range(sinks[sink])
         plain = plain.intersect_params(model.context).gist_params(model.context).coalesce()
         if not plain.is_empty():
             found.append((source, sink, plain))

@@ -69,6 +69,11 @@ FAULTS = (
         '            found += _ordered("anti", model, tensor, reads, writes, times)\n', "",
     ),
     Fault(
+        "a domain is widened over elements that are read", "poly/dependences.py",
+        "        if time is not None and all(elements.is_disjoint(read) for elements in written):\n",
+        "        if time is not None:\n",
+    ),
+    Fault(
         "at one time counts as ordered", "poly/times.py",
         "        if met.position > 0 or (met.position == 0 and (kind != \"anti\" or not lanes)):\n",
         "        if met.position > 0:\n",
