@@ -69,9 +69,9 @@ FAULTS = (
         '            found += _ordered("anti", model, tensor, reads, writes, times)\n', "",
     ),
     Fault(
-        "a domain is widened over elements that are read", "poly/dependences.py",
-        "        if time is not None and all(elements.is_disjoint(read) for elements in written):\n",
-        "        if time is not None:\n",
+        "a domain is widened over what is read", "poly/dependences.py",
+        " and all(elements.is_disjoint(read) for elements in written)", "",
+        ("tests/poly/test_dependences.py",),
     ),
     Fault(
         "at one time counts as ordered", "poly/times.py",
