@@ -46,7 +46,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
         if not any(isinstance(n, RVar) for n in postorder(stage.coordinates[k]))
     ]
     chosen = [*range(depth), *own]
-    found = element_of(stage, chosen, stage.statement.definition.lhs)
+    found = element_of(stage, parts, chosen, stage.statement.definition.lhs)
     if found is None:
         raise ScheduleError(
             f"the loops of {stage.name} over Vars do not tell which element it accumulates"

@@ -8,27 +8,31 @@ from ..lang import index as ix
 from ..lang.nodes import Node, Var, integer
 from .affine import affine_values
 from .expressions import Translator
-from .isl import Frame, Map, Set, isl, relation
+from .isl import Frame, Map, Set, isl, relation, union_sets
 from .looptree import Stage
 from .statements import Statement
 
 
-def element_of(stage: Stage, depths: Sequence[int], index: Sequence[Node]) -> Map | None:
-    """{ some coordinates of a stage -> the element at an index }, if they tell it."""
+def element_of(
+    stage: Stage, parts: Sequence[Stage], depths: Sequence[int], index: Sequence[Node]
+) -> Map | None:
+    """{ some coordinates of a stage -> the element at an index }, if they tell it in all parts of
+    its definition."""
     frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
     coordinates = affine_values(frame, [stage.coordinates[k] for k in depths])
     element = affine_values(frame, index)
     if coordinates is None or element is None:
         return None
-    told = relation(coordinates, frame).intersect_domain(_box(stage.padded))
+    told = relation(coordinates, frame).intersect_domain(_box([s.padded for s in parts]))
     found = told.reverse().apply_range(relation(element, frame))
     return found if found.is_single_valued() else None
 
 
-def _box(points: Set) -> Set:
+def _box(parts: Sequence[Set]) -> Set:
     """All points with each dimension between the constants that bound it, where some do: a filter
     of one row has no other, and no loop need tell which. No size counts, so that the answer is
     the same for tiles that are filled up."""
+    points = union_sets(parts[1:], parts[0])
     box = Set.universe(points.get_space())
     for k in range(int(points.dim(isl.dim_type.set))):
         lo, hi = points.dim_min_val(k), points.dim_max_val(k)

@@ -163,3 +163,18 @@ def test_a_recurrence_in_each_iteration_of_a_loop() -> None:
     s["f"].compute_at("g", "i")
     check(s, sizes={"n": 3, "m": 4})
     check(s, sizes={"n": 5, "m": 1})
+
+
+def test_a_copy_for_all_parts_of_a_definition() -> None:
+    """That t is 0 in the first part does not say where the second one reads."""
+    x = ps.InOut("x", ps.float32, (n, m))
+    f = ps.InOut("f", ps.float32, (n,))
+    with ps.sequential("t", 0, 3, step=2) as t:
+        r = ps.RVar("r", 1, n)
+        f[r] = x[0, t]
+    s = ps.Schedule(f)
+    s["f.update(0)"].tile("t", "r", 4, 2)
+    s["f.update(0)"].partition(ps.vars("t") < 1)
+    s["f.update(0)[0]"].reorder("ti", "ro", "ri")
+    s["f.update(0)[0]"].stage("x", at="ti", layout=("ro", "ri"))
+    check(s, sizes={"n": 3, "m": 4})

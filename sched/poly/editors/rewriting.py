@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...lang import index as ix
@@ -12,6 +12,7 @@ from ...lang.tensors import Func, Tensor
 from .. import layouts
 from ..edits import At, loops_around, stages
 from ..forms import with_rewrite
+from ..isl import Map
 from ..looptree import Stage
 from ..proof import accumulates, is_exact
 from ..rewrites import Clone, Factored, Staged
@@ -60,14 +61,18 @@ class RewritingEditor(PlacementEditor):
     def _check_whole(self, stage: Stage, at: At) -> None:
         """Refuses a copy for a part of a definition only: all its parts would read it."""
         inside = list(stages(at.loop))
-        for other in stages(self.tree):
-            same = other.statement.definition.serial == stage.statement.definition.serial
-            if same and not any(other is s for s in inside):
+        for other in self._parts(stage):
+            if not any(other is s for s in inside):
                 raise self._malformed(
                     f"{other.name} reads what {stage.name} reads, and is not inside of the loop "
                     f"{at.loop.name}",
                     "say stage(...) before the loop is divided, or at a loop around both",
                 )
+
+    def _parts(self, stage: Stage) -> list[Stage]:
+        """All stages of the definition of one."""
+        serial = stage.statement.definition.serial
+        return [s for s in stages(self.tree) if s.statement.definition.serial == serial]
 
     def _operand(
         self, stage: Stage, tensor: str, only_one: bool
@@ -111,19 +116,23 @@ class RewritingEditor(PlacementEditor):
                 f"a layout is made of the loops inside of {at.loop.name}",
             )
         outer = [a for a in loops_around(self.tree, self.stage) if a.depth <= at.depth]
-        found = layouts.element_of(stage, [a.depth for a in (*outer, *inner)], index)
-        if found is None:
+        parts = self._parts(stage)
+
+        def element(loops: Iterable[At]) -> Map | None:
+            return layouts.element_of(stage, parts, [a.depth for a in loops], index)
+
+        if element((*outer, *inner)) is None:
             raise self._malformed(
                 f"the loops {', '.join(layout)} do not tell which element of it is read",
                 "name all loops inside that the index depends on",
             )
         for a in list(outer):
             fewer = [x for x in outer if x is not a]
-            if layouts.element_of(stage, [x.depth for x in (*fewer, *inner)], index) is not None:
+            if element((*fewer, *inner)) is not None:
                 outer = fewer
         loops = [*outer, *inner]
         dims = tuple(Var(a.loop.name) for a in loops)
-        where = layouts.element_of(stage, [a.depth for a in loops], index)
+        where = element(loops)
         assert where is not None
         foreign = set(stage.statement.around)
         for a in loops:
