@@ -248,7 +248,7 @@ class _Trial:
         try:
             with trusted.trust("to see what happens"):
                 apply(trusted, text, {**self.names})
-        except (LanguageError, InternalError) as other:
+        except (LanguageError, ScheduleError, InternalError) as other:
             counts["refused, cannot be tried"] += 1
             if isinstance(other, InternalError):
                 counts[f"internal error where trusted: {sort}"] += 1
