@@ -26,7 +26,7 @@ from ..lang.tensors import Func, Tensor
 from ..poly.conditions import Conditions
 from ..poly.folding import Window
 from ..poly.isl import Set
-from ..poly.looptree import Stage
+from ..poly.looptree import Keep, Stage
 from ..poly.memory import Memory
 from ..poly.model import Model
 from ..poly.scantree import (
@@ -150,6 +150,8 @@ class Builder:
         #: Where tensors are written; and where they are read, which differs in copies.
         self.storage = self.sources = storage
         self.kept: KeptStorage = {}
+        #: What is accumulated in storage of its own here, from the outside in.
+        self.keeps: tuple[tuple[Keep, Storage], ...] = ()
         self.hints = Hints()
         self.atomic: frozenset[str] = frozenset()
         self.names: Mapping[Tensor, str] = {}
@@ -197,16 +199,17 @@ class Builder:
     def _keep(self, scan: ScanKeep, covered: frozenset[Node]) -> Stmt:
         """The body on storage of its own, between copies."""
         keys: list[tuple[Tensor, int]] = [(scan.func, c) for c in range(len(scan.func.dtypes))]
-        outer = self.storage
+        outer, around = self.storage, self.keeps
         own: Storage = {key: self.kept[scan.name, key[1]] for key in keys}
         inner: Storage = {**outer, **own}
         parts = []
         for part, source, target in (
-            (scan.load, outer, inner), (scan.body, inner, inner), (scan.store, inner, outer),
+            (scan.load, outer, inner), (scan.body, outer, outer), (scan.store, inner, outer),
         ):  # fmt: skip
             self.sources, self.storage = source, target
+            self.keeps = (*around, (scan.keep, own)) if part is scan.body else ()
             parts.append(self.stmt(part, covered))
-        self.sources = self.storage = outer
+        self.sources, self.storage, self.keeps = outer, outer, around
         buffers = tuple(own.values())
         given = zip(buffers[0].origin, scan.origin, strict=True)
         named = tuple((x, value) for x, value in given if isinstance(x, Var))
@@ -283,7 +286,8 @@ class Builder:
         guard = conjunction(ix.conjunction(tested), statement.guard)
         test = () if guard is None else (guard,)
         roots = decided(scan.stage, self.context, (*d.lhs, *d.values, *test))
-        convert = Converter(self.sources, self.safe, statement, roots)
+        own = self._own(scan.stage)
+        convert = Converter(self.sources, self.safe, statement, roots, (roots[: len(d.lhs)], own))
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
@@ -292,13 +296,20 @@ class Builder:
         streams = not self.hints.streams.isdisjoint((scan.stage.name, statement.name))
         atomic = not self.atomic.isdisjoint((scan.stage.name, statement.name))
         stores = tuple(
-            Store(self.storage[d.func, c], index, v, None, origin, streams, atomic)
+            Store({**self.storage, **own}[d.func, c], index, v, None, origin, streams, atomic)
             for c, v in enumerate(values)
         )
         parts: list[Stmt] = [self._at(t, scan.point) for t in traces]
         parts += [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
         return If(made[len(roots) - 1], body) if test else body
+
+    def _own(self, stage: Stage) -> Storage:
+        """Where a stage accumulates, if not where its Func is stored."""
+        for keep, own in reversed(self.keeps):
+            if keep.holds(stage, stage.statement.write):
+                return own
+        return {}
 
     def _traces(self, d: Definition, convert: Converter, roots: Sequence[Node]) -> Iterator[Call]:
         """A call for each value that is printed, over the statement's dimensions."""

@@ -21,8 +21,14 @@ class Converter:
         safe: frozenset[tuple[Statement, Read]],
         statement: Statement,
         roots: tuple[Node, ...],
+        own: tuple[tuple[Node, ...], Storage] = ((), {}),
     ) -> None:
+        """
+        Args:
+            own: an index, and where elements are at this one.
+        """
         self.storage = storage
+        self.own = own
         self.safe = safe
         self.statement = statement
         self.needed: dict[Node, Guard] = guards(roots)
@@ -77,7 +83,9 @@ class Converter:
         if isinstance(node, Trace):
             return args[0]
         if isinstance(node, Read):
-            buffer = self.storage[node.tensor, node.component]
+            index, own = self.own
+            key = (node.tensor, node.component)
+            buffer = own[key] if node.index == index and key in own else self.storage[key]
             condition = None if guard is None else self.done[guard]
             return Load(buffer, args, condition, buffer.dtype)
         return node.with_args(args)

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from ..lang.definitions import Definition
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ..lang.printer import expr_text
 from .directives.keeping import matched
 from .isl import Frame, Map, Set, isl, union_sets
 from .layouts import element_of, expressions
 from .looptree import Keep, Loop, Seq, Stage, Tree, coordinate_map, leaves, loop_map, loops_of
-from .statements import Statement
+from .statements import Access, Statement
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,14 @@ class Copies:
     store: Tree
 
 
-def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
-    """The copies around a body inside of `depth` loops."""
+def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) -> Copies:
+    """The copies around a body inside of `depth` loops.
+
+    Raises:
+        ScheduleError: no loops copy just what is accumulated, or the body uses it elsewhere, too.
+    """
     inside = leaves(Seq(node.body))
+    _check_apart(node, [s for _, s in inside], depth, context)
     parts = [s for _, s in inside if node.is_of(s)]
     path, stage = next((p, s) for p, s in inside if node.is_of(s))
     if any(s.coordinates != stage.coordinates for s in parts):
@@ -40,16 +46,18 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
             f"{names} run at different iterations, so no one loop copies what they accumulate"
         )
     below = loops_of(path)
+    told = stage.statement.definition.lhs
     own = [
         k
         for k in range(depth, depth + len(below))
-        if not any(isinstance(n, RVar) for n in postorder(stage.coordinates[k]))
+        if all(n in told for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
     ]
     chosen = [*range(depth), *own]
     found = element_of(stage, parts, chosen, stage.statement.definition.lhs)
     if found is None:
         raise ScheduleError(
-            f"the loops of {stage.name} over Vars do not tell which element it accumulates"
+            f"the loops of {stage.name} over {', '.join(map(expr_text, told))} do not tell which "
+            "element it accumulates"
         )
     running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
     begun = [
@@ -73,6 +81,35 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node]) -> Copies:
         return made
 
     return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
+
+
+def _check_apart(node: Keep, inside: Sequence[Stage], depth: int, context: Set) -> None:
+    """Refuses what would use elements where they are not while they are kept elsewhere.
+
+    Raises:
+        ScheduleError: as said.
+    """
+    uses = [(s, a) for s in inside for a in s.statement.accesses if a.tensor is node.func]
+    held = [touched_by(s, a, depth) for s, a in uses if a.is_write and node.holds(s, a)]
+    for s, a in uses:
+        if not node.holds(s, a):
+            met = union_sets(held[1:], held[0]).intersect(touched_by(s, a, depth))
+            if not met.intersect_params(context).is_empty():
+                uses_it = f"{s.name} {'writes' if a.is_write else 'reads'} {a.text}"
+                raise ScheduleError(
+                    f"{uses_it} inside of the loop too, which may be an element that {node.stage} "
+                    "keeps to itself there",
+                    hint="a loop further inside, fission, or partition",
+                )
+
+
+def touched_by(stage: Stage, access: Access, depth: int) -> Set:
+    """{ (loops, element) : an access of a stage touches the element }, whole tiles if padded."""
+    whole = loop_map(stage)
+    total = int(whole.dim(isl.dim_type.out))
+    at = whole.project_out(isl.dim_type.out, depth, total - depth)
+    touches = access.relation.map.intersect_domain(stage.padded)
+    return at.flat_range_product(touches).range()
 
 
 def _copy(d: Definition, element: tuple[Node, ...], dims: tuple[Var, ...]) -> Definition:

@@ -22,7 +22,7 @@ from ..lang.tensors import Func
 from .affine import affine_values
 from .isl import Aff, Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
 from .model import Model
-from .statements import Statement
+from .statements import Access, Statement
 
 _SET, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.param, isl.dim_type.div
 
@@ -170,6 +170,18 @@ class Keep:
     def is_of(self, stage: Stage) -> bool:
         """Whether a stage inside accumulates there."""
         return stage.statement.definition.serial == self.serial
+
+    def begins(self, stage: Stage) -> bool:
+        """Whether a stage inside begins elements there."""
+        return stage.statement.func is self.func and not stage.statement.definition.is_update
+
+    def holds(self, stage: Stage, access: Access) -> bool:
+        """Whether an access of a stage inside is to that storage, and not to the Func's."""
+        if access.tensor is not self.func:
+            return False
+        if access.is_write:
+            return self.is_of(stage) or self.begins(stage)
+        return self.is_of(stage) and access.index == stage.statement.definition.lhs
 
 
 @dataclass(frozen=True)

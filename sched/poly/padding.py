@@ -66,7 +66,8 @@ def _read(
     model: Model, p: Placed, extra: Set, found: Sequence[Placed], context: Set
 ) -> Fault | None:
     for access in p.stage.statement.reads:
-        if access.tensor is p.stage.statement.func:
+        own = access.tensor is p.stage.statement.func
+        if own and access.index == p.stage.statement.definition.lhs:
             continue  # what it has written itself
         touched = access.relation.map.intersect_domain(extra)
         missing = _missing(model, p, access, touched, found)

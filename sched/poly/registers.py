@@ -60,7 +60,7 @@ def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Windo
 
 def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
     """What is to be in registers, and has elements that are found when the program runs."""
-    moving = next(_moving(room.body, room.func, frozenset(), {}), None)
+    moving = next(_moving(room.body, room, frozenset(), {}), None)
     if how.place != "register" or moving is None:
         return None
     return (
@@ -71,22 +71,23 @@ def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
 
 
 def _moving(
-    scan: Scan, func: Func, serial: frozenset[Node], shown: Mapping[Node, str]
+    scan: Scan, room: ScanAlloc | ScanKeep, serial: frozenset[Node], shown: Mapping[Node, str]
 ) -> Iterator[str]:
-    """The loops inside, not laid out one by one, that an index of the Func depends on."""
+    """The loops inside, not laid out one by one, that an index into a room depends on."""
     match scan:
         case ScanLoop(loop=loop, var=var, body=body):
             laid_out = loop.kind in ("unrolled", "vector")
             inside = serial if laid_out else serial | {var}
-            yield from _moving(body, func, inside, {**shown, var: loop.name})
+            yield from _moving(body, room, inside, {**shown, var: loop.name})
         case ScanAlloc(body=body) | ScanIf(body=body) | ScanKeep(body=body):
-            yield from _moving(body, func, serial, shown)
+            yield from _moving(body, room, serial, shown)
         case ScanSeq(parts=parts):
             for part in parts:
-                yield from _moving(part, func, serial, shown)
+                yield from _moving(part, room, serial, shown)
         case ScanStage(stage=stage, point=point):
             for access in stage.statement.accesses:
-                if access.tensor is func:
+                kept = not isinstance(room, ScanKeep) or room.keep.holds(stage, access)
+                if access.tensor is room.func and kept:
                     index = replaced_all(access.index, point)
                     for n in postorder(*index):
                         if isinstance(n, Var) and n in serial:

@@ -30,7 +30,7 @@ from .bounds import (
 )
 from .expressions import Translator
 from .isl import Set, isl, union_sets
-from .kept import copies
+from .kept import copies, touched_by
 from .looptree import (
     Alloc,
     Keep,
@@ -144,23 +144,25 @@ class _Scanner:
 
     def _keep(self, node: Keep, scope: _Scope) -> _Found:
         """The body between copies."""
-        made = copies(node, len(scope.loops), self.parameters)
+        made = copies(node, len(scope.loops), self.parameters, self.context)
         parts = []
         for nest in (made.load, made.store):
             self._visit(nest, len(scope.loops))
             self.added.append(nest)
             parts.append(self._tree(nest, scope).guarded(0).scan)
         body = self._body(node.body, scope).guarded(0).scan
-        using = [s for child in node.body for _, s in leaves(child)]
+        inside = [s for child in node.body for _, s in leaves(child)]
+        using = [s for s in inside if node.is_of(s) or node.begins(s)]
         origin, extents = self._room(node.func, using, scope)
-        return _Found(ScanKeep(node.func, node.stage, origin, extents, parts[0], body, parts[1]))
+        return _Found(ScanKeep(node, origin, extents, parts[0], body, parts[1]))
 
     def _room(
         self, func: Func, using: Sequence[Stage], scope: _Scope
     ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
         """The origin and the extents of what some stages touch of a Func in an iteration."""
         depth = len(scope.loops)
-        touched = [_written(s, depth) for s in using if s.statement.func is func]
+        mine = [s for s in using if s.statement.func is func]
+        touched = [touched_by(s, s.statement.write, depth) for s in mine]
         whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
         names = Translator(self.parameters, scope.loops)
         known = scope.described.intersect_params(self.context)
@@ -287,15 +289,6 @@ def _stored_below(tree: Tree) -> Iterator[Func]:
 
 def _touches(stage: Stage, func: Func) -> bool:
     return any(a.tensor is func for a in stage.statement.accesses)
-
-
-def _written(stage: Stage, depth: int) -> Set:
-    """{ (loops, element) : a stage writes the element }"""
-    whole = loop_map(stage)
-    total = int(whole.dim(isl.dim_type.out))
-    at = whole.project_out(isl.dim_type.out, depth, total - depth)
-    write = stage.statement.write.relation.map.intersect_domain(stage.padded)
-    return at.flat_range_product(write).range()
 
 
 def _data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:

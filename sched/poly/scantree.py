@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..lang.nodes import Node, RVar, Var
 from ..lang.tensors import Func
-from .looptree import Loop, Stage
+from .looptree import Keep, Loop, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,22 @@ class ScanAlloc:
 class ScanKeep:
     """What a stage accumulates is copied to storage of its own, which the body uses, and back."""
 
-    func: Func
-    name: str
+    keep: Keep
     origin: tuple[Node, ...]
     extents: tuple[Node, ...]
     load: Scan
     body: Scan
     store: Scan
+
+    @property
+    def func(self) -> Func:
+        """What is accumulated."""
+        return self.keep.func
+
+    @property
+    def name(self) -> str:
+        """The stage that accumulates."""
+        return self.keep.stage
 
 
 Scan = ScanLoop | ScanIf | ScanStage | ScanSeq | ScanAlloc | ScanKeep

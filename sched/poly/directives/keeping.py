@@ -10,7 +10,6 @@ from functools import partial
 from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Node, RVar, Var, postorder, replaced_all
-from ...lang.tensors import Func
 from ..edits import At, Body, map_stages, rewritten, stages, with_body
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
 
@@ -122,11 +121,3 @@ def _in_front(body: Body, nests: Body) -> Body:
     if len(body) == 1 and isinstance(body[0], (Alloc, Keep)):
         return (with_body(body[0], _in_front(body[0].body, nests)),)
     return (*nests, *body)
-
-
-def accesses_elsewhere(loop: Tree, func: Func, kept: Sequence[str]) -> str | None:
-    """A stage inside of a loop that uses a Func and is none of some."""
-    for s in stages(loop):
-        if s.name not in kept and any(a.tensor is func for a in s.statement.accesses):
-            return s.name
-    return None

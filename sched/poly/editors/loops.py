@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ...lang.nodes import Node, substitute
-from ..directives import keeping, loops as nests, mapping, tails
+from ..directives import loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
 from ..looptree import Keep, Loop, leaves, loops_of, produced
@@ -176,22 +176,10 @@ class LoopEditor(BaseEditor):
                         f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
                         "vectorize a loop inside of where it is kept",
                     )
-                if isinstance(node, Keep) and node.is_of(stage):
-                    same = [s.name for s in stages(node) if node.is_of(s)]
-                    pure = [
-                        s.name
-                        for s in stages(node)
-                        if s.statement.func is node.func and not s.statement.definition.is_update
-                    ]
-                    other = keeping.accesses_elsewhere(node, node.func, [*same, *pure])
-                    if other is not None:
-                        raise self._malformed(
-                            f"{other} uses what {stage.name} keeps to itself inside of a loop",
-                            "place it outside of that loop",
-                        )
-                    if _copied.get(id(node)) is not node:
-                        copies(node, depth, self.symbols)
-                        _copied[id(node)] = node
+                fresh = isinstance(node, Keep) and _copied.get(id(node)) is not node
+                if isinstance(node, Keep) and fresh and node.is_of(stage):
+                    copies(node, depth, self.symbols, self.context)
+                    _copied[id(node)] = node
                 depth += isinstance(node, Loop)
 
     def _check_count(self, at: At) -> None:

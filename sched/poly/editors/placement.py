@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
+from ...lang.definitions import Definition
 from ...lang.errors import LanguageError
-from ...lang.nodes import Var
+from ...lang.nodes import Read, RVar, Var, postorder
 from ...lang.tensors import Func
 from ..directives import keeping, placing
 from ..edits import At, loops_around, stages
@@ -14,7 +15,6 @@ from ..forms import with_choice
 from ..inline import why_not_inline
 from ..looptree import Seq, loops_as_vars, produced
 from ..placement import at_root
-from ..proof import accumulates
 from .base import BaseEditor
 
 
@@ -116,27 +116,14 @@ class PlacementEditor(BaseEditor):
     def accumulate_at(self, loop: str) -> tuple[str, ...]:
         at, stage = self.at(loop), self._own()
         d = stage.statement.definition
-        if not accumulates(d) or not all(isinstance(x, Var) for x in d.lhs):
+        if not (d.is_update and _accumulates(d)):
             raise self._malformed(
-                f"{self.stage} does not accumulate at the element of its Vars",
-                "an update does whose left side is made of Vars: C[i, j] += ...",
+                f"{self.stage} does not accumulate at the element of its Vars or RVars",
+                "an update does whose left side is made of these: C[i, j] += ...",
             )
         self._check_serial(at, self.stage)
         if self._is_kept(stage):
             raise self._malformed(f"{self.stage} accumulates in storage of its own already")
-        own = [s for s in stages(self.tree) if s.statement.func is d.func]
-        pure = [
-            s.name
-            for s in own
-            if not s.statement.definition.is_update
-            and all(isinstance(x, Var) for x in s.statement.definition.lhs)
-        ]
-        other = keeping.accesses_elsewhere(at.loop, d.func, [self.stage, *pure])
-        if other is not None:
-            raise self._malformed(
-                f"{other} uses {d.func.name} inside of the loop {loop} too",
-                "a loop further inside, or fission",
-            )
         self.tree = keeping.accumulate_at(self.tree, stage, at)
         self._edit((d.func,))
         return ()
@@ -210,3 +197,12 @@ class PlacementEditor(BaseEditor):
             s.func for s in self.model.statements for a in s.reads if a.tensor is func
         }  # fmt: skip
         return func in self.model.regions and found <= {*readers, func}
+
+
+def _accumulates(d: Definition) -> bool:
+    """Whether an update changes an element that dimensions of its own tell, from its old value."""
+    told = len(set(d.lhs)) == len(d.lhs) and all(isinstance(x, (Var, RVar)) for x in d.lhs)
+    return told and any(
+        isinstance(n, Read) and n.tensor is d.func and n.index == d.lhs
+        for n in postorder(*d.values)
+    )

@@ -60,9 +60,9 @@ class PlacingDirectives(Handle):
         """Keeps what is being accumulated inside of a loop in storage of its own.
 
         In each iteration of the loop it is copied there first, as far as it has values already,
-        and written back once, by copies of this stage's loops over its Vars.
+        and written back once, by copies of this stage's loops over what its left side is made of.
 
-        Legal: where nothing else inside of the loop uses these elements.
+        Legal: where nothing else inside of the loop uses these elements, not this stage itself.
         """
         self._do("accumulate_at", loop=name_of(loop))
         return self

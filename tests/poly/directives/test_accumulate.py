@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from polybench.solvers import lu_right_looking
 
 import polysched as ps
 from polysched.codegen.check import Judge
@@ -195,7 +196,72 @@ def test_written_down_and_read_back() -> None:
     assert s.copy() == s
 
 
+def eliminated(block: int = 4) -> tuple[ps.Schedule, StageHandle]:
+    """LU by blocks of columns, and what changes the rows and columns behind these, by tiles."""
+    s = ps.Schedule(lu_right_looking())
+    columns, behind = s["A.update(1)"].partition(j < (ps.vars("k") // block + 1) * block)
+    columns.fission("j").fission("i")
+    s["A.update(0)"].split("k", block, names=("ko", "k"))
+    columns.fission("k")
+    behind.reorder("i", "k", "j").peel("i", first=block - 1)
+    behind.tile("i", "j", 2, block)
+    behind.reorder("io", "jo", "k", "ii", "ji")
+    return s, behind
+
+
+def test_elements_told_by_rvars_beside_others_that_are_read() -> None:
+    """A tile of the matrix is kept; the rows and columns that change it are read where they are."""
+    s, behind = eliminated()
+    behind.accumulate_at("jo").parallel("io").vectorize("ji").unroll("ii")
+    assert stored(s, n=100) == {"A.update(1)[1].kept": (2, 4)}
+    judged(s, n=11)
+    same(s, over=(0, 1, 3, 4, 5, 8, 9, 13))
+
+
+def test_only_the_tile_is_touched_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    s, behind = eliminated()
+    before, _ = traffic(s, monkeypatch, n=16)
+    behind.accumulate_at("jo")
+    after, writes = traffic(s, monkeypatch, n=16)
+    assert after["A.update(1)[1].kept"] == 5 * elements_behind(16, 4)
+    assert after["A"] < before["A"]
+    assert writes["A.update(1)[1].kept"] == 5 * elements_behind(16, 4)
+
+
+def elements_behind(n: int, block: int) -> int:
+    """The elements behind all blocks of columns, each counted once for a block."""
+    return sum((n - b) ** 2 for b in range(block, n, block))
+
+
+def test_an_element_that_another_update_reads_elsewhere() -> None:
+    x, a = ps.Input("x", ps.int64, (n, m)), ps.Func("a", (n, m), ps.int64)
+    r, c, q = ps.RVar("r", 1, n), ps.RVar("c", 0, m), ps.RVar("q", 0, m)
+    a[i, j] = x[i, j]
+    a[r, c] += a[r - 1, q]
+    s = ps.Schedule(a)
+    s["a.update(0)"].accumulate_at("c")
+    judged(s, n=4, m=3)
+    same(s, over=(1, 2, 5))
+
+
 # refused ------------------------------------------------------------------------------------------
+def test_refuses_to_keep_what_is_read_beside() -> None:
+    """One loop further outside, the rows that change others are among those that change."""
+    s, behind = eliminated()
+    with refused(s, "A.update(0) reads A[i, k] inside of the loop too"):
+        behind.accumulate_at("ko")
+    x, a = ps.Input("x", ps.int64, (n, m)), ps.Func("a", (n, m), ps.int64)
+    r, c, q = ps.RVar("r", 1, n), ps.RVar("c", 0, m), ps.RVar("q", 0, m)
+    a[i, j] = x[i, j]
+    a[r, c] += a[r - 1, q]
+    s = ps.Schedule(a)
+    s["a.update(0)"].split("r", 4)
+    with refused(s, "a.update(0) reads a[r - 1, q]", hint="a loop further inside"):
+        s["a.update(0)"].accumulate_at("ro")
+    s["a.update(0)"].accumulate_at("ri")
+    judged(s, n=7, m=3)
+
+
 def test_refuses_what_does_not_accumulate_at_its_vars() -> None:
     s = ps.Schedule(product())
     with refused(s, "C does not accumulate at the element of its Vars", status="malformed"):
@@ -216,7 +282,11 @@ def test_refuses_where_another_stage_uses_the_elements() -> None:
     b[i] = a[i] * 2
     s = ps.Schedule((a, b))
     s["b"].compute_with("a.update(0)", i)
-    with refused(s, "b uses a inside of the loop i too", hint="a loop further inside, or fission"):
+    with refused(
+        s,
+        "b reads a[i] inside of the loop too, which may be",
+        hint="a loop further inside, fission",
+    ):
         s["a.update(0)"].accumulate_at(i)
     s["a.update(0)"].accumulate_at("r")
     judged(s, n=3, m=4)
@@ -229,7 +299,7 @@ def test_refuses_who_comes_later_too() -> None:
     a[i] += 2 * x[i, r]
     s = ps.Schedule(a)
     s["a.update(0)"].accumulate_at(i)
-    with refused(s, "a.update(1) uses what a.update(0) keeps to itself inside of a loop"):
+    with refused(s, "a.update(1) reads a[i]", "that a.update(0) keeps to itself there"):
         s["a.update(1)"].compute_with("a.update(0)", "r")
 
 
