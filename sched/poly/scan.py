@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..lang import index as ix
@@ -29,7 +30,7 @@ from .bounds import (
     whole_bounds,
 )
 from .expressions import Translator
-from .isl import Set, isl, union_sets
+from .isl import BudgetExceeded, Set, budget, isl, union_sets
 from .kept import copies, touched_by
 from .looptree import (
     Alloc,
@@ -48,6 +49,8 @@ from .scantree import DataBounds, Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, S
 from .statements import Statement
 
 _SET = isl.dim_type.set
+OPERATIONS = 500_000
+"""So much work may isl put into the exact ends of a loop: a second at most."""
 
 
 def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
@@ -223,8 +226,9 @@ class _Scanner:
         found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
         if found.step == 1 and has_gaps(visited, found, known):
             names = Translator(self.parameters, scope.loops)
-            exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
-            return exact or found
+            with suppress(BudgetExceeded), budget(OPERATIONS):  # else a guard does
+                exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
+                return exact or found
         return found
 
     def _unique(self, name: str) -> str:

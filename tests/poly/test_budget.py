@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
-from polysched.poly import proven
+from polysched.poly import proven, scan
 from polysched.poly.isl import CONTEXT, BudgetExceeded, Frame, Val, budget
+from polysched.testing import check
 
 
 def work() -> bool:
@@ -51,3 +52,22 @@ def test_the_budget_around_is_in_force_again() -> None:
             assert CONTEXT.get_max_operations() == 1_000
         assert CONTEXT.get_max_operations() == 1_000_000
     assert CONTEXT.get_max_operations() == 0
+
+
+def test_ends_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard says what the bounds of a loop do not."""
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n // 2 * 2,))
+    f[i] = x[i]
+
+    def split() -> ps.Schedule:
+        s = ps.Schedule(f)
+        s["f"].split("i", 8)
+        return s
+
+    assert "if " not in str(split())
+    monkeypatch.setattr(scan, "OPERATIONS", 1)
+    s = split()
+    assert "if " in str(s)
+    check(s, sizes={"n": 13})

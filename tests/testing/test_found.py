@@ -14,6 +14,7 @@ i, j = ps.vars("i j")
 a = ps.Input("a", ps.float32, (n, m))
 
 
+@pytest.mark.slow
 def test_unrolled_loops_that_begin_apart_in_each_lane() -> None:
     """Copy k of an unrolled loop must be the same iteration in all lanes."""
     f = ps.Func("f", (n, m), ps.float32)
@@ -26,6 +27,7 @@ def test_unrolled_loops_that_begin_apart_in_each_lane() -> None:
     check(s, sizes={"n": 9, "m": 7})
 
 
+@pytest.mark.slow
 def test_a_vector_loop_that_begins_before_its_first_iteration() -> None:
     """The number of lanes is counted from where the bounds begin."""
     f = ps.Func("f", (n,), ps.float32)
@@ -178,3 +180,22 @@ def test_a_copy_for_all_parts_of_a_definition() -> None:
     s["f.update(0)[0]"].reorder("ti", "ro", "ri")
     s["f.update(0)[0]"].stage("x", at="ti", layout=("ro", "ri"))
     check(s, sizes={"n": 3, "m": 4})
+
+
+@pytest.mark.slow
+def test_the_ends_of_a_loop_are_not_worth_minutes() -> None:
+    x, y = ps.Input("x", ps.float32, (n,)), ps.InOut("y", ps.float32, (n, m))
+    with ps.sequential("t", n - 1, -1, step=-1):
+        y[i, j] = 3 * y[i, j] + 3 * x[i]
+        r = ps.RVar("r", 2, n - 2)
+        y[r, j] += y[r, j]
+    s = ps.Schedule(y)
+    u = s["y.update(1)"]
+    u.split("j", 5)
+    u.tile("jo", "ji", 4, 2)
+    u.fuse("jio", "joi")
+    u.parallel("r")
+    u.peel("r", last=1)
+    s["y.update(1).last"].skew("t.down", "joo", 1)
+    s["y.update(1).last"].split("joo", 5)
+    check(s, sizes={"n": 7, "m": 6})
