@@ -17,6 +17,7 @@ from report import Line, fastest, row, save_results
 PEERS = Path(__file__).resolve().parent.parent / "benchmarks" / "peers"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_results(case: Case) -> None:
     arguments = case.arguments(case.tiny)

@@ -223,12 +223,14 @@ def test_demo_programs_take_empty_images(build: Any) -> None:
 # benchmarks -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_benchmark_names_its_cases(tmp_path: Path) -> None:
     done = _command(BENCHMARK, "--case", "nonsense", cwd=tmp_path)
     assert done.returncode == 2
     assert "blur" in done.stderr
 
 
+@pytest.mark.slow
 def test_benchmark_accounts_for_the_stages_of_the_compiler(tmp_path: Path) -> None:
     done = _command(BENCHMARK, "--compile-one", "blur", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 LIMIT = 0.25  # seconds of CPU time: others share the machine
 TRIES = 7  # the fastest one counts
 
@@ -47,6 +49,7 @@ def test_import_loads_isl_and_llvm_when_first_used() -> None:
     assert not {"islpy", "llvmlite"} & set(_run(_LOADED).split())
 
 
+@pytest.mark.slow
 def test_names_that_come_later_are_found_as_any_other() -> None:
     program = """
 import polysched as ps
@@ -63,6 +66,7 @@ def test_import_loads_neither_demo_nor_pictures() -> None:
     assert [name for name in _run(_LOADED).split() if name.startswith(outer)] == []
 
 
+@pytest.mark.slow
 def test_no_room_hides_a_public_name() -> None:
     """Importing a submodule sets an attribute of the package: `polysched/log.py` hid `ps.log`."""
     program = """

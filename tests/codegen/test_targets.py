@@ -63,6 +63,7 @@ def test_the_oldest_x86_gives_the_same_bits(lanes: int) -> None:
     assert "zmm" not in old.asm
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs x86 code")
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_products_are_the_same_for_any_width(lanes: int) -> None:

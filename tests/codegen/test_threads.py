@@ -309,6 +309,7 @@ def test_zero_divisors_are_counted_on_all_threads(handed_out: pools.Pool) -> Non
     assert "atomicrmw add ptr" in kernel.llvm
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(host().arch != "x86_64", reason="writes MXCSR")
 def test_workers_have_their_own_floating_point_environment() -> None:
     """A thread begins with that of the one that made it, which may flush denormals to zero."""
@@ -446,6 +447,7 @@ def test_calls_from_eight_threads_at_once(handed_out: pools.Pool) -> None:
             done.result(timeout=60)
 
 
+@pytest.mark.slow
 def test_kernels_dropped_while_others_run(handed_out: pools.Pool) -> None:
     keep, x = outer().compile(), np.zeros((300, 300), np.float32)
     wanted, stop = keep(x).tobytes(), threading.Event()
@@ -530,6 +532,7 @@ def run(code: str, timeout: float = 60, **variables: str) -> str:
 NUMBER = "import polysched as ps; print(ps.get_num_threads())"
 
 
+@pytest.mark.slow
 def test_numbers_from_the_environment() -> None:
     assert run(NUMBER, POLYSCHED_NUM_THREADS="5", OMP_NUM_THREADS="3").split() == ["5"]
     assert run(NUMBER, OMP_NUM_THREADS="3").split() == ["3"]
@@ -663,6 +666,7 @@ assert kernel(small).tobytes() == wanted
     assert run(KERNEL + FORK + before + after).split("\n")[:2] == ["0", "[0, 0, 0, 0, 0]"]
 
 
+@pytest.mark.slow
 def test_forked_while_another_thread_runs_a_kernel() -> None:
     code = """
 wanted = kernel(small).tobytes()
@@ -679,11 +683,13 @@ other.join()
     assert run(KERNEL + FORK + code).split("\n")[0] == "[0, 0, 0, 0, 0]"
 
 
+@pytest.mark.slow
 def test_exit_while_workers_spin_and_sleep() -> None:
     for pause in ("0", "0.2"):
         assert run(KERNEL + f"kernel(small); time.sleep({pause}); print('end')") == "end\n"
 
 
+@pytest.mark.slow
 def test_exit_while_kernels_run() -> None:
     """In a daemon thread, for seconds more."""
     code = """
@@ -702,6 +708,7 @@ print("end")
         assert time.perf_counter() - start < 20
 
 
+@pytest.mark.slow
 def test_threads_that_nap_instead_of_sleeping() -> None:
     """What systems without futex do."""
     code = """
@@ -781,6 +788,7 @@ assert (parallel(eye, eye) == eye).all()  # nothing is left behind
     assert run(LONG + code).split() == ["yes"] * 10
 
 
+@pytest.mark.slow
 def test_handlers_run_while_a_kernel_does() -> None:
     """One that raises nothing changes nothing, and may call kernels."""
     code = """

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from .pages import FILE_NAME, explain, run, sections
 
 PAGE = "README.md"
 
 
+@pytest.mark.slow
 def test_examples_show_what_is_so() -> None:
     (page,) = sections(PAGE)
     differences = run(page)

@@ -130,6 +130,7 @@ def test_jacobi_on_four_million_points_keeps_two_planes() -> None:
     assert total == 2 * 2000 * 2000 * 4
 
 
+@pytest.mark.slow
 def test_a_recurrent_network_compiles_in_a_second() -> None:
     """128 steps, 256 units: from the definition to machine code, once everything is loaded."""
     seconds = [_compile_lstm() for _ in range(4)]

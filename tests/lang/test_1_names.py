@@ -245,6 +245,7 @@ def test_1_1_vars_may_be_called_as_sizes_and_params():
     assert np.array_equal(run(f, A=np.float32([1, 2, 3]), i=2), [0, 4, 4])
 
 
+@pytest.mark.slow
 def test_1_1_definitions_in_threads():
     """Each thread writes its own program; nodes are shared and requirements are not."""
     A = vector("A", ps.int64)

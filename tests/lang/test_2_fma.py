@@ -287,6 +287,7 @@ def test_2_5_fma_promotes():
     assert typed(ps.fma(a, i, 0.5)) == "fma(A[i], float32(i), 0.5)"
 
 
+@pytest.mark.slow
 def test_2_5_ten_thousand_negations_of_a_product():
     product = a * b
     for _ in range(10_001):

@@ -223,6 +223,7 @@ def test_2_1_a_choice_of_literals_adapts_as_one_literal_does():
     assert np.array_equal(found, a * np.where([0, 1, 1], np.float32(0.1), np.float32(0.3)))
 
 
+@pytest.mark.slow
 def test_2_1_a_long_choice_of_literals():
     F = ps.Input("F", ps.float32, (n,))
     table = [k / 7 for k in range(3000)]
@@ -341,6 +342,7 @@ def test_2_1_python_and_numpy_bools_are_conditions():
 
 
 # what is computed and what is declared --------------------------------------------------------
+@pytest.mark.slow
 def test_2_1_inference_and_elaboration_agree():
     """The dtype inferred for an expression is the one in which it is then computed."""
     leaves = [ps.Input(f"A{t}", t, (n,))[i] for t in ALL] + [i, n, 3, 2.5, True]

@@ -168,6 +168,7 @@ def test_3_10_arguments_of_any_strides(view):
 
 
 # regions ---------------------------------------------------------------------------------------
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_3_10_regions_are_slices(data):

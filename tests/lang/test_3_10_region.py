@@ -166,6 +166,7 @@ def test_3_10_sizes_that_only_the_extent_has():
         f(region=(2, 4))
 
 
+@pytest.mark.slow
 def test_3_10_several_outputs():
     f = func(A[i] + 1)
     g = func(f[i] * 2, name="g")

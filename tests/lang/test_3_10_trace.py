@@ -252,6 +252,7 @@ OPERATORS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_3_10_traces_change_no_bit(data):

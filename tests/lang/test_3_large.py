@@ -74,12 +74,14 @@ def test_3_large_selects_used_twice_each_time():
     assert run(func(z), A=np.float32([5, -1])).shape == (2,)
 
 
+@pytest.mark.slow
 def test_3_large_hundreds_of_arms():
     f = ps.Func("f", (400,))
     f[i] = ps.mux(i, [k * k for k in range(400)])
     assert np.array_equal(run(f), np.arange(400) ** 2)
 
 
+@pytest.mark.slow
 def test_3_large_a_hundred_updates():
     f = func(A[i])
     for step in range(100):
@@ -125,6 +127,7 @@ def test_3_large_rank_eight():
     assert np.array_equal(run(y, X=x), wanted)
 
 
+@pytest.mark.slow
 def test_3_large_expressions_are_freed():
     """Nodes are kept only as long as something uses them; a deep one goes without recursion."""
     from polysched.lang import nodes

@@ -57,11 +57,6 @@ class Fault:
     new: str
     tests: tuple[str, ...] = TESTS
 
-    @property
-    def marked(self) -> str:
-        """Which of the tests are run: all cases of those that are quick."""
-        return "" if self.tests is VECTORS else "not slow"
-
 
 FAULTS = (
     Fault(
@@ -326,7 +321,7 @@ def by_which_test(fault: Fault) -> str | None:
         plant(fault, package)
         path = os.pathsep.join([folder, str(ROOT / "tests")])
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "pytest", *fault.tests, "-x", "-q", "-m", fault.marked,
+            [sys.executable, "-P", "-m", "pytest", *fault.tests, "-x", "-q",
              "-p", "no:cacheprovider", "--no-header", "--tb=no", "-rfE"],
             cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
             check=False,

@@ -87,6 +87,7 @@ def elements(image: Set) -> list[int]:
     return sorted(found)
 
 
+@pytest.mark.slow
 @given(indices())
 @settings(max_examples=60, deadline=None)
 def test_affine_expressions_are_exact(both: Both) -> None:
@@ -100,6 +101,7 @@ def test_affine_expressions_are_exact(both: Both) -> None:
 _COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}
 
 
+@pytest.mark.slow
 @given(indices(2), indices(2), st.sampled_from(sorted(_COMPARE)), st.booleans(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_conditions_are_exact(a: Both, b: Both, symbol: str, flip: bool, both: bool) -> None:

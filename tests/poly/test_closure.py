@@ -207,10 +207,12 @@ def test_one_step_alone_is_needed_where_the_start_is_asked_for() -> None:
     assert region_at(model, f, n=4) == {(0,), (1,), (2,), (3,), (4,)}
 
 
+@pytest.mark.slow
 def test_a_region_with_time_keeps_a_few_planes() -> None:
     assert {f.name: w.planes for f, w in ps.Schedule(triangle()).windows.items()} == {"f": 2}
 
 
+@pytest.mark.slow
 def test_a_region_without_an_end_is_refused() -> None:
     f, g = ps.Func("f", dtype=ps.int32), ps.Func("g", ())
     f[i] = f[i + 2] + 1

@@ -25,6 +25,7 @@ def holds(allowed: Set, model: Model, sizes: dict[str, int]) -> bool:
     return not point.is_empty()
 
 
+@pytest.mark.slow
 @given(
     scale=st.integers(-2, 3), shift=st.integers(-3, 3), extra=st.integers(-1, 3),
     lower=st.integers(-1, 3),

@@ -99,6 +99,7 @@ def test_a_parallel_loop_does_not_slide() -> None:
     assert ran(s, n=6, m=5).total == 6 * 5 + 6 * 3 * 5
 
 
+@pytest.mark.slow
 def test_a_window_slides_inside_of_parallel_blocks() -> None:
     """The two rows between blocks of four are computed by both."""
     s = blur()
@@ -110,6 +111,7 @@ def test_a_window_slides_inside_of_parallel_blocks() -> None:
     assert kept(s, n=100, m=50) == {"bx": 3 * 50 * 4}
 
 
+@pytest.mark.slow
 def test_a_window_of_many_planes() -> None:
     """A block of sixteen rows reads eighteen, two of which are there."""
     s = chain(2)
@@ -310,6 +312,7 @@ def test_a_running_maximum_from_the_beginning_in_each_iteration() -> None:
 
 
 # chains -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_each_at_a_loop_of_the_next() -> None:
     s = chain(3)
     s["f1"].compute_at("f2", i)
@@ -323,6 +326,7 @@ def test_each_at_a_loop_of_the_next() -> None:
     assert kept(s, n=100, m=10) == {"f0": 3 * 10 * 8, "f1": 3 * 10 * 8}
 
 
+@pytest.mark.slow
 def test_all_at_blocks_of_the_last() -> None:
     s = chain(5)
     s["f4"].split(i, 4)

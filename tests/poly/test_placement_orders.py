@@ -15,6 +15,7 @@ TAILS = pytest.mark.parametrize("tail", ["auto", "guard", "peel", "shift"])
 
 
 # loops of consumers -----------------------------------------------------------------------------
+@pytest.mark.slow
 @TAILS
 def test_a_loop_that_is_split_afterwards(tail: str) -> None:
     """f1 slides over the rows, however they are split; f0 is computed for each row of f1."""
@@ -92,6 +93,7 @@ def test_the_listing_of_a_loop_that_is_peeled() -> None:
     )
 
 
+@pytest.mark.slow
 def test_one_part_of_a_loop_is_made_parallel() -> None:
     """Its iterations have storage of their own, that of the other parts is kept once."""
     s = chain(2)
@@ -182,6 +184,7 @@ def test_a_producer_in_two_parts() -> None:
     assert ran(s, n=6, m=3).again == 0
 
 
+@pytest.mark.slow
 def test_a_producer_in_two_parts_that_moves() -> None:
     s = chain(2)
     s["f0"].partition(2 * j < m)
@@ -206,6 +209,7 @@ def test_an_update_in_other_loops_than_its_definition() -> None:
     assert kept(s, n=100, m=10) == {"f": 3 * 10 * 8}
 
 
+@pytest.mark.slow
 def test_a_product_in_tiles_of_its_consumer() -> None:
     A, B = ps.Input("A", ps.float32, (n, m)), ps.Input("B", ps.float32, (m, n))
     C, D, k = ps.Func("C", (n, n)), ps.Func("D", (n, n)), ps.RVar("k", 0, m)

@@ -167,6 +167,7 @@ def test_a_scatter_into_a_func_without_a_shape(make: Any) -> None:
     check(make, histogram((n,)), at=np.uint32([1, 1, 2]), n=3)
 
 
+@pytest.mark.slow
 def test_the_complement_of_many_pieces() -> None:
     """Each of them multiplied the half-spaces outside of the others: seconds for a dozen."""
     rng = random.Random(0)

@@ -45,6 +45,7 @@ def survives(s: ps.Schedule, /, **names: Any) -> None:
 
 
 # variants ---------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_python_with_variants() -> None:
     s = ps.Schedule(plane())
     s["f"].split(j, 4)

@@ -320,6 +320,7 @@ def test_refuses_what_an_extern_stage_is_given() -> None:
 
 
 # registers --------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_tile_in_registers() -> None:
     s = packed()
     u = s["C"].update(0).store_in("register")

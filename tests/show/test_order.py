@@ -67,6 +67,7 @@ def test_lanes_compute_at_one_time() -> None:
     assert set(run(s).funcs["f"].times[0]) == {24}
 
 
+@pytest.mark.slow
 def test_an_accumulation_counts_each_time() -> None:
     A, C, k = ps.Input("A", ps.int64, (h, w)), ps.Func("C", (h,)), ps.RVar("k", 0, w)
     C[y] = 0
@@ -101,6 +102,7 @@ def test_an_extern_stage_is_refused() -> None:
         recorded(ps.Schedule(f), np.ones(3))
 
 
+@pytest.mark.slow
 def test_a_picture(tmp_path: Path) -> None:
     from matplotlib.image import imread
 

@@ -32,6 +32,7 @@ def test_panels_stand_side_by_side(tmp_path: Path) -> None:
     np.testing.assert_allclose(picture[height // 2, 3 * width // 4, :3], [0, 0, 1], atol=0.02)
 
 
+@pytest.mark.slow
 def test_marks_are_drawn_where_they_are(tmp_path: Path) -> None:
     grey = np.linspace(0.4, 0.6, 100 * 100, dtype=np.float32).reshape(100, 100)
     marks = np.array([[20, 50], [80, 50]])

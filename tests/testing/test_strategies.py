@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
@@ -20,6 +21,7 @@ total[i] = 0.0
 total[i] += blur[i, ps.RVar("k", 0, m)]
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, database=None, derandomize=True)
 @given(schedules(total), st.integers(0, 6))
 def test_random_schedules_are_right(schedule: ps.Schedule, size: int) -> None:
@@ -29,6 +31,7 @@ def test_random_schedules_are_right(schedule: ps.Schedule, size: int) -> None:
         assert schedule.assumptions, "a schedule refuses only sizes that it says it does"
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None, database=None, derandomize=True)
 @given(programs())
 def test_random_programs_are_right(program: Sample) -> None:

@@ -57,6 +57,7 @@ def test_directives_that_are_tried_exist() -> None:
     assert {name for _, name in WEIGHTS} <= set(dir(StageHandle))
 
 
+@pytest.mark.slow
 def test_a_case_survives_json() -> None:
     case, choices = random_case(11)
     assert Case.from_dict(run(case, choices).case.to_dict()).source == case.source

@@ -82,6 +82,7 @@ def test_what_begins_inside_is_only_written_back(monkeypatch: pytest.MonkeyPatch
     assert (reads["C"], writes["C"]) == (0, 45)
 
 
+@pytest.mark.slow
 def test_threads_vectors_and_unrolled_loops_around_and_inside() -> None:
     s, u = tiled()
     u.accumulate_at("jo")
@@ -91,6 +92,7 @@ def test_threads_vectors_and_unrolled_loops_around_and_inside() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_inside_of_the_sum_it_goes_in_and_out_each_time() -> None:
     s, u = tiled()
     u.split("k", 4)
@@ -100,6 +102,7 @@ def test_inside_of_the_sum_it_goes_in_and_out_each_time() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_loop_taken_apart_keeps_in_each_part() -> None:
     s, u = tiled()
     u.accumulate_at("jo")
@@ -109,6 +112,7 @@ def test_a_loop_taken_apart_keeps_in_each_part() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_both_halves_of_a_stage_share_what_is_kept() -> None:
     s, u = tiled()
     u.accumulate_at("jo")
@@ -125,6 +129,7 @@ def test_a_part_of_a_stage_alone() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_one_row_of_a_sum_of_columns() -> None:
     s = ps.Schedule(norms())
     u = s["b"].update(0)
@@ -154,6 +159,7 @@ def test_elements_begin_where_they_are_updated_first() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_what_has_begun_inside_is_not_copied_in() -> None:
     s, u = tiled()
     u.accumulate_at("jo")
@@ -177,6 +183,7 @@ def test_in_the_first_block_of_a_sum() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_pure_definition_is_scheduled_there() -> None:
     s, u = tiled()
     s["C"].compute_at(u, "jo")
@@ -209,6 +216,7 @@ def eliminated(block: int = 4) -> tuple[ps.Schedule, StageHandle]:
     return s, behind
 
 
+@pytest.mark.slow
 def test_elements_told_by_rvars_beside_others_that_are_read() -> None:
     """A tile of the matrix is kept; the rows and columns that change it are read where they are."""
     s, behind = eliminated()
@@ -218,6 +226,7 @@ def test_elements_told_by_rvars_beside_others_that_are_read() -> None:
     same(s, over=(0, 1, 3, 4, 5, 8, 9, 13))
 
 
+@pytest.mark.slow
 def test_only_the_tile_is_touched_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     s, behind = eliminated()
     before, _ = traffic(s, monkeypatch, n=16)
@@ -231,6 +240,47 @@ def test_only_the_tile_is_touched_again_and_again(monkeypatch: pytest.MonkeyPatc
 def elements_behind(n: int, block: int) -> int:
     """The elements behind all blocks of columns, each counted once for a block."""
     return sum((n - b) ** 2 for b in range(block, n, block))
+
+
+def paths() -> ps.Func:
+    """All shortest paths in place, with the row and the column of each step set apart."""
+    w, d = ps.Input("w", ps.int32, (n, n)), ps.Func("d", (n, n), ps.int32)
+    row, column = ps.Func("row", (n, n), ps.int32), ps.Func("column", (n, n), ps.int32)
+    d[i, j], row[i, j], column[i, j] = w[i, j], 0, 0
+    with ps.sequential("k", 0, n) as k:
+        p, q = ps.RVar("p", 0, n), ps.RVar("q", 0, n)
+        r, c = ps.rdom("r c", (0, n), (0, n))
+        row[k, p] = d[k, p]
+        column[q, k] = d[q, k]
+        d[r, c] = ps.minimum(d[r, c], column[r, k] + row[k, c])
+    return d
+
+
+@pytest.mark.slow
+def test_shortest_paths_by_blocks() -> None:
+    """The rows of a block of steps, then its columns, then everything else, tile by tile."""
+    block = 4
+    s = ps.Schedule(paths())
+    k, q, r, c = ps.vars("k q r c")
+    own, others = s["column.update(0)"].partition(q // block == k // block)
+    pivots, rest = s["d.update(0)"].partition(r // block == k // block)
+    own.fission("q")
+    pivots.fission("c").fission("r")
+    columns, rest = rest.partition(c // block == k // block)
+    columns.fission("c").fission("r")
+    pivots.compute_with(own, "q")
+    columns.compute_with(others, "q")
+    with refused(s, "would run after the second", kind="flow"):
+        pivots.fission("k")  # all steps, and not those of a block
+    s["row.update(0)"].split("k", block, names=("ko", "k"))
+    pivots.fission("k")
+    columns.fission("k").reorder("q", "k")
+    rest.tile("r", "c", 2, block)
+    rest.reorder("ro", "co", "k", "ri", "ci").accumulate_at("co")
+    rest.vectorize("ci").unroll("ri").parallel("ro")
+    columns.parallel("q")
+    judged(s, n=10)
+    same(s, over=(0, 1, 3, 4, 5, 8, 9, 13))
 
 
 def test_an_element_that_another_update_reads_elsewhere() -> None:

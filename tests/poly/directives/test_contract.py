@@ -171,6 +171,7 @@ def test_one_skew_of_seidel_is_too_few_and_the_witness_is_the_smallest() -> None
 
 
 # networks ---------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["c.sum0", "c.sum1.update(0)", "c.piece(1)", "h.piece(1)"])
 def test_the_units_of_an_lstm_are_parallel_and_vectors(name: str) -> None:
     s = ps.Schedule(lstm())

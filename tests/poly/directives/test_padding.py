@@ -29,6 +29,7 @@ def whole_tiles() -> ps.Schedule:
     return s
 
 
+@pytest.mark.slow
 def test_a_matrix_product_of_whole_tiles() -> None:
     s = whole_tiles()
     u = s["C.update(0)"]
@@ -77,6 +78,7 @@ def test_a_row_a_column_and_a_multiple(sizes: tuple[int, int, int]) -> None:
     same(s, n=rows, m=columns, l=terms)
 
 
+@pytest.mark.slow
 def test_in_blocks_of_the_sum() -> None:
     s = ps.Schedule(product())
     u = s["C"].update(0)
@@ -93,6 +95,7 @@ def test_in_blocks_of_the_sum() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_what_lies_in_storage_of_the_kernel_needs_nothing_else() -> None:
     """The storage of g is a little larger then."""
     s = ps.Schedule(blur())
@@ -104,6 +107,7 @@ def test_what_lies_in_storage_of_the_kernel_needs_nothing_else() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_written_down_and_read_back() -> None:
     s = whole_tiles()
     v = s.specialize(m >= 64)

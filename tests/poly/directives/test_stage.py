@@ -25,6 +25,7 @@ def packed() -> ps.Schedule:
     return s
 
 
+@pytest.mark.slow
 def test_both_operands_packed() -> None:
     s = packed()
     listed(s, """
@@ -58,6 +59,7 @@ def test_a_row_times_a_matrix() -> None:
     same(packed(), over=(1, 5, 17), n=1)
 
 
+@pytest.mark.slow
 def test_panels_are_scheduled_like_any_func() -> None:
     s = packed()
     s["B.jo"].vectorize("ji", 4)
@@ -67,6 +69,7 @@ def test_panels_are_scheduled_like_any_func() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_filters_by_blocks_of_channels() -> None:
     """w[co][k][dy][dx][ci], as in NCHWc."""
     s = ps.Schedule(convolution())
@@ -283,6 +286,7 @@ def pixels() -> ps.Schedule:
     return s
 
 
+@pytest.mark.slow
 def test_loops_that_were_fused_lay_out_whole_tiles() -> None:
     """Which row of the filter it is, no loop need tell: it has one."""
     s = pixels()

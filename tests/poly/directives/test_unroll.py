@@ -34,6 +34,7 @@ def test_a_loop_of_vectors() -> None:
     same(s, over=(0, 1, 7, 9, 16))
 
 
+@pytest.mark.slow
 def test_values() -> None:
     s = ps.Schedule(product())
     s["C"].update(0).unroll(i, 2).unroll("k", 3)
