@@ -15,19 +15,21 @@ from ..lang.errors import CallValueError
 _OVERLAP_WORK = 10_000
 
 
-#: What large outputs are aligned to: a line of the cache, so that no vector reaches into two.
-_LINE = 64
-_LARGE = 1 << 12
+#: What large outputs are aligned to. A line of the cache, so that no vector reaches into two; the
+#: largest, a page: a load waits for a store a little before it modulo a page, and what NumPy
+#: allocates begins a little behind one.
+_ALIGNMENTS = ((1 << 16, 1 << 12), (1 << 12, 1 << 6))
 
 
 def allocate(name: str, shape: tuple[int, ...], dtype: DType) -> Array:
     """A new array for an output."""
     size = math.prod(shape) * dtype.itemsize
     try:
-        if size < _LARGE:
+        alignment = next((a for least, a in _ALIGNMENTS if size >= least), 0)
+        if not alignment:
             return np.empty(shape, dtype.numpy)
-        block = np.empty(size + _LINE, np.uint8)
-        start = -block.ctypes.data % _LINE
+        block = np.empty(size + alignment, np.uint8)
+        start = -block.ctypes.data % alignment
         return block[start : start + size].view(dtype.numpy).reshape(shape)
     except (MemoryError, ValueError) as error:
         raise CallValueError(
