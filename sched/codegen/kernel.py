@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
 from .lower import Lowered, lower
 from .parallel import bytes_of, private, threaded
+from .repeats import MOST, Key, Repeat, given_to, key_of, places_of
 from .storage import stride
 from .threads import get_num_threads
 
@@ -59,6 +61,7 @@ class Kernel:
         self._lock = threading.Lock()
         self._pool = arena.Pool()
         self._variants: dict[bool, _Variant] = {}
+        self._repeats: dict[Key, Repeat] = {}
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
             (compile_nodes([condition]), Kernel(variant, checks=checks, target=target))
@@ -99,15 +102,47 @@ class Kernel:
         """
         if region is not None:
             return self._call_part(region, args, kwargs, out, shape)
-        bound = self._binder.bind(args, kwargs, shape=shape, out=out)
-        return self._run(bound)
+        is_given = out is not None or bool(self._schedule.program.inouts)
+        key = key_of(args, kwargs, out) if is_given and shape is None else None
+        known = None if key is None else self._repeats.get(key)
+        if known is not None:
+            known.variant.run(known.prepared, {}, self._pool)
+            given = given_to(args, kwargs, out)
+            results = tuple(given[k] for k in known.places)
+        else:
+            bound = self._binder.bind(args, kwargs, shape=shape, out=out)
+            kernel = self._chosen(bound)
+            variant, prepared, arrays, results = kernel._fitted(bound)
+            variant.run(prepared, arrays, self._pool)
+            if key is not None and kernel._repeatable:
+                self._remember(key, variant, prepared, places_of(results, args, kwargs, out))
+        return results[0] if len(results) == 1 else results
 
-    def _run(self, bound: Binding) -> Any:
-        """Runs on arguments that fit, by the variant whose condition holds, if there is one."""
+    def _remember(
+        self, key: Key, variant: _Variant, prepared: _Prepared, places: tuple[int, ...] | None
+    ) -> None:
+        if places is not None and not variant.lowered.flat.callbacks:
+            if len(self._repeats) >= MOST:
+                self._repeats.clear()
+            self._repeats[key] = Repeat(variant, prepared, places)
+
+    @cached_property
+    def _repeatable(self) -> bool:
+        """Whether no check of a call depends on data."""
+        return not (self._schedule.proven.scans or self._binder.ranged)
+
+    def _chosen(self, bound: Binding) -> Kernel:
+        """The variant whose condition holds, if there is one."""
         for test, special in self._special:
             values: dict[str, Any] = {**bound.sizes, **bound.params}
             if all(test(values)):
-                return special._run(bound)
+                return special._chosen(bound)
+        return self
+
+    def _fitted(
+        self, bound: Binding
+    ) -> tuple[_Variant, _Prepared, dict[str, Array], tuple[Any, ...]]:
+        """What runs on arguments that fit, and the results."""
         program = self._schedule.program
         values = self._conditions.check(bound)
         changed = {f.initial for f in program.inouts}
@@ -119,9 +154,10 @@ class Kernel:
             _scan(scan, bound)
         check_overlap(outputs, inputs)
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
-        self._variant(not contiguous).run(values, {**inputs, **outputs}, self._pool)
+        arrays = {**inputs, **outputs}
+        variant = self._variant(not contiguous)
         results = tuple(self._result(func, outputs) for func in program.outputs)
-        return results[0] if len(results) == 1 else results
+        return variant, variant.prepared(values, arrays), arrays, results
 
     def _call_part(self, region: Any, args: Any, kwargs: Any, out: Any, shape: Any) -> Any:
         """Computes a part, by a kernel that is compiled when first needed."""
@@ -279,6 +315,15 @@ def _shape(tensor: Tensor, bound: Binding) -> tuple[int, ...]:
     raise InternalError(f"{tensor.name} has no shape")
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The scalars of a call, its words, and where its scratch memory lies by number of threads."""
+
+    values: dict[str, Any]
+    words: tuple[int, ...]
+    plans: dict[int, tuple[list[int], int]] = field(default_factory=dict)
+
+
 class _Variant:
     """The code for one layout of the arguments, and what a call needs to run it."""
 
@@ -299,32 +344,41 @@ class _Variant:
         self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
 
-    def run(self, values: dict[str, Any], arrays: dict[str, Array], blocks: arena.Pool) -> None:
-        threads = get_num_threads() if self.is_threaded else 1
-        offsets, total = self._plan(values, threads)
-        block = blocks.take(total) if total else None
-        start = 0 if block is None else block.ctypes.data
-        base = 0 if block is None else arena.address(block)
-        scratch = {id(span.buffer): base + at for span, at in zip(self.spans, offsets, strict=True)}
+    def prepared(self, values: dict[str, Any], arrays: Mapping[str, Array]) -> _Prepared:
+        """What the code is given, but for scratch memory."""
         for buffer in self.buffers:
             if buffer.strided:
                 for axis, step in enumerate(arrays[buffer.name].strides):
                     values[stride(buffer, axis).name] = step
-        words = [
-            scratch[id(b)] if b.kind == "scratch" else arrays[b.name].ctypes.data
-            for b in self.buffers
-        ]
+        words = [0 if b.kind == "scratch" else arrays[b.name].ctypes.data for b in self.buffers]
         module = self.lowered.flat
         words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
-        first = len(words)
-        words += [0] * module.counters
+        return _Prepared(values, (*words, *[0] * module.counters))
+
+    def run(self, prepared: _Prepared, arrays: dict[str, Array], blocks: arena.Pool) -> None:
+        """Runs the code; `arrays` are for callbacks."""
+        threads = get_num_threads() if self.is_threaded else 1
+        plan = prepared.plans.get(threads)
+        if plan is None:
+            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
+        offsets, total = plan
+        words = list(prepared.words)
         memory: dict[int, Array] = {}
-        if module.callbacks and block is not None:
-            memory = {k: block[at - start :] for k, at in scratch.items()}
-        slots = self._enter(words, threads, partial(self._array, values, arrays, memory))
+        block = blocks.take(total) if total else None
+        if block is not None:
+            base = arena.address(block)
+            at = {id(x.buffer): base + k for x, k in zip(self.spans, offsets, strict=True)}
+            for k, buffer in enumerate(self.buffers):
+                if buffer.kind == "scratch":
+                    words[k] = at[id(buffer)]
+            if self.lowered.flat.callbacks:
+                start = block.ctypes.data
+                memory = {k: block[x - start :] for k, x in at.items()}
+        slots = self._enter(words, threads, partial(self._array, prepared.values, arrays, memory))
         if block is not None:
             blocks.give_back(block)
-        if module.counters and (count := sum(slots[first : first + module.counters])):
+        counters = self.lowered.flat.counters
+        if counters and (count := sum(slots[len(prepared.words) - counters : len(prepared.words)])):
             raise CallValueError(
                 f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
                 hint="guard the divisor, or compile without checks=True",
