@@ -11,25 +11,66 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_blocks(s: ps.Schedule, block: int = 16) -> None:
+def lu_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
     """Some columns, pivot by pivot; then what all these change in the columns behind them: first in
-    the rows of the pivots, each of which needs those above, then in the rows below, which do not
-    wait for each other."""
+    the rows of the pivots, each of which needs those above, then in the rows below, by tiles in
+    registers."""
     j, k = ps.vars("j k")
     columns, behind = s["A.update(1)"].partition(j < (k // block + 1) * block)
     columns.fission("j").fission("i")
     s["A.update(0)"].split("k", block, names=("ko", "k"))
     columns.fission("k")
     behind.reorder("i", "k", "j").peel("i", first=block - 1)
-    for stage in (columns, s[f"{behind.name}.first"], behind):
+    for stage in (columns, s[f"{behind.name}.first"]):
         stage.vectorize("j", 8)
     columns.parallel("i", 16)
-    behind.parallel("i", 8)
+    behind.tile("i", "j", rows, block)
+    behind.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
+    behind.vectorize("ji", 8).unroll("ji").unroll("ii").parallel("io")
 
 
-def paths_rows(s: ps.Schedule) -> None:
-    """The rows of each step."""
-    s["d"].parallel("i").vectorize("j", 16)
+def paths() -> ps.Func:
+    """In place, as the peers do it. The row and the column that a step goes by are set apart: so
+    its order does not matter, and other rows may come later."""
+    n = ps.sizes("n")
+    i, j = ps.vars("i j")
+    weight = ps.Input("weight", ps.int32, (n, n))
+
+    d, row, column = (ps.Func(f, (n, n), ps.int32) for f in ("d", "row", "column"))
+    d[i, j], row[i, j], column[i, j] = weight[i, j], 0, 0
+    with ps.sequential("k", 0, n) as k:
+        p, q = ps.RVar("p", 0, n), ps.RVar("q", 0, n)
+        r, c = ps.rdom("r c", (0, n), (0, n))
+        row[k, p] = d[k, p]
+        column[q, k] = d[q, k]
+        d[r, c] = ps.minimum(d[r, c], column[r, k] + row[k, c])
+    return d
+
+
+def paths_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
+    """Some steps for the rows that they go by; then for their columns, in all other rows; then for
+    everything else, by tiles in registers."""
+    k, q, r, c = ps.vars("k q r c")
+    own, others = s["column.update(0)"].partition(q // block == k // block)
+    pivots, rest = s["d.update(0)"].partition(r // block == k // block)
+    own.fission("q")
+    pivots.fission("c").fission("r")
+    columns, rest = rest.partition(c // block == k // block)
+    columns.fission("c").fission("r")
+    pivots.compute_with(own, "q")
+    columns.compute_with(others, "q")
+    first = s["row.update(0)"]
+    first.split("k", block, names=("ko", "k"))
+    pivots.fission("k")
+    columns.fission("k").reorder("q", "k")
+    for stage, loop in ((first, "p"), (pivots, "c"), (columns, "c")):
+        stage.vectorize(loop, 16)
+    columns.parallel("q", 32)
+    rest.tile("r", "c", rows, block)
+    rest.reorder("ro", "co", "k", "ri", "ci").accumulate_at("co")
+    rest.vectorize("ci", 16).unroll("ri").parallel("ro", 8)
+    for name in ("d", "row", "column"):
+        s[name].parallel("i").vectorize("j", 16)
 
 
 def _dominant(rng: np.random.Generator, n: int) -> dict[str, Array]:
@@ -65,8 +106,8 @@ CASES = (
         size="1000 x 1000",
         kernel="floyd_warshall",
         peers="gcc numba numpy scipy",
-        build=_PATHS.build,
-        schedule=paths_rows,
+        build=paths,
+        schedule=paths_blocks,
         make=_PATHS.make,
         reference=_PATHS.reference,
         sizes={"n": 1000},

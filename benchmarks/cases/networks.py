@@ -17,7 +17,7 @@ LANES = 16
 
 
 def gelu() -> ps.Func:
-    """gelu(X + b), by the tanh formula of Hendrycks and Gimpel."""
+    """gelu(X + b), by the tanh formula of Hendrycks and Gimpel: 1 + tanh x = 2 sigmoid(2 x)."""
     n, m = ps.sizes("n m")
     X = ps.Input("X", ps.float32, (n, m))
     b = ps.Input("b", ps.float32, (m,))
@@ -25,7 +25,7 @@ def gelu() -> ps.Func:
 
     Y = ps.Func("Y", (n, m))
     v = X[i, j] + b[j]
-    Y[i, j] = 0.5 * v * (1.0 + ps.tanh((2 / np.pi) ** 0.5 * (v + 0.044715 * v**3)))
+    Y[i, j] = v * ps.sigmoid((8 / np.pi) ** 0.5 * (v + 0.044715 * v**3))
     return Y
 
 

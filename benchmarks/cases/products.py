@@ -12,7 +12,9 @@ from gallery.linear_algebra import matmul
 import polysched as ps
 
 
-def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 512) -> None:
+def packed(
+    s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 512, lanes: int = 16
+) -> None:
     """Panels of B, padded to whole tiles, and a tile of C in registers. Columns on threads."""
     c, u = s["C"], s["C"].update(0)
     with s.batch():
@@ -24,7 +26,7 @@ def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 512) -
         u.accumulate_at("io")
         b = s[u.stage("B", at="ko", layout=("jo", "ki", "ji"), pad=True)]
     for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
-        stage.vectorize(lane, columns // 4).unroll(lane)
+        stage.vectorize(lane, lanes).unroll(lane)
     u.unroll("ii").parallel("jo")
     c.unroll("i")
     b.parallel("jo")
@@ -42,12 +44,14 @@ def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:
     c.vectorize("j", 16).unroll("j").unroll("i")
 
 
-def wide(s: ps.Schedule, columns: int = 1024, depth: int = 8) -> None:
-    """Rows of B as they lie in memory, a few at a time. Columns on threads."""
+def wide(s: ps.Schedule, columns: int = 2048, depth: int = 8) -> None:
+    """Rows of B as they lie in memory, a few at a time, the next ones fetched early. Columns on
+    threads."""
     u = s["C"].update(0)
     u.split("j", columns, names=("jo", "ji"))
     u.split("k", depth, names=("ko", "ki"))
     u.reorder("jo", "i", "ko", "ji", "ki").vectorize("ji", 16).unroll("ki").parallel("jo")
+    u.prefetch("B", "ko", 1)
 
 
 def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = packed) -> Case:
@@ -75,8 +79,8 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = pa
 
 CASES = (
     *(_product(n, n, n) for n in (256, 512, 1024, 2048)),
-    _product(1024, 1024, 1024, np.float64, schedule=partial(packed, columns=32)),
+    _product(1024, 1024, 1024, np.float64, schedule=partial(packed, columns=32, lanes=8)),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),
-    _product(1023, 1025, 511),
+    _product(1023, 1025, 511, schedule=partial(packed, rows=12, columns=32)),
 )
