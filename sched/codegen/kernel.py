@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +12,6 @@ from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
 from ..lang.errors import CallValueError, InternalError
 from ..lang.inout import InOut
-from ..lang.nodes import Var
 from ..lang.printer import expr_text, html_text
 from ..lang.region import Partial
 from ..lang.tensors import Const, Func, Input, Tensor
@@ -25,19 +20,12 @@ from ..poly.expressions import Translator
 from ..poly.model import output_sizes
 from ..poly.schedule import Schedule
 from . import arena
-from .arguments import allocate, bits, check_aligned, check_distinct, check_overlap, is_contiguous
-from .callbacks import Arrays, Dispatcher
-from .calls import Call
+from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
-from .ir import Buffer, scalar_dtype
 from .llvm import Target, host
 from .lower import Lowered, lower
-from .parallel import bytes_of, private, threaded
-from .repeats import MOST, Key, Repeat, given_to, key_of, places_of
-from .storage import stride
-from .threads import get_num_threads
-
-_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
+from .variant import Prepared, Variant
 
 
 class Kernel:
@@ -60,7 +48,7 @@ class Kernel:
         self._binder = Binder(schedule.program)
         self._lock = threading.Lock()
         self._pool = arena.Pool()
-        self._variants: dict[bool, _Variant] = {}
+        self._variants: dict[bool, Variant] = {}
         self._repeats: dict[Key, Repeat] = {}
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
@@ -102,34 +90,33 @@ class Kernel:
         """
         if region is not None:
             return self._call_part(region, args, kwargs, out, shape)
-        is_given = out is not None or bool(self._schedule.program.inouts)
-        key = key_of(args, kwargs, out) if is_given and shape is None else None
+        key = key_of(args, kwargs, out) if shape is None else None
         known = None if key is None else self._repeats.get(key)
         if known is not None:
-            known.variant.run(known.prepared, {}, self._pool)
-            given = given_to(args, kwargs, out)
-            results = tuple(given[k] for k in known.places)
+            made = [(word, allocate(*what)) for word, what in known.made]
+            known.variant.run(known.prepared, {}, self._pool, made)
+            arrays = (*given_to(args, kwargs, out), *(array for _, array in made))
+            results = tuple(arrays[k] for k in known.places)
         else:
             bound = self._binder.bind(args, kwargs, shape=shape, out=out)
             kernel = self._chosen(bound)
-            variant, prepared, arrays, results = kernel._fitted(bound)
-            variant.run(prepared, arrays, self._pool)
-            if key is not None and kernel._repeatable:
-                self._remember(key, variant, prepared, places_of(results, args, kwargs, out))
+            variant, prepared, buffers, results = kernel._fitted(bound)
+            variant.run(prepared, buffers, self._pool)
+            if key is not None and kernel._is_repeatable(variant):
+                given = given_to(args, kwargs, out)
+                self._remember(key, repeat(variant, prepared, buffers, given, results))
         return results[0] if len(results) == 1 else results
 
-    def _remember(
-        self, key: Key, variant: _Variant, prepared: _Prepared, places: tuple[int, ...] | None
-    ) -> None:
-        if places is not None and not variant.lowered.flat.callbacks:
+    def _remember(self, key: Key, call: Repeat | None) -> None:
+        if call is not None:
             if len(self._repeats) >= MOST:
                 self._repeats.clear()
-            self._repeats[key] = Repeat(variant, prepared, places)
+            self._repeats[key] = call
 
-    @cached_property
-    def _repeatable(self) -> bool:
-        """Whether no check of a call depends on data."""
-        return not (self._schedule.proven.scans or self._binder.ranged)
+    def _is_repeatable(self, variant: Variant) -> bool:
+        """Whether no check of a call depends on data, and nothing else is told of its arrays."""
+        checked = self._schedule.proven.scans or self._binder.ranged
+        return not checked and not variant.lowered.flat.callbacks
 
     def _chosen(self, bound: Binding) -> Kernel:
         """The variant whose condition holds, if there is one."""
@@ -141,7 +128,7 @@ class Kernel:
 
     def _fitted(
         self, bound: Binding
-    ) -> tuple[_Variant, _Prepared, dict[str, Array], tuple[Any, ...]]:
+    ) -> tuple[Variant, Prepared, dict[str, Array], tuple[Any, ...]]:
         """What runs on arguments that fit, and the results."""
         program = self._schedule.program
         values = self._conditions.check(bound)
@@ -196,7 +183,7 @@ class Kernel:
         name = self._schedule.program.names[func]
         return f"{name}.{component}" if len(func.dtypes) > 1 else name
 
-    def _variant(self, strided: bool) -> _Variant:
+    def _variant(self, strided: bool) -> Variant:
         """The code for contiguous or for strided arguments, compiled when first needed."""
         found = self._variants.get(strided)
         if found is not None:
@@ -205,7 +192,7 @@ class Kernel:
             found = self._variants.get(strided)
             if found is None:
                 lowered = lower(self._schedule, self._target, strided=strided, checks=self._checks)
-                found = self._variants[strided] = _Variant(lowered)
+                found = self._variants[strided] = Variant(lowered)
             return found
 
     # looking ----------------------------------------------------------------------------------
@@ -313,124 +300,6 @@ def _shape(tensor: Tensor, bound: Binding) -> tuple[int, ...]:
         case Func():
             return bound.shapes[tensor] or ()
     raise InternalError(f"{tensor.name} has no shape")
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """The scalars of a call, its words, and where its scratch memory lies by number of threads."""
-
-    values: dict[str, Any]
-    words: tuple[int, ...]
-    plans: dict[int, tuple[list[int], int]] = field(default_factory=dict)
-
-
-class _Variant:
-    """The code for one layout of the arguments, and what a call needs to run it."""
-
-    def __init__(self, lowered: Lowered) -> None:
-        module = lowered.flat
-        self.lowered = lowered
-        self.function = _NATIVE(lowered.code.address(module.name))
-        self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
-        self.spans = arena.lifetimes(module)
-        scratch = [span.buffer for span in self.spans]
-        self.bytes = compile_nodes([bytes_of(b) for b in scratch])
-        own = private(module)
-        #: Which scratch buffers each thread has a copy of.
-        self.private = [b in own for b in scratch]
-        self.is_threaded = any(True for f in module.functions for _ in threaded(f.body))
-        # Extern stages are given whole buffers, whose origins do not depend on loops.
-        fixed = [b for b in scratch if not any(isinstance(x, Var) for x in b.origin)]
-        self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
-        self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
-
-    def prepared(self, values: dict[str, Any], arrays: Mapping[str, Array]) -> _Prepared:
-        """What the code is given, but for scratch memory."""
-        for buffer in self.buffers:
-            if buffer.strided:
-                for axis, step in enumerate(arrays[buffer.name].strides):
-                    values[stride(buffer, axis).name] = step
-        words = [0 if b.kind == "scratch" else arrays[b.name].ctypes.data for b in self.buffers]
-        module = self.lowered.flat
-        words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
-        return _Prepared(values, (*words, *[0] * module.counters))
-
-    def run(self, prepared: _Prepared, arrays: dict[str, Array], blocks: arena.Pool) -> None:
-        """Runs the code; `arrays` are for callbacks."""
-        threads = get_num_threads() if self.is_threaded else 1
-        plan = prepared.plans.get(threads)
-        if plan is None:
-            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
-        offsets, total = plan
-        words = list(prepared.words)
-        memory: dict[int, Array] = {}
-        block = blocks.take(total) if total else None
-        if block is not None:
-            base = arena.address(block)
-            at = {id(x.buffer): base + k for x, k in zip(self.spans, offsets, strict=True)}
-            for k, buffer in enumerate(self.buffers):
-                if buffer.kind == "scratch":
-                    words[k] = at[id(buffer)]
-            if self.lowered.flat.callbacks:
-                start = block.ctypes.data
-                memory = {k: block[x - start :] for k, x in at.items()}
-        slots = self._enter(words, threads, partial(self._array, prepared.values, arrays, memory))
-        if block is not None:
-            blocks.give_back(block)
-        counters = self.lowered.flat.counters
-        if counters and (count := sum(slots[len(prepared.words) - counters : len(prepared.words)])):
-            raise CallValueError(
-                f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
-                hint="guard the divisor, or compile without checks=True",
-            )
-
-    def _enter(self, words: list[int], threads: int, array: Arrays) -> ctypes.Array[ctypes.c_int64]:
-        """Runs the code; the result is the slots. Raises what a callback has raised, or what a
-        handler of a signal has."""
-        module, back = self.lowered.flat, None
-        try:
-            with Call(threads) as call:
-                if module.callbacks:
-                    back = Dispatcher(module.callbacks, array, call.stop)
-                    words.append(back.address)
-                slots = (ctypes.c_int64 * (len(words) + 1))(*words, call.address)
-                self.function(ctypes.addressof(slots))
-        finally:
-            if back is not None:
-                back.finish()
-        return slots
-
-    def _array(
-        self,
-        values: dict[str, Any],
-        arrays: dict[str, Array],
-        scratch: dict[int, Array],
-        buffer: Buffer,
-    ) -> tuple[Array, tuple[int, ...]]:
-        """A buffer as an array, and the index of its first element."""
-        if buffer.kind == "const":
-            return buffer.data.view(), (0,) * buffer.ndim
-        if buffer.kind != "scratch":
-            return arrays[buffer.name].view(), (0,) * buffer.ndim
-        box = self.boxes[id(buffer)](values)
-        shape = tuple(max(n, 0) for n in box[buffer.ndim :])
-        if 0 in shape:
-            return np.empty(shape, buffer.dtype.numpy), box[: buffer.ndim]
-        bytes = scratch[id(buffer)][: math.prod(shape) * buffer.dtype.itemsize]
-        return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
-
-    def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
-        """Where each scratch buffer lies; remembered by their sizes."""
-        sizes = tuple(
-            arena.aligned(max(size, 0)) * threads if private else max(size, 0)
-            for size, private in zip(self.bytes(values), self.private, strict=True)
-        )
-        found = self.plans.get(sizes)
-        if found is None:
-            if len(self.plans) > 64:
-                self.plans.clear()
-            found = self.plans[sizes] = arena.plan(self.spans, sizes)
-        return found
 
 
 def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..lang.dtypes import Array, DType
+from .variant import Prepared, Variant
+
 Key = tuple[object, ...]
 
 MOST = 16
@@ -35,15 +38,6 @@ def key_of(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> Key | No
     return tuple(found)
 
 
-def places_of(
-    results: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any], out: Any
-) -> tuple[int, ...] | None:
-    """Which of the arguments the results are; None if some are not."""
-    given = given_to(args, kwargs, out)
-    places = [next((k for k, x in enumerate(given) if x is r), None) for r in results]
-    return None if None in places else tuple(k for k in places if k is not None)
-
-
 def given_to(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> tuple[Any, ...]:
     """The arguments of a call, in the order of its key."""
     outputs = () if out is None else out if type(out) is tuple else (out,)
@@ -52,8 +46,36 @@ def given_to(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """How such a call runs: by what code, on what, and which arguments it returns."""
+    """How such a call runs: by what code, on what, and which arrays it returns.
 
-    variant: Any
-    prepared: Any
+    Attributes:
+        made: what is allocated for it, by the number of the word that says where it lies.
+        places: of the results among the arguments, and what is made.
+    """
+
+    variant: Variant
+    prepared: Prepared
+    made: tuple[tuple[int, tuple[str, tuple[int, ...], DType]], ...]
     places: tuple[int, ...]
+
+
+def repeat(
+    variant: Variant,
+    prepared: Prepared,
+    buffers: Mapping[str, Array],
+    given: Sequence[Any],
+    results: Sequence[Any],
+) -> Repeat | None:
+    """A call that has run, to be run again; None where something is neither an argument nor made
+    for an output."""
+    made, arrays = [], list(given)
+    for k, buffer in enumerate(variant.buffers):
+        array = buffers.get(buffer.name)
+        if array is None or any(array is x for x in given):
+            continue
+        if buffer.kind != "output":
+            return None
+        made.append((k, (buffer.name, array.shape, buffer.dtype)))
+        arrays.append(array)
+    places = [next((k for k, x in enumerate(arrays) if x is r), -1) for r in results]
+    return None if -1 in places else Repeat(variant, prepared, tuple(made), tuple(places))

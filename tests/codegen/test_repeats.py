@@ -58,6 +58,33 @@ def test_several_outputs_and_arguments_that_are_changed() -> None:
     assert len(kernel._repeats) == 1
 
 
+def test_results_that_are_made_anew() -> None:
+    x, f, g = ps.Input("x", ps.int32, (n,)), ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = x[i] * 2
+    g[i] = x[i] + f[n - 1 - i]
+    kernel, a = ps.Schedule((f, g)).compile(), np.arange(7, dtype="i4")
+    first = kernel(a)
+    for _ in range(2):
+        a += 1
+        again = kernel(a)
+        assert not any(x is y for x in again for y in first)
+        assert np.array_equal(again[0], 2 * a)
+        assert np.array_equal(again[1], a + 2 * a[::-1])
+    assert len(kernel._repeats) == 1
+    assert np.array_equal(kernel(a, out=(again[0], again[1]))[1], a + 2 * a[::-1])
+    assert np.array_equal(first[0], 2 * np.arange(7))
+
+
+def test_results_of_several_components() -> None:
+    x, r = ps.Input("x", ps.int32, (n, m)), ps.RVar("r", 0, m)
+    f = ps.Func("f", (n,))
+    f[i] = ps.argmax(x[i, r], r)
+    kernel, a = ps.Schedule(f).compile(), np.array([[1, 5, 2], [7, 0, 7]], "i4")
+    for k in range(3):
+        assert np.array_equal(kernel(a), np.argmax(a, axis=1)), k
+        a[1, k] += 9
+
+
 def test_nothing_is_kept_alive() -> None:
     kernel, x, out = scaled(), np.ones(9, "f4"), np.empty(9, "f4")
     kernel(x, a=1.0, out=out)

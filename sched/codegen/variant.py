@@ -1,0 +1,159 @@
+"""The code of a kernel for one layout of its arguments, and how it is run."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..lang.dtypes import Array
+from ..lang.errors import CallValueError
+from ..lang.nodes import Var
+from . import arena
+from .arguments import bits
+from .callbacks import Arrays, Dispatcher
+from .calls import Call
+from .evaluate import compile_nodes
+from .ir import Buffer, scalar_dtype
+from .lower import Lowered
+from .parallel import bytes_of, private, threaded
+from .storage import stride
+from .threads import get_num_threads
+
+_NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The scalars of a call, its words, and where its scratch memory lies by number of threads."""
+
+    values: dict[str, Any]
+    words: tuple[int, ...]
+    plans: dict[int, tuple[list[int], int]] = field(default_factory=dict)
+
+
+class Variant:
+    """The code for one layout of the arguments, and what a call needs to run it."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        module = lowered.flat
+        self.lowered = lowered
+        self.function = _NATIVE(lowered.code.address(module.name))
+        self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
+        self.spans = arena.lifetimes(module)
+        scratch = [span.buffer for span in self.spans]
+        self.bytes = compile_nodes([bytes_of(b) for b in scratch])
+        own = private(module)
+        #: Which scratch buffers each thread has a copy of.
+        self.private = [b in own for b in scratch]
+        self.is_threaded = any(True for f in module.functions for _ in threaded(f.body))
+        # Extern stages are given whole buffers, whose origins do not depend on loops.
+        fixed = [b for b in scratch if not any(isinstance(x, Var) for x in b.origin)]
+        self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
+        self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
+
+    def prepared(self, values: dict[str, Any], arrays: Mapping[str, Array]) -> Prepared:
+        """What the code is given, but for scratch memory."""
+        for buffer in self.buffers:
+            if buffer.strided:
+                for axis, step in enumerate(arrays[buffer.name].strides):
+                    values[stride(buffer, axis).name] = step
+        words = [0 if b.kind == "scratch" else arrays[b.name].ctypes.data for b in self.buffers]
+        module = self.lowered.flat
+        words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
+        return Prepared(values, (*words, *[0] * module.counters))
+
+    def run(
+        self,
+        prepared: Prepared,
+        arrays: dict[str, Array],
+        blocks: arena.Pool,
+        made: Sequence[tuple[int, Array]] = (),
+    ) -> None:
+        """Runs the code.
+
+        Args:
+            arrays: for callbacks.
+            made: arrays in the place of others, by the number of the word.
+        """
+        threads = get_num_threads() if self.is_threaded else 1
+        plan = prepared.plans.get(threads)
+        if plan is None:
+            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
+        offsets, total = plan
+        words = list(prepared.words)
+        for k, array in made:
+            words[k] = array.ctypes.data
+        memory: dict[int, Array] = {}
+        block = blocks.take(total) if total else None
+        if block is not None:
+            base = arena.address(block)
+            at = {id(x.buffer): base + k for x, k in zip(self.spans, offsets, strict=True)}
+            for k, buffer in enumerate(self.buffers):
+                if buffer.kind == "scratch":
+                    words[k] = at[id(buffer)]
+            if self.lowered.flat.callbacks:
+                start = block.ctypes.data
+                memory = {k: block[x - start :] for k, x in at.items()}
+        slots = self._enter(words, threads, partial(self._array, prepared.values, arrays, memory))
+        if block is not None:
+            blocks.give_back(block)
+        counters = self.lowered.flat.counters
+        if counters and (count := sum(slots[len(prepared.words) - counters : len(prepared.words)])):
+            raise CallValueError(
+                f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
+                hint="guard the divisor, or compile without checks=True",
+            )
+
+    def _enter(self, words: list[int], threads: int, array: Arrays) -> ctypes.Array[ctypes.c_int64]:
+        """Runs the code; the result is the slots. Raises what a callback has raised, or what a
+        handler of a signal has."""
+        module, back = self.lowered.flat, None
+        try:
+            with Call(threads) as call:
+                if module.callbacks:
+                    back = Dispatcher(module.callbacks, array, call.stop)
+                    words.append(back.address)
+                slots = (ctypes.c_int64 * (len(words) + 1))(*words, call.address)
+                self.function(ctypes.addressof(slots))
+        finally:
+            if back is not None:
+                back.finish()
+        return slots
+
+    def _array(
+        self,
+        values: dict[str, Any],
+        arrays: dict[str, Array],
+        scratch: dict[int, Array],
+        buffer: Buffer,
+    ) -> tuple[Array, tuple[int, ...]]:
+        """A buffer as an array, and the index of its first element."""
+        if buffer.kind == "const":
+            return buffer.data.view(), (0,) * buffer.ndim
+        if buffer.kind != "scratch":
+            return arrays[buffer.name].view(), (0,) * buffer.ndim
+        box = self.boxes[id(buffer)](values)
+        shape = tuple(max(n, 0) for n in box[buffer.ndim :])
+        if 0 in shape:
+            return np.empty(shape, buffer.dtype.numpy), box[: buffer.ndim]
+        bytes = scratch[id(buffer)][: math.prod(shape) * buffer.dtype.itemsize]
+        return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
+
+    def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
+        """Where each scratch buffer lies; remembered by their sizes."""
+        sizes = tuple(
+            arena.aligned(max(size, 0)) * threads if private else max(size, 0)
+            for size, private in zip(self.bytes(values), self.private, strict=True)
+        )
+        found = self.plans.get(sizes)
+        if found is None:
+            if len(self.plans) > 64:
+                self.plans.clear()
+            found = self.plans[sizes] = arena.plan(self.spans, sizes)
+        return found
