@@ -337,3 +337,51 @@ def test_large_results_begin_at_a_line_of_the_cache() -> None:
         assert found.tolist() == list(range(0, 2 * size, 2))
         assert found.flags.writeable
         assert found.nbytes < 4096 or found.ctypes.data % 64 == 0
+
+
+INTEGERS = [getattr(ps, f"{kind}{bits}") for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("source", [ps.float32, ps.float64], ids=str)
+@pytest.mark.parametrize("to", INTEGERS, ids=str)
+def test_floats_to_integers_saturate_in_all_lanes(source: ps.DType, to: ps.DType) -> None:
+    x, f = ps.Input("x", source, (n,)), ps.Func("f", (n,))
+    f[i] = ps.cast(to, x[i])
+    ends = np.array([to.min, to.max, 0, 2.0**31, 2.0**63, 2.0**64], source.numpy)
+    near = [np.nextafter(ends, source.numpy.type(d)) for d in (-np.inf, np.inf)]
+    extreme = np.array([np.nan, -np.nan, np.inf, -np.inf, 1e-40, 3.0e38], source.numpy)
+    values = np.concatenate([ends, *near, extreme, ends + 0.5, ends - 0.5, ends - 1, -ends])
+    s = ps.Schedule(f)
+    s["f"].vectorize("i", 16)
+    wanted = ps.Schedule(f).compile()(values)
+    assert np.array_equal(s.compile()(values), wanted)
+    assert np.array_equal(ps.interpret(f, values), wanted)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16, 3])
+@pytest.mark.parametrize("dtype", [ps.uint8, ps.int16, ps.float32, ps.float64], ids=str)
+def test_what_follows_each_other_where_data_say(dtype: ps.DType, lanes: int) -> None:
+    """Runs of several lengths, with gaps, in some order; and one that data say whether to load."""
+    at, table = ps.Input("at", ps.int32, (n,)), ps.Input("table", dtype, (m, 11))
+    f = ps.Func("f", (n,), ps.float64)
+    row = ps.clip(at[i], 0, m - 2)
+
+    def t(k: int, column: int) -> ps.Expr:
+        return ps.cast(ps.float64, table[row + k, column])
+
+    f[i] = (
+        t(0, 3) - 2 * t(0, 1) + 3 * t(0, 2) - 5 * t(0, 0) + 7 * t(0, 5) - 11 * t(1, 0)
+        + 13 * t(0, 6) + ps.select(at[i] > 2, 17 * t(1, 4), t(0, 9)) - 19 * t(0, 7) + t(1, 3)
+    )  # fmt: skip
+    s = ps.Schedule(f)
+    s["f"].vectorize("i", lanes)
+    if lanes == 16:
+        assert re.search("load <4 x", kernel_text(s))
+        assert re.search("load <2 x", kernel_text(s))
+    rng = np.random.default_rng(lanes)
+    for count, rows in ((1, 2), (lanes, 3), (37, 9)):
+        data = {
+            "at": rng.integers(-3, rows + 3, count).astype("i4"),
+            "table": rng.integers(0, 100, (rows, 11)).astype(dtype.numpy),
+        }
+        assert np.array_equal(s.compile()(**data), ps.interpret(f, **data))

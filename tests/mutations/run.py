@@ -69,6 +69,16 @@ FAULTS = (
         ("tests/poly/test_dependences.py",),
     ),
     Fault(
+        "rows of elements begin at one of them", "codegen/llvm/vectors.py",
+        "first = b.binary(\"add\", indices, constant(back, int64, n)) if back else indices",
+        "first = indices", VECTORS,
+    ),
+    Fault(
+        "a call is like another of other scalars", "codegen/repeats.py",
+        "            found += (type(x), x)\n", "            found.append(type(x))\n",
+        ("tests/codegen/test_repeats.py",),
+    ),
+    Fault(
         "what is kept may be read beside", "poly/kept.py",
         "            if not met.intersect_params(context).is_empty():\n", "            if False:\n",
         ("tests/poly/directives/test_accumulate.py",),

@@ -7,9 +7,13 @@ poison out of range). To a float: rounded once, to nearest.
 
 from __future__ import annotations
 
+from functools import cache
+
+import numpy as np
+
 from ...lang.dtypes import DType, bool_
 from .builder import Builder
-from .values import Value, suffix, type_name
+from .values import Value, constant, suffix, type_name
 
 
 def cast(b: Builder, x: Value, to: DType) -> Value:
@@ -40,9 +44,29 @@ def _float_to_float(b: Builder, x: Value, to: DType) -> Value:
 
 def _float_to_int(b: Builder, x: Value, to: DType) -> Value:
     name = "fptosi" if to.kind == "i" else "fptoui"
-    types = f"{suffix(to, x.lanes)}.{suffix(x.dtype, x.lanes)}"
-    code = f"call {type_name(to, x.lanes)} @llvm.{name}.sat.{types}({x.typed})"
-    return b.assign(code, to, x.lanes)
+    if x.lanes > 1:
+        return _in_lanes(b, x, to, name)
+    types = f"{suffix(to)}.{suffix(x.dtype)}"
+    return b.assign(f"call {type_name(to)} @llvm.{name}.sat.{types}({x.typed})", to)
+
+
+def _in_lanes(b: Builder, x: Value, to: DType, name: str) -> Value:
+    """What LLVM's saturating conversion gives, which it takes apart into lanes."""
+    lo, hi = b.like(x, to.min), b.like(x, _largest(x.dtype, to))
+    above = b.select(b.compare("ogt", x, lo), x, lo)
+    inside = b.select(b.compare("olt", above, hi), above, hi)
+    found = b.convert(name, inside, to)
+    found = b.select(b.compare("ogt", x, hi), constant(to.max, to, x.lanes), found)
+    return b.select(b.compare("ord", x, x), found, constant(0, to, x.lanes))
+
+
+@cache
+def _largest(source: DType, to: DType) -> float:
+    """The largest float that is not beyond an integer type."""
+    found = source.numpy.type(to.max)
+    if int(found) > to.max:
+        found = np.nextafter(found, source.numpy.type(0))
+    return float(found)
 
 
 def _int_to_int(b: Builder, x: Value, to: DType) -> Value:

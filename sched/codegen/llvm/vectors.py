@@ -3,25 +3,28 @@
 An index that moves by 1 from lane to lane is a load of a vector; by -1, one that is turned round;
 by 2 to 4, a few loads, of which the last ends where the last lane reads, and shuffles; not at all,
 one element in all lanes; one that is known to be near another in each lane, as x // 2 is, the same
-way. Anything else loads lane by lane. What only some lanes load or store is
-masked. No lane touches memory that it does not have to.
+way. Anything else loads lane by lane, and at once what follows each other in each lane. What only
+some lanes load or store is masked. No lane touches memory that it does not have to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeGuard
 
 from ...lang import index as ix
 from ...lang.dtypes import DType, bool_, int64
 from ...lang.errors import InternalError
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
 from .. import ir
-from ..linear import Apart, apart, coefficient
+from ..linear import Apart, apart, coefficient, expanded
 from . import instructions
-from .builder import Builder
 from .expressions import Evaluator
-from .values import Value, constant, literal, memory_type_name, type_name
+from .rows import columns, runs_of
+from .shuffles import backwards, extracted, inserted, listed, shuffled, splat
+from .values import Value, constant, memory_type_name
 
 #: Beyond this stride, loading whole vectors reads too much that nobody wants.
 MOST_STRIDE = 4
@@ -30,9 +33,14 @@ MOST_STRIDE = 4
 class Vectors:
     """Computes the expressions of one statement in all lanes, at the builder's current place."""
 
-    def __init__(self, evaluator: Evaluator, lanes: ir.Lanes) -> None:
+    def __init__(self, evaluator: Evaluator, lanes: ir.Lanes, roots: Sequence[Node] = ()) -> None:
+        """
+        Args:
+            roots: all that will be asked, as far as it is known before.
+        """
         self.evaluator = evaluator
         self.builder = evaluator.builder
+        self.roots = roots
         self.lanes = lanes
         self.count = lanes.count
         self._known: dict[Node, Value] = {}
@@ -99,6 +107,18 @@ class Vectors:
             self._patterns[index] = found if near and not buffer.strided else None
         return self._patterns[index]
 
+    @cached_property
+    def runs(self) -> dict[ir.Load, tuple[ir.Load, ...]]:
+        """Loads of elements that follow each other, where data say which."""
+        return runs_of([n for n in postorder(*self.roots) if self._is_scattered(n)])
+
+    def _is_scattered(self, node: Node) -> TypeGuard[ir.Load]:
+        if not isinstance(node, ir.Load) or node.guard is not None or node.buffer.strided:
+            return False
+        (index,) = node.index
+        known = self.stride(node.buffer, index) is not None or self.pattern(node.buffer, index)
+        return self.varies(node) and not known
+
     def _operands(self, node: Node) -> Sequence[Node]:
         """What has to be known in all lanes before a node is."""
         if not self.varies(node):
@@ -124,12 +144,16 @@ class Vectors:
             case _ if node is self.lanes.var:
                 first = self.splat(self.scalar(self.lanes.lo))
                 steps = [k * self.lanes.step for k in range(self.count)]
-                return self.builder.binary("add", first, _listed(steps, int64))
+                return self.builder.binary("add", first, listed(steps, int64))
         raise InternalError(f"{node!r} is unknown in this kernel")
 
     def known(self, node: Node) -> Value:
         """A value that has been computed."""
         return self._known[node]
+
+    def keep(self, node: Node, value: Value) -> None:
+        """A value that has been computed beside another."""
+        self._known[node] = value
 
     def splat(self, x: Value) -> Value:
         """The same value in all lanes."""
@@ -142,43 +166,6 @@ class Vectors:
 
 def _span(pattern: Apart) -> int:
     return max(pattern.offsets) + 1 - min(pattern.offsets)
-
-
-def splat(b: Builder, x: Value, lanes: int) -> Value:
-    """A vector of equal elements."""
-    whole = type_name(x.dtype, lanes)
-    first = b.assign(f"insertelement {whole} poison, {x.typed}, i64 0", x.dtype, lanes)
-    return shuffled(b, first, first, [0] * lanes)
-
-
-def shuffled(b: Builder, x: Value, y: Value, order: Sequence[int]) -> Value:
-    """Elements of two vectors, counted through both."""
-    mask = ", ".join(f"i32 {k}" for k in order)
-    code = f"shufflevector {x.typed}, {y.typed}, <{len(order)} x i32> <{mask}>"
-    return b.assign(code, x.dtype, len(order))
-
-
-def extracted(b: Builder, x: Value, lane: int) -> Value:
-    """One element."""
-    return b.assign(f"extractelement {x.typed}, i64 {lane}", x.dtype)
-
-
-def inserted(b: Builder, x: Value, element: Value, lane: int) -> Value:
-    """The vector with one element replaced."""
-    return b.assign(f"insertelement {x.typed}, {element.typed}, i64 {lane}", x.dtype, x.lanes)
-
-
-def _listed(numbers: Sequence[int], dtype: DType) -> Value:
-    """A vector of constants."""
-    if len(numbers) == 1:
-        return constant(numbers[0], dtype)
-    inside = ", ".join(f"{type_name(dtype)} {literal(n, dtype)}" for n in numbers)
-    return Value(f"<{inside}>", dtype, len(numbers))
-
-
-def backwards(lanes: int) -> list[int]:
-    """The order of lanes from the last to the first."""
-    return list(reversed(range(lanes)))
 
 
 @dataclass
@@ -279,6 +266,8 @@ class _Loads:
         b, v, n = self.builder, self.vectors, self.count
         found = Value("poison", self.dtype, n)
         indices = None if step is not None else v.value(self.index)
+        if indices is not None and n & (n - 1) == 0 and self.load in v.runs:
+            return self._rows(v.runs[self.load], indices)
         for k in range(n):
             if indices is None:
                 address = self._address(k)
@@ -287,6 +276,17 @@ class _Loads:
                 address = v.evaluator.place(self.buffer, at)
             found = inserted(b, found, b.load(address, self.dtype), k)
         return found
+
+    def _rows(self, run: Sequence[ir.Load], indices: Value) -> Value:
+        """All that follows each other, for each lane."""
+        b, v, n = self.builder, self.vectors, self.count
+        back = expanded(run[0].index[0])[1] - expanded(self.index)[1]
+        first = b.binary("add", indices, constant(back, int64, n)) if back else indices
+        places = [v.evaluator.place(self.buffer, extracted(b, first, k)) for k in range(n)]
+        rows = [b.load(where, self.dtype, len(run)) for where in places]
+        for load, column in zip(run, columns(b, rows), strict=True):
+            v.keep(load, column)
+        return v.known(self.load)
 
     def _masked(self, mask: Value) -> Value:
         """Loads in some lanes, 0 in the others."""
@@ -340,7 +340,7 @@ class VectorStores:
         self.stmt = stmt
         self.builder = evaluator.builder
         self.evaluator = evaluator
-        self.vectors = Vectors(evaluator, stmt.lanes)
+        self.vectors = Vectors(evaluator, stmt.lanes, [s.value for s in stmt.stores])
         self.count = stmt.lanes.count
 
     def emit(self) -> None:
