@@ -42,6 +42,7 @@ def interpolate_rows(s: ps.Schedule) -> None:
     with s.batch():
         without_borders(s)
         s["down0"].compute_inline()
+        s["down1"].reorder("y", "c", "x")
         for k in (1, 2, 3):
             by_rows(s, f"down{k}", f"down{k}_rows")
         for k in (1, 2):
