@@ -10,13 +10,20 @@ from gallery.registry import find
 import polysched as ps
 
 
-def tables(s: ps.Schedule, rows: int = 125) -> None:
-    """A table for some rows of the image on each thread; then these together."""
+def tables(s: ps.Schedule, rows: int = 125, columns: int = 4) -> None:
+    """Tables for some rows of the image on each thread, one for every fourth pixel, so that equal
+    neighbours do not wait for each other; then these together."""
     u = s["count"].update(0)
     u.split("ry", rows, names=("ro", "ry"))
-    part = s[u.rfactor("ro")]
-    part.parallel("ro").vectorize("b", 16)
-    part.update(0).parallel("ro").unroll("rx", 8)
+    u.split("rx", columns, names=("rx", "ri"))
+    whole = s[u.rfactor("ro")]
+    part = s[whole.update(0).rfactor("ri")]
+    part.reorder_storage(1, 0, 2)
+    part.update(0).parallel("ro").unroll("ri")
+    for stage in (part, whole.update(0)):
+        stage.reorder("ro", "ri", "b")
+    for stage in (part, whole, whole.update(0)):
+        stage.parallel("ro").vectorize("b", 16)
     s["count"].update(0).reorder("ro", "b").vectorize("b", 16)
 
 
