@@ -56,8 +56,9 @@ def pixel_tiles(s: ps.Schedule, filters: int = 3, rows: int = 4, width: int = 28
     o.unroll("k")
 
 
-def channels(s: ps.Schedule, rows: int = 4, lanes: int = 8) -> None:
-    """A padded channel after the other; some rows of it by a vector at a time in registers."""
+def channels(s: ps.Schedule, rows: int = 7, lanes: int = 8) -> None:
+    """A channel after the other; some rows of it by a vector at a time in registers. Zeros beyond
+    an edge are looked up only there."""
     o, u = s["O"], s["O"].update(0)
     u.split("y", rows, names=("yo", "y"))
     u.vectorize("x", lanes)
@@ -66,7 +67,7 @@ def channels(s: ps.Schedule, rows: int = 4, lanes: int = 8) -> None:
     u.accumulate_at("x")
     u.unroll("ry").unroll("rx").unroll("y")
     o.vectorize("x", lanes).unroll("y")
-    s["image_constant"].compute_at(u, "k").vectorize("b3", LANES)
+    s["image_constant"].compute_inline()
 
 
 def _convolution(name: str, gallery: str, size: str, **more: Any) -> Case:
