@@ -90,21 +90,19 @@ class Kernel:
         """
         if region is not None:
             return self._call_part(region, args, kwargs, out, shape)
-        key = key_of(args, kwargs, out) if shape is None else None
-        known = None if key is None else self._repeats.get(key)
-        if known is not None:
-            made = [(word, allocate(*what)) for word, what in known.made]
-            known.variant.run(known.prepared, {}, self._pool, made)
-            arrays = (*given_to(args, kwargs, out), *(array for _, array in made))
-            results = tuple(arrays[k] for k in known.places)
+        given = given_to(args, kwargs, out)
+        seen = key_of(args, kwargs, out) if shape is None else None
+        known = None if seen is None else self._repeats.get(seen[0])
+        if seen is not None and known is not None:
+            results = known.run(given, seen[1], self._pool)
         else:
             bound = self._binder.bind(args, kwargs, shape=shape, out=out)
             kernel = self._chosen(bound)
-            variant, prepared, buffers, results = kernel._fitted(bound)
-            variant.run(prepared, buffers, self._pool)
-            if key is not None and kernel._is_repeatable(variant):
-                given = given_to(args, kwargs, out)
-                self._remember(key, repeat(variant, prepared, buffers, given, results))
+            variant, prepared, inputs, outputs, results = kernel._fitted(bound)
+            variant.run(prepared, {**inputs, **outputs}, self._pool)
+            if seen is not None and kernel._is_repeatable(variant):
+                call = repeat(variant, prepared, inputs, outputs, given, results)
+                self._remember(seen[0], call)
         return results[0] if len(results) == 1 else results
 
     def _remember(self, key: Key, call: Repeat | None) -> None:
@@ -128,8 +126,9 @@ class Kernel:
 
     def _fitted(
         self, bound: Binding
-    ) -> tuple[Variant, Prepared, dict[str, Array], tuple[Any, ...]]:
-        """What runs on arguments that fit, and the results."""
+    ) -> tuple[Variant, Prepared, dict[str, Array], dict[str, Array], tuple[Any, ...]]:
+        """What runs on arguments that fit: the code, what it is given, arrays that it reads and
+        writes; and the results."""
         program = self._schedule.program
         values = self._conditions.check(bound)
         changed = {f.initial for f in program.inouts}
@@ -141,10 +140,10 @@ class Kernel:
             _scan(scan, bound)
         check_overlap(outputs, inputs)
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
-        arrays = {**inputs, **outputs}
         variant = self._variant(not contiguous)
+        prepared = variant.prepared(values, {**inputs, **outputs})
         results = tuple(self._result(func, outputs) for func in program.outputs)
-        return variant, variant.prepared(values, arrays), arrays, results
+        return variant, prepared, inputs, outputs, results
 
     def _call_part(self, region: Any, args: Any, kwargs: Any, out: Any, shape: Any) -> Any:
         """Computes a part, by a kernel that is compiled when first needed."""

@@ -1,41 +1,30 @@
-"""Calls like an earlier one: on the same memory, of the same sizes. What fitted then fits now.
+"""Calls like an earlier one, on arrays of the same kinds and with the same scalars: what fitted
+then fits now.
 
 Checking the arguments of a call in Python takes longer than many kernels run. So a kernel remembers
-some calls by all that its checks have seen: not the arrays, which are not kept alive, but where
-these lie and how. Whatever depends on the data in them is no such call.
+some calls by all that its checks have seen: not the arrays, which are not kept alive, but how they
+lie in memory; and where they lay, since arrays must not overlap. Whatever depends on the data in
+them is no such call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..lang.dtypes import Array, DType
+from .arena import Pool
+from .arguments import allocate, check_overlap
 from .variant import Prepared, Variant
 
 Key = tuple[object, ...]
+Addresses = tuple[int, ...]
 
 MOST = 16
-"""Calls that a kernel remembers."""
-
-
-def key_of(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> Key | None:
-    """All that a call's checks see of its arguments; None if there is more to see."""
-    found: list[object] = [len(args), len(kwargs), *kwargs]
-    for x in given_to(args, kwargs, out):
-        if type(x) is np.ndarray:
-            at = x.__array_interface__["data"][0]
-            found += (at, x.dtype, x.shape, x.strides, x.flags.num)
-        elif type(x) is int or type(x) is bool:
-            found += (type(x), x)
-        elif type(x) is float:
-            found.append(x.hex())  # -0.0 is another argument than 0.0
-        else:
-            return None
-    return tuple(found)
+"""Calls that a kernel remembers, and places of the arrays of each."""
 
 
 def given_to(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> tuple[Any, ...]:
@@ -44,38 +33,103 @@ def given_to(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> tuple[
     return (*args, *kwargs.values(), *outputs)
 
 
+def key_of(
+    args: Sequence[Any], kwargs: Mapping[str, Any], out: Any
+) -> tuple[Key, Addresses] | None:
+    """All that a call's checks see of its arguments, and where they are; None if there is more to
+    see."""
+    found: list[object] = [len(args), type(out), *kwargs]
+    addresses = []
+    for x in given_to(args, kwargs, out):
+        if type(x) is np.ndarray:
+            addresses.append(x.__array_interface__["data"][0])
+            found += (x.dtype, x.shape, x.strides, x.flags.num)
+        elif type(x) is int or type(x) is bool:
+            addresses.append(0)
+            found += (type(x), x)
+        elif type(x) is float:
+            addresses.append(0)
+            found.append(x.hex())  # -0.0 is another argument than 0.0
+        else:
+            return None
+    return tuple(found), tuple(addresses)
+
+
 @dataclass(frozen=True, slots=True)
 class Repeat:
     """How such a call runs: by what code, on what, and which arrays it returns.
 
     Attributes:
-        made: what is allocated for it, by the number of the word that says where it lies.
+        words: which argument each word is the address of.
+        made: what is allocated for it, by the word that is its address.
         places: of the results among the arguments, and what is made.
+        inputs, outputs: names of arrays, and which arguments they are.
+        apart: addresses of arguments that do not overlap.
     """
 
     variant: Variant
     prepared: Prepared
+    words: tuple[tuple[int, int], ...]
     made: tuple[tuple[int, tuple[str, tuple[int, ...], DType]], ...]
     places: tuple[int, ...]
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    apart: set[Addresses] = field(default_factory=set)
+
+    def run(self, given: tuple[Any, ...], addresses: Addresses, blocks: Pool) -> tuple[Any, ...]:
+        """The results of a call.
+
+        Raises:
+            CallValueError: arrays overlap, or one does not fit into memory.
+        """
+        if self.outputs and addresses not in self.apart:
+            outputs = {name: given[k] for name, k in self.outputs}
+            check_overlap(outputs, {name: given[k] for name, k in self.inputs})
+            if len(self.apart) >= MOST:
+                self.apart.clear()
+            self.apart.add(addresses)
+        made = [(word, allocate(*what)) for word, what in self.made]
+        words = [(word, addresses[k]) for word, k in self.words]
+        words += [(word, array.ctypes.data) for word, array in made]
+        self.variant.run(self.prepared, {}, blocks, words)
+        arrays = (*given, *(array for _, array in made))
+        return tuple(arrays[k] for k in self.places)
 
 
 def repeat(
     variant: Variant,
     prepared: Prepared,
-    buffers: Mapping[str, Array],
+    inputs: Mapping[str, Array],
+    outputs: Mapping[str, Array],
     given: Sequence[Any],
     results: Sequence[Any],
 ) -> Repeat | None:
     """A call that has run, to be run again; None where something is neither an argument nor made
-    for an output."""
-    made, arrays = [], list(given)
-    for k, buffer in enumerate(variant.buffers):
+    for an output, or an array is two arguments, so that it does not tell which."""
+    taken = [id(x) for x in given if type(x) is np.ndarray]
+    if len(set(taken)) < len(taken):
+        return None
+    arrays, buffers = list(given), {**inputs, **outputs}
+    where: dict[str, int] = {}
+    words, made = [], []
+    for word, buffer in enumerate(variant.buffers):
         array = buffers.get(buffer.name)
-        if array is None or any(array is x for x in given):
+        if array is None:
             continue
-        if buffer.kind != "output":
+        k = next((k for k, x in enumerate(given) if x is array), -1)
+        if k >= 0:
+            words.append((word, k))
+            where[buffer.name] = k
+        elif buffer.kind == "output":
+            made.append((word, (buffer.name, array.shape, buffer.dtype)))
+            arrays.append(array)
+        else:
             return None
-        made.append((k, (buffer.name, array.shape, buffer.dtype)))
-        arrays.append(array)
     places = [next((k for k, x in enumerate(arrays) if x is r), -1) for r in results]
-    return None if -1 in places else Repeat(variant, prepared, tuple(made), tuple(places))
+    if -1 in places or not all(name in where for name in inputs):
+        return None
+    return Repeat(
+        variant, prepared, tuple(words), tuple(made), tuple(places),
+        tuple((name, where[name]) for name in inputs),
+        tuple((name, where[name]) for name in outputs if name in where),
+    )  # fmt: skip

@@ -73,13 +73,13 @@ class Variant:
         prepared: Prepared,
         arrays: dict[str, Array],
         blocks: arena.Pool,
-        made: Sequence[tuple[int, Array]] = (),
+        moved: Sequence[tuple[int, int]] = (),
     ) -> None:
         """Runs the code.
 
         Args:
             arrays: for callbacks.
-            made: arrays in the place of others, by the number of the word.
+            moved: words that are others than in what is prepared.
         """
         threads = get_num_threads() if self.is_threaded else 1
         plan = prepared.plans.get(threads)
@@ -87,8 +87,8 @@ class Variant:
             plan = prepared.plans[threads] = self._plan(prepared.values, threads)
         offsets, total = plan
         words = list(prepared.words)
-        for k, array in made:
-            words[k] = array.ctypes.data
+        for k, word in moved:
+            words[k] = word
         memory: dict[int, Array] = {}
         block = blocks.take(total) if total else None
         if block is not None:

@@ -85,6 +85,29 @@ def test_results_of_several_components() -> None:
         a[1, k] += 9
 
 
+def test_one_array_for_two_arguments() -> None:
+    x, y, f = ps.Input("x", ps.int32, (n,)), ps.Input("y", ps.int32, (n,)), ps.Func("f", (n,))
+    f[i] = x[i] - 2 * y[i]
+    kernel = ps.Schedule(f).compile()
+    a, b, out = np.arange(5, dtype="i4"), np.arange(5, dtype="i4") ** 2, np.empty(5, "i4")
+    for p, q in ((a, a), (a, b), (b, a), (b, b), (a, a), (b, a)):
+        assert np.array_equal(kernel(p, q), p - 2 * q)
+        assert np.array_equal(kernel(q, p, out=out), q - 2 * p)
+        assert np.array_equal(kernel(y=p, x=q, out=out), q - 2 * p)
+
+
+def test_new_arrays_of_known_shapes() -> None:
+    kernel, rng = scaled(), np.random.default_rng(0)
+    for k in range(60):
+        x = rng.random(3 + k % 4).astype("f4")
+        out = np.empty_like(x)
+        assert np.array_equal(kernel(x, a=2.0), 2 * x)
+        assert kernel(x, a=2.0, out=out) is out
+        assert np.array_equal(out, 2 * x)
+    assert len(kernel._repeats) == 8
+    assert all(len(call.apart) <= repeats.MOST for call in kernel._repeats.values())
+
+
 def test_nothing_is_kept_alive() -> None:
     kernel, x, out = scaled(), np.ones(9, "f4"), np.empty(9, "f4")
     kernel(x, a=1.0, out=out)
@@ -133,6 +156,21 @@ def test_refuses_what_has_become_of_an_array() -> None:
         kernel(x, a=1.0, out=out[1:])
     with pytest.raises(ps.CallError):
         kernel(x, out=out)
+
+
+def test_refuses_the_same_arrays_passed_in_another_way() -> None:
+    kernel, x, out = scaled(), np.ones(9, "f4"), np.empty(9, "f4")
+    kernel(x, a=1.0, out=out)
+    kernel(x, a=1.0)
+    for given, options in (
+        ((x, out), {"a": 1.0}),
+        ((x,), {"a": 1.0, "b": out}),
+        ((x,), {"a": out}),
+        ((), {"x": x, "out": out}),
+        ((x, 1.0), {"out": out}),
+    ):
+        with pytest.raises(ps.CallTypeError):
+            kernel(*given, **options)
 
 
 def test_refuses_memory_that_overlaps() -> None:
