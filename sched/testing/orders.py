@@ -7,7 +7,7 @@ Where the loops put each instance has been seen by `check`; nothing here is symb
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,9 +37,9 @@ class _Use:
     writes: bool
 
 
-def pairs(report: Report) -> Iterator[Pair]:
-    """Every dependence between instances that ran."""
-    for place, uses in _uses(report).items():
+def pairs(report: Report, among: Collection[Key] | None = None) -> Iterator[Pair]:
+    """Every dependence between instances that ran, or some of them."""
+    for place, uses in _uses(report, among).items():
         for a, b in itertools.combinations(uses, 2):
             x, y = a.recorded.key, b.recorded.key
             if a.writes and b.reads:
@@ -50,9 +50,10 @@ def pairs(report: Report) -> Iterator[Pair]:
                 yield Pair("output", x, y, place)
 
 
-def _uses(report: Report) -> dict[Place, list[_Use]]:
+def _uses(report: Report, among: Collection[Key] | None) -> dict[Place, list[_Use]]:
     found: dict[Place, list[_Use]] = {}
-    ran = [r for r in report.flow.instances.values() if r.key in report.ran]
+    asked = report.ran if among is None else among
+    ran = [r for r in report.flow.instances.values() if r.key in report.ran and r.key in asked]
     for r in sorted(ran, key=lambda r: r.number):
         reads = {place for place, _ in report.reads(r)}
         for place in sorted(reads | {r.place}, key=str):
@@ -61,9 +62,9 @@ def _uses(report: Report) -> dict[Place, list[_Use]]:
     return found
 
 
-def misordered(report: Report) -> Iterator[Pair]:
-    """The pairs that run in the wrong order, or in none."""
-    for pair in pairs(report):
+def misordered(report: Report, among: Collection[Key] | None = None) -> Iterator[Pair]:
+    """The pairs that run in the wrong order, or in none; all, or those among some instances."""
+    for pair in pairs(report, among):
         if _is_apart(report, pair) or {pair.source, pair.sink} & report.again:
             continue
         order = compare(report.ran[pair.source], report.ran[pair.sink])
