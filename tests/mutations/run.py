@@ -293,7 +293,7 @@ FAULTS = (
         "return (s, back)", CARRIED,
     ),
     Fault(
-        "what is turned round is not", "codegen/llvm/vectors.py",
+        "what is turned round is not", "codegen/llvm/shuffles.py",
         "    return list(reversed(range(lanes)))\n", "    return list(range(lanes))\n", VECTORS,
     ),
     Fault(

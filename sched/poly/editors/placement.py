@@ -108,6 +108,11 @@ class PlacementEditor(BaseEditor):
                 f"{self.stage} is no pure definition of {func.name}, or {update} is no update",
                 "a pure definition can be computed inside of an update of the same Func",
             )
+        if at.depth < len(to.statement.around):
+            raise self._malformed(
+                f"{func.name} is computed inside of the loop {at.loop.name} already",
+                f"it can begin at a loop that {update} has of its own",
+            )
         self._check_serial(at, update)
         self.tree = keeping.begin_at(self.tree, pure, at, to)
         self._edit((func,))

@@ -412,3 +412,16 @@ def test_refuses_to_begin_in_a_later_update() -> None:
         status="violation", kind="flow", tensor="a",
     ):  # fmt: skip
         s["a"].compute_at("a.update(1)", i)
+
+
+def test_refuses_to_begin_at_a_loop_around_the_whole_func() -> None:
+    """All of it is computed there; storage that begins elsewhere than it is would get lost."""
+    x, f, r = ps.Input("x", ps.int32, (n, m)), ps.Func("f", (n,), ps.int32), ps.RVar("r", 0, m)
+    f[i] = x[i, 0] + ps.sum(x[i, r], r)
+    s = ps.Schedule(f)
+    s["f"].split("i", 4)
+    s["f.sum0"].compute_at("f", "ii")
+    with refused(s, "f.sum0 is computed inside of the loop ii already", status="malformed"):
+        s["f.sum0"].compute_at(s["f.sum0.update(0)"], "ii")
+    s["f.sum0"].compute_at(s["f.sum0.update(0)"], "i")
+    judged(s, n=3, m=4)
