@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 from case import Array, Case
+from gallery.dynamic import shortest_paths_in_place
 from gallery.registry import find
 from polybench.solvers import lu_right_looking
 
@@ -27,24 +28,6 @@ def lu_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
     behind.tile("i", "j", rows, block)
     behind.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
     behind.vectorize("ji", 8).unroll("ji").unroll("ii").parallel("io")
-
-
-def paths() -> ps.Func:
-    """In place, as the peers do it. The row and the column that a step goes by are set apart: so
-    its order does not matter, and other rows may come later."""
-    n = ps.sizes("n")
-    i, j = ps.vars("i j")
-    weight = ps.Input("weight", ps.int32, (n, n))
-
-    d, row, column = (ps.Func(f, (n, n), ps.int32) for f in ("d", "row", "column"))
-    d[i, j], row[i, j], column[i, j] = weight[i, j], 0, 0
-    with ps.sequential("k", 0, n) as k:
-        p, q = ps.RVar("p", 0, n), ps.RVar("q", 0, n)
-        r, c = ps.rdom("r c", (0, n), (0, n))
-        row[k, p] = d[k, p]
-        column[q, k] = d[q, k]
-        d[r, c] = ps.minimum(d[r, c], column[r, k] + row[k, c])
-    return d
 
 
 def paths_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
@@ -106,7 +89,7 @@ CASES = (
         size="1000 x 1000",
         kernel="floyd_warshall",
         peers="gcc numba numpy scipy",
-        build=paths,
+        build=shortest_paths_in_place,
         schedule=paths_blocks,
         make=_PATHS.make,
         reference=_PATHS.reference,

@@ -169,6 +169,24 @@ def floyd_warshall() -> ps.Func:
     return path
 
 
+def shortest_paths_in_place() -> ps.Func:
+    """All of them. The row and the column that a step goes by are set apart: so
+    its order does not matter, and other rows may come later."""
+    n = ps.sizes("n")
+    i, j = ps.vars("i j")
+    weight = ps.Input("weight", ps.int32, (n, n))
+
+    d, row, column = (ps.Func(f, (n, n), ps.int32) for f in ("d", "row", "column"))
+    d[i, j], row[i, j], column[i, j] = weight[i, j], 0, 0
+    with ps.sequential("k", 0, n) as k:
+        p, q = ps.RVar("p", 0, n), ps.RVar("q", 0, n)
+        r, c = ps.rdom("r c", (0, n), (0, n))
+        row[k, p] = d[k, p]
+        column[q, k] = d[q, k]
+        d[r, c] = ps.minimum(d[r, c], column[r, k] + row[k, c])
+    return d
+
+
 # arguments and references ---------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from gallery.dynamic import shortest_paths_in_place
 from polybench.solvers import lu_right_looking
 
 import polysched as ps
@@ -242,25 +243,11 @@ def elements_behind(n: int, block: int) -> int:
     return sum((n - b) ** 2 for b in range(block, n, block))
 
 
-def paths() -> ps.Func:
-    """All shortest paths in place, with the row and the column of each step set apart."""
-    w, d = ps.Input("w", ps.int32, (n, n)), ps.Func("d", (n, n), ps.int32)
-    row, column = ps.Func("row", (n, n), ps.int32), ps.Func("column", (n, n), ps.int32)
-    d[i, j], row[i, j], column[i, j] = w[i, j], 0, 0
-    with ps.sequential("k", 0, n) as k:
-        p, q = ps.RVar("p", 0, n), ps.RVar("q", 0, n)
-        r, c = ps.rdom("r c", (0, n), (0, n))
-        row[k, p] = d[k, p]
-        column[q, k] = d[q, k]
-        d[r, c] = ps.minimum(d[r, c], column[r, k] + row[k, c])
-    return d
-
-
 @pytest.mark.slow
 def test_shortest_paths_by_blocks() -> None:
     """The rows of a block of steps, then its columns, then everything else, tile by tile."""
     block = 4
-    s = ps.Schedule(paths())
+    s = ps.Schedule(shortest_paths_in_place())
     k, q, r, c = ps.vars("k q r c")
     own, others = s["column.update(0)"].partition(q // block == k // block)
     pivots, rest = s["d.update(0)"].partition(r // block == k // block)
