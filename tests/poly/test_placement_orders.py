@@ -196,6 +196,21 @@ def test_a_producer_in_two_parts_that_moves() -> None:
     assert ran(s, n=6, m=3).total == 3 * (6 + 8)
 
 
+def test_a_reduction_in_two_parts_that_moves_twice() -> None:
+    """It moves with what it is computed for, out of two loops, and then to the new one itself."""
+    x, f, g = ps.Input("x", ps.int64, (n, m)), ps.Func("f", (n,)), ps.Func("g", (n,))
+    r = ps.RVar("r", 0, m)
+    f[i] = ps.sum(x[i, r], r)
+    g[i] = f[n - 1 - i]
+    s = ps.Schedule(g)
+    s["f"].compute_root()
+    s["f.sum0"].partition(i < 2)
+    s["f"].split(i, 3)
+    s["f.sum0[0]"].compute_at("f", "ii")
+    s["f"].compute_at("g", i)
+    right(s)
+
+
 def test_an_update_in_other_loops_than_its_definition() -> None:
     x, f, g = ps.Input("x", ps.int64, (n + 2, m)), ps.Func("f"), ps.Func("g", (n, m))
     f[i, j] = x[i, j] * 2

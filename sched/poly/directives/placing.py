@@ -9,7 +9,7 @@ from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
 from ..edits import At, Body, rewritten, stages, with_body
-from ..isl import Set, isl
+from ..isl import Set, dim_count, isl
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars
 
 _SET = isl.dim_type.set
@@ -215,7 +215,9 @@ def _lifted(stage: Stage, where: Set, new: int) -> Set:
     Raises:
         ScheduleError: which they are depends on the loops that it leaves.
     """
-    old = len(stage.statement.around)
+    s = stage.statement
+    # Not as many as the statement says, where it has moved with what it is computed for.
+    old = dim_count(where) - (len(s.frame.dims) - len(s.around))
     own = where.project_out(_SET, 0, old)
     if not own.insert_dims(_SET, 0, old).is_subset(where):
         raise ScheduleError(
