@@ -37,7 +37,11 @@ class Case:
         peers: the modules in `peers/` that have that function, in one string.
         build: makes the program, whose meaning all peers share.
         schedule: changes a schedule of that program, which starts as the default one.
-        make: `make(rng, **sizes)` gives the keywords of a call, of a peer's function, too.
+        make: `make(rng, **sizes)` gives the keywords of a peer's function, and those of a call of
+            ours unless `given` says otherwise.
+        given: our keywords from those of the peers, where the program has other layouts: peers
+            choose theirs before anything is timed, too.
+        result: the axes of what peers give, in those of our result.
         reference: the results from the same keywords, by NumPy or SciPy in float64.
         sizes: those that are measured.
         tiny: those of a quick test.
@@ -60,6 +64,8 @@ class Case:
     tiny: Mapping[str, int]
     flops: Callable[..., float]
     schedule: Callable[[ps.Schedule], None] = unchanged
+    given: Callable[..., Arguments] = dict
+    result: tuple[int, ...] | None = None
     known: Mapping[str, int] = field(default_factory=dict)
     check: Mapping[str, int] = field(default_factory=dict)
     tolerance: float = 1e-4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from case import Case
+from gallery.convolution import channels_last, conv_layer, pointwise_conv2d
 from gallery.registry import find
 
 import polysched as ps
@@ -13,47 +14,36 @@ SIZES = {"n": 4, "c": 64, "f": 64, "h": 56, "w": 56}
 TINY = {"n": 2, "c": 3, "f": 9, "h": 17, "w": 33}
 
 
-LANES = 16
+#: Filters and pixels of a tile in registers.
+LANES, PIXELS = 16, 14
+#: From channels last to first.
+FIRST = (0, 3, 1, 2)
 
 
-def relu_tiles(s: ps.Schedule, filters: int = 32, width: int = 14) -> None:
-    """A tile of filters by pixels of a row in registers, filters in the lanes; rows of the padded
-    image slide along, and what is done with the tile follows at once. Images on threads."""
+def relu_tiles(s: ps.Schedule) -> None:
+    """A tile of filters by pixels of a row in registers, and what is done with it follows at once.
+    Rows of the padded image slide along. Images on threads."""
     f, o, u = s["relu"], s["O"], s["O"].update(0)
-    weights = s[u.stage("weight", at="b", layout=("rc", "ry", "rx", "k"))].compute_root()
-    f.split("k", filters, names=("ko", "k"))
-    f.split("x", width, names=("xo", "x"))
+    f.split("k", LANES, names=("ko", "k"))
+    f.split("x", PIXELS, names=("xo", "x"))
     f.reorder("b", "y", "ko", "xo", "x", "k").parallel("b")
-    o.compute_at(f, "xo").reorder_storage(0, 2, 3, 1).reorder("b", "y", "x", "k")
-    u.reorder("rc", "ry", "rx", "b", "y", "x", "k")
+    o.compute_at(f, "xo").reorder("b", "y", "x", "k")
+    u.reorder("ry", "rx", "rc", "b", "y", "x", "k")
     for stage in (f, o, u):
-        stage.vectorize("k", LANES).unroll("k").unroll("x")
+        stage.vectorize("k", LANES).unroll("x")
     s["image_constant"].compute_at(f, "y").store_at(f, "b").vectorize("b3", LANES)
-    weights.vectorize("k", LANES)
 
 
-def pixel_tiles(s: ps.Schedule, filters: int = 3, rows: int = 4, width: int = 28) -> None:
-    """A product of matrices: filters by channels, and channels by pixels, of which `rows` rows are
-    one tile, copied to lie together. Images on threads."""
+def pixel_tiles(s: ps.Schedule) -> None:
+    """The same of each pixel by itself."""
     o, u = s["O"], s["O"].update(0)
-    with s.batch():
-        u.split("k", filters, names=("ko", "ki"))
-        u.split("rc", 256, names=("ro", "ri"))
-        for stage in (o, u):
-            tail = "pad" if stage is u else "auto"
-            stage.split("y", rows, tail=tail, names=("yo", "yi"))
-            stage.split("x", width, tail=tail, names=("xo", "xi"))
-        o.reorder("b", "k", "yo", "xo", "yi", "xi")
-        u.reorder("b", "ro", "yo", "xo", "ko", "ri", "ry", "rx", "ki", "yi", "xi")
-        for stage in (o, u):
-            stage.fuse("yi", "xi", name="p")
-        o.compute_at(u, "ko")
-        u.accumulate_at("ko")
-        image = s[u.stage("image", at="ro", layout=("yo", "xo", "ri", "p"), pad=True)]
-    for stage in (o, u, image):
-        stage.vectorize("p", LANES).unroll("p")
-    u.unroll("ki").parallel("b")
-    o.unroll("k")
+    u.split("k", LANES, names=("ko", "k"))
+    u.split("x", PIXELS, names=("xo", "x"))
+    u.reorder("b", "y", "ko", "xo", "rc", "x", "k").parallel("b")
+    o.compute_at(u, "xo").reorder("b", "y", "x", "k")
+    u.accumulate_at("xo")
+    for stage in (o, u):
+        stage.vectorize("k", LANES).unroll("x")
 
 
 def channels(s: ps.Schedule, rows: int = 7, lanes: int = 8) -> None:
@@ -96,6 +86,9 @@ CASES = (
         schedule=relu_tiles,
         sizes=SIZES,
         tiny=TINY,
+        build=conv_layer,
+        given=channels_last,
+        result=FIRST,
         flops=_products,
     ),
     _convolution(
@@ -105,8 +98,10 @@ CASES = (
         kernel="pointwise",
         schedule=pixel_tiles,
         sizes=SIZES | {"c": 256, "f": 256, "h": 28, "w": 28},
-        tiny=TINY | {"w": 28},
-        known={"w": 28},
+        tiny=TINY,
+        build=pointwise_conv2d,
+        given=channels_last,
+        result=FIRST,
         flops=lambda **sizes: _products(**sizes, taps=1),
     ),
     _convolution(

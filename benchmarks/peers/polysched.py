@@ -22,9 +22,12 @@ def implementation(case: Case) -> Callable[..., Callable[[], Any]]:
     changed = {f.name for f in funcs if isinstance(f, ps.InOut)}
 
     def prepare(**arguments: Any) -> Callable[[], Any]:
+        arguments = case.given(**arguments)
         if not changed:
             out = kernel(**arguments)
-            return lambda: kernel(**arguments, out=out)
+            if case.result is None:
+                return lambda: kernel(**arguments, out=out)
+            return lambda: kernel(**arguments, out=out).transpose(case.result)
         given = {name: np.copy(arguments[name]) for name in changed}
 
         def in_place() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -44,6 +45,41 @@ def conv2d(
             ]
         )
     )
+    return O
+
+
+def conv_layer(kernel: int = 3) -> ps.Func:
+    """The same with channels last, images [batch, row, column, channel] and weights [row, column,
+    channel, filter]; same size, and what of it is positive."""
+    n, c, f, h, w = ps.sizes("n c f h w")
+    image = ps.Input("image", ps.float32, (n, h, w, c))
+    weight = ps.Input("weight", ps.float32, (kernel, kernel, c, f))
+    bias = ps.Input("bias", ps.float32, (f,))
+    b, y, x, k = ps.vars("b y x k")
+    ry, rx, rc = ps.rdom("ry rx rc", (0, kernel), (0, kernel), (0, c))
+
+    edge = kernel // 2
+    padded = ps.boundary.constant(image, 0.0, axes=(1, 2))
+    O = ps.Func("O")
+    O[b, y, x, k] = bias[k]
+    O[b, y, x, k] += weight[ry, rx, rc, k] * padded[b, y + ry - edge, x + rx - edge, rc]
+    relu = ps.Func("relu", (n, h, w, f))
+    relu[b, y, x, k] = ps.maximum(O[b, y, x, k], 0.0)
+    return relu
+
+
+def pointwise_conv2d() -> ps.Func:
+    """Channels last, too: each pixel by itself."""
+    n, c, f, h, w = ps.sizes("n c f h w")
+    image = ps.Input("image", ps.float32, (n, h, w, c))
+    weight = ps.Input("weight", ps.float32, (c, f))
+    bias = ps.Input("bias", ps.float32, (f,))
+    b, y, x, k = ps.vars("b y x k")
+    rc = ps.RVar("rc", 0, c)
+
+    O = ps.Func("O", (n, h, w, f))
+    O[b, y, x, k] = bias[k]
+    O[b, y, x, k] += weight[rc, k] * image[b, y, x, rc]
     return O
 
 
@@ -172,6 +208,36 @@ def _conv_case(name: str, stride: int, padding: int, dilation: int, kernel: int 
     )
 
 
+def channels_last(image: Array, weight: Array, bias: Array) -> Arguments:
+    """Arguments of a convolution for programs with channels last."""
+    size = weight.shape[2:]
+    taps = weight.transpose(2, 3, 1, 0) if size != (1, 1) else weight[:, :, 0, 0].T
+    return {
+        "image": np.ascontiguousarray(image.transpose(0, 2, 3, 1)),
+        "weight": np.ascontiguousarray(taps),
+        "bias": bias,
+    }
+
+
+def _last(case: Case, name: str, build: Callable[[], ps.Func], *, relu: bool) -> Case:
+    """A case whose program has channels last."""
+
+    def reference(image: Array, weight: Array, bias: Array) -> Array:
+        taps = weight if weight.ndim == 4 else weight[None, None]
+        found = case.reference(image.transpose(0, 3, 1, 2), taps.transpose(3, 2, 0, 1), bias)
+        assert isinstance(found, np.ndarray)
+        found = found.transpose(0, 2, 3, 1)
+        return np.maximum(found, 0) if relu else found
+
+    return replace(
+        case,
+        name=name,
+        build=build,
+        make=lambda rng, **sizes: channels_last(**case.make(rng, **sizes)),
+        reference=reference,
+    )
+
+
 def _max_pool_reference(image: Array) -> Array:
     border = ((0, 0), (0, 0), (1, 1), (1, 1))
     padded = np.pad(image, border, constant_values=-np.inf)
@@ -195,6 +261,8 @@ CASES = (
     _conv_case("conv2d_dilated", stride=1, padding=1, dilation=2),
     _conv_case("conv2d_strided_dilated", stride=3, padding=2, dilation=2),
     _conv_case("conv2d_pointwise", stride=1, padding=0, dilation=1, kernel=1),
+    _last(_conv_case("", 1, 1, 1), "conv_layer", conv_layer, relu=True),
+    _last(_conv_case("", 1, 0, 1, kernel=1), "pointwise_conv2d", pointwise_conv2d, relu=False),
     Case(
         name="grouped_conv2d",
         build=grouped_conv2d,
