@@ -153,6 +153,37 @@ def test_whole_tiles_are_told_once_and_have_storage_of_their_own() -> None:
     assert border.split(":")[0].strip() == "store g.border0"
 
 
+def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
+    """Columns are padded where they are summed up, not where they are copied back."""
+    a, b = ps.Input("a", ps.float32, (n, m)), ps.Input("b", ps.float32, (m, n))
+    f, k = ps.Func("f", (n, n)), ps.RVar("k", 0, m)
+    f[i, j] = 0
+    f[i, j] += a[i, k] * b[k, j]
+    s = ps.Schedule(f)
+    u = s[f].update(0)
+    with s.batch():
+        u.split(i, 2)
+        u.split(j, 8, tail="pad")
+        u.reorder("io", "jo", k, "ii", "ji")
+        s[f].compute_at(u, "jo")
+        u.accumulate_at("jo")
+        u.stage("b", at="io", layout=("jo", "k", "ji"), pad=True)
+    u.vectorize("ji", 8).unroll("ii")
+    s[f].vectorize(j, 8).unroll(i)
+    module = built(s)
+    for run in ON_LOOPS:
+        module = run(module)
+    text = stmt_text(module.functions[-1].body)
+    versions = text[text.index("for jo.2") :].split("else:")
+    assert ["1 + io * 2 < n" in version for version in versions] == [True, True, False]
+    assert ["7 + jo.2 * 8 < n" in version for version in versions] == [True, False, False]
+    loops = [version[version.index("for k.2") :] for version in versions]
+    assert "if" not in loops[0]
+    inside = re.findall(r"fold .*|if .*", loops[1])
+    assert [x[:4] for x in inside[:3]] == ["fold", "fold", "if 0"]
+    assert "if 0 < min(n - io * 2, 2)" in loops[2]
+
+
 def test_what_a_param_says_may_wrap_around() -> None:
     """p - i would, at the smallest p."""
     p = ps.Param("p", ps.int64)

@@ -67,16 +67,29 @@ class _Hoister:
 
     def _storage(self, stmt: Alloc) -> Stmt:
         """Storage of a tile for each version of it: that of whole ones can stay in registers."""
-        made = _versions(stmt, _choices(stmt))
+        found = _choices(stmt)
+        made = _versions(stmt, found)
         if not isinstance(made, If) or made.otherwise is None:
             return made
+        other = self._own(stmt, made.otherwise)
+        inner = [x for x in found if x in _of_loops(stmt)]
+        if 0 < len(strongest(inner)) < len(strongest(found)):
+            # Loops without conditions, though what is in front of them and behind has some.
+            rest = general(stmt, set(found).difference(inner))
+            some = _versions(rest, inner)
+            if isinstance(some, If):
+                other = replace(some, body=self._own(stmt, some.body), otherwise=other)
+        return replace(made, otherwise=other)
+
+    def _own(self, stmt: Alloc, version: Stmt) -> Stmt:
+        """A version of a statement with storage of its own."""
         renamed = {
             b: replace(b, name=f"{b.name}.border{len(self.copies)}", original=b.original or b)
             for b in stmt.buffers
             if b.kind == "stack" and not _is_called(stmt, b)
         }
         self.copies += renamed.values()
-        return replace(made, otherwise=map_buffers(made.otherwise, renamed))
+        return map_buffers(version, renamed)
 
 
 def _is_called(stmt: Stmt, buffer: Buffer) -> bool:
@@ -155,6 +168,15 @@ def _choices(stmt: Stmt) -> list[Node]:
 
     visit(stmt, frozenset())
     return list(found)
+
+
+def _of_loops(stmt: Stmt) -> set[Node]:
+    """The conditions of the choices in a statement between loops."""
+    found: set[Node] = set()
+    for s in chosen(stmt):
+        if isinstance(s, If) and s.choice and any(isinstance(x, For) for x in chosen(s.body)):
+            found.update(conjuncts(s.condition))
+    return found
 
 
 def _depends(condition: Node, inside: frozenset[Node]) -> bool:
