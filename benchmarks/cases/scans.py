@@ -27,6 +27,11 @@ def tables(s: ps.Schedule, rows: int = 125, columns: int = 4) -> None:
     s["count"].update(0).reorder("ro", "b").vectorize("b", 16)
 
 
+def unrolled(s: ps.Schedule) -> None:
+    """Few instructions an element, so that many loads are on their way."""
+    s["S"].unroll("i", 8)
+
+
 def strips(s: ps.Schedule, columns: int = 256, rows: int = 4) -> None:
     """Along columns, strips of vectors of them, down and up again; along rows, some rows at a time,
     which do not wait for each other."""
@@ -71,6 +76,7 @@ CASES = (
         "running_sum",
         size="4M i64",
         peers="numpy torch numba gcc",
+        schedule=unrolled,
         sizes={"n": 4_000_000},
         tiny={"n": 999},
         tolerance=0.0,

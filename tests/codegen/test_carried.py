@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.lower import built
+from polysched.codegen.lower import ON_LOOPS, built
 from polysched.codegen.passes.carry_values import carry_values
 from polysched.codegen.passes.fold_constants import fold_constants
 from polysched.codegen.text import stmt_text
@@ -105,6 +105,44 @@ def test_two_iterations_back() -> None:
 @pytest.mark.parametrize("program", [far])
 def test_what_is_far_back_is_read(program: Program) -> None:
     assert "carried" not in listing(ps.Schedule(program()))
+
+
+@pytest.mark.parametrize("program", [running, fibonacci, far])
+def test_several_elements_in_each_iteration(program: Program) -> None:
+    s = ps.Schedule(program())
+    s["f"].unroll("j", 4)
+    for count in (0, 1, 2, 5, 8, 13):
+        check(s, sizes={"n": 2, "m": count})
+
+
+def test_the_last_of_several_elements_is_carried() -> None:
+    s = ps.Schedule(running())
+    s["f"].unroll("j", 4)
+    module = built(s)
+    for run in (*ON_LOOPS, carry_values):
+        module = run(module)
+    text = stmt_text(module.functions[-1].body)
+    rest = text[text.index("for j in") : text.index("for j.1'")]
+    assert "f[i, j * 4] = a[i, j * 4] + f.carried0[0]" in rest
+    assert "f[i, j * 4 + 1] = a[i, j * 4 + 1] + f[i, j * 4]" in rest
+    assert "select" not in rest
+
+
+def test_not_where_steps_meet() -> None:
+    """What is stored two elements further is that of the next iteration."""
+    x = ps.InOut("x", ps.int32, (2 * n + 4,))
+    with ps.sequential("t", 1, n) as t:
+        x[2 * t] += 1
+        x[2 * t + 2] += x[2 * t - 2]
+    s = ps.Schedule(x)
+    assert "x.carried" not in listing(s)
+    found = np.arange(22, dtype=np.int32)
+    s.compile()(x=found, n=9)
+    wanted = np.arange(22, dtype=np.int32)
+    for t_ in range(1, 9):
+        wanted[2 * t_] += 1
+        wanted[2 * t_ + 2] += wanted[2 * t_ - 2]
+    assert found.tolist() == wanted.tolist()
 
 
 def test_not_where_another_store_may_be_in_between() -> None:

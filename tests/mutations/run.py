@@ -293,6 +293,11 @@ FAULTS = (
         "return (s, back)", CARRIED,
     ),
     Fault(
+        "elements apart in one iteration never meet in another", "codegen/passes/carry_values.py",
+        "apart = (first - second) % step if step else first - second",
+        "apart = first - second", CARRIED,
+    ),
+    Fault(
         "what is turned round is not", "codegen/llvm/shuffles.py",
         "    return list(reversed(range(lanes)))\n", "    return list(range(lanes))\n", VECTORS,
     ),

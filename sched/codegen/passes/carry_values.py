@@ -128,13 +128,18 @@ def _is_ahead(load: tuple[Node, ...], store: tuple[Node, ...], var: Var, back: i
 
 
 def _is_apart(s: Store, other: Store, var: Var) -> bool:
-    """Whether two stores write different rows, in whichever iterations."""
+    """Whether two stores write different elements, in whichever iterations: other rows, or, where
+    an iteration writes several of one, others of them."""
     if s.buffer.fold is not None:
         return False
-    pairs = zip(s.index, other.index, strict=True)
-    still = [(x, y) for x, y in pairs if var not in postorder(x, y)]
-    differences = [expanded(ix.sub(x, y)) for x, y in still]
-    return any(constant and not terms for terms, constant in differences)
+    for x, y in zip(s.index, other.index, strict=True):
+        (terms, first), (others, second) = expanded(x), expanded(y)
+        step = terms.get(var, 0)
+        alone = not any(var in postorder(n) for n in terms if n is not var)
+        apart = (first - second) % step if step else first - second
+        if terms == others and alone and apart:
+            return True
+    return False
 
 
 def _noted(part: Stmt, s: Store, names: Mapping[Store, Buffer]) -> Iterator[Stmt]:
