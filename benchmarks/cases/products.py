@@ -12,24 +12,21 @@ from gallery.linear_algebra import matmul
 import polysched as ps
 
 
-def packed(
-    s: ps.Schedule, rows: int = 6, columns: int = 64, depth: int = 512, lanes: int = 16
-) -> None:
-    """Panels of B, padded to whole tiles, and a tile of C in registers. Columns on threads."""
+def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, lanes: int = 16) -> None:
+    """A panel of B for each thread, padded to a whole tile, that stays in its second cache, and a
+    tile of C in registers. Columns on threads, which do not wait for each other."""
     c, u = s["C"], s["C"].update(0)
     with s.batch():
         u.split("i", rows, names=("io", "ii"))
         u.split("j", columns, tail="pad", names=("jo", "ji"))
-        u.split("k", depth, names=("ko", "ki"))
-        u.reorder("ko", "jo", "io", "ki", "ii", "ji")
+        u.reorder("jo", "io", "k", "ii", "ji")
         c.compute_at(u, "io")
         u.accumulate_at("io")
-        b = s[u.stage("B", at="ko", layout=("jo", "ki", "ji"), pad=True)]
+        b = s[u.stage("B", at="jo", layout=("k", "ji"), pad=True)]
     for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
         stage.vectorize(lane, lanes).unroll(lane)
     u.unroll("ii").parallel("jo")
     c.unroll("i")
-    b.parallel("jo")
 
 
 def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:
@@ -82,5 +79,5 @@ CASES = (
     _product(1024, 1024, 1024, np.float64, schedule=partial(packed, columns=32, lanes=8)),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),
-    _product(1023, 1025, 511, schedule=partial(packed, rows=12, columns=32)),
+    _product(1023, 1025, 511, schedule=partial(packed, rows=8, columns=48)),
 )
