@@ -22,7 +22,8 @@ def blur_tiles(s: ps.Schedule, rows: int = 8, lanes: int = 32) -> None:
 
 
 def unsharp_strips(s: ps.Schedule) -> None:
-    """A window of rows slides down each strip; pixels and colours are one row of numbers, which nobody reads soon."""
+    """A window of rows slides down each strip; pixels and colours are one row of numbers, which
+    nobody reads soon."""
     f = s["sharp"].stream()
     yo, y = f.split("y", 32)
     f.parallel(yo).vectorize(f.fuse("x", "c"), LANES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,24 @@ from gallery.timesteps import fdtd_2d, heat_3d, jacobi_2d
 import polysched as ps
 
 
-def rows(s: ps.Schedule) -> None:
-    """One step after the other, rows on threads."""
-    s["f"].parallel("i").vectorize("j", 8)
-
-
-def planes(s: ps.Schedule) -> None:
-    """As above."""
-    s["f"].parallel("i").vectorize("k", 8)
+def skewed(s: ps.Schedule, steps: int, **sides: int) -> None:
+    """Tiles of some steps, each a row behind the one before, by some rows (or rows and columns),
+    which stay in the caches; those on a diagonal run on threads."""
+    s["f.piece(0)"].fission("t")
+    f, inner = s["f.piece(1)"], [x.name for x in s["last"].loops]
+    for axis, side in sides.items():
+        f.skew("t", axis, 1)
+        f.split(axis, side, names=(f"{axis}o", axis))
+    f.split("t", steps, names=("to", "ti"))
+    f.reorder("to", *(f"{axis}o" for axis in sides), "ti", *inner)
+    _, tile = f.wavefront("to", "io")
+    f.parallel(tile)
+    for stage in (s["f.piece(0)"].parallel("i"), f, s["last"].parallel("i")):
+        stage.vectorize(inner[-1], 8)
 
 
 def fields(s: ps.Schedule) -> None:
-    """As above, field by field."""
+    """One step after the other, field by field, rows on threads."""
     for name in ("ex", "ey", "hz"):
         s[name].parallel("i").vectorize("j", 8)
 
@@ -83,7 +90,7 @@ CASES = (
         {"n": 2000, "m": 2000, "T": 100},
         {"n": 53, "m": 47, "T": 9},
         build=lambda: jacobi_2d(ps.float64),
-        schedule=rows,
+        schedule=partial(skewed, steps=16, i=16),
         flops=lambda n, m, T: 5.0 * n * m * T,
     ),
     _stencil(
@@ -93,7 +100,7 @@ CASES = (
         {"n": 250, "m": 250, "l": 250, "T": 40},
         {"n": 23, "m": 21, "l": 19, "T": 7},
         build=lambda: heat_3d(ps.float64),
-        schedule=planes,
+        schedule=partial(skewed, steps=10, i=20, j=20),
         flops=lambda n, m, l, T: 9.0 * n * m * l * T,
     ),
     _stencil(
