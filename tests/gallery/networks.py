@@ -24,7 +24,7 @@ def softmax_of(name: str, f: ps.Input | ps.Func) -> ps.Func:
     total[i] += weight[i, k]
 
     scaled = ps.Func(name, (n, m))
-    scaled[i, j] = weight[i, j] / total[i]
+    scaled[i, j] = weight[i, j] * (1.0 / total[i])
     return scaled
 
 
