@@ -38,7 +38,7 @@ def by_rows(s: ps.Schedule, name: str, *rows: str, chunk: int = 4) -> None:
 
 
 def interpolate_rows(s: ps.Schedule) -> None:
-    """Level by level; the last one with all its colours at once."""
+    """Level by level; the last one with all its colours at once, which nobody reads soon."""
     with s.batch():
         without_borders(s)
         s["down0"].compute_inline()
@@ -49,6 +49,7 @@ def interpolate_rows(s: ps.Schedule) -> None:
             by_rows(s, f"filled{k}", f"up{k}_rows")
         s["result"].reorder("y", "c", "x")
         by_rows(s, "result", "filled0")
+        s["result"].stream()
         s["up0_rows"].compute_at("filled0", "y").vectorize("x", LANES)
 
 
