@@ -30,10 +30,27 @@ def skewed(s: ps.Schedule, steps: int, **sides: int) -> None:
         stage.vectorize(inner[-1], 8)
 
 
-def fields(s: ps.Schedule) -> None:
-    """One step after the other, field by field, rows on threads."""
-    for name in ("ex", "ey", "hz"):
-        s[name].parallel("i").vectorize("j", 8)
+def fields(s: ps.Schedule, steps: int = 16, rows: int = 16) -> None:
+    """The same for fields that drive each other: a row of hz follows two rows behind those of ex
+    and ey."""
+    names = ("ex", "ey", "hz")
+    with s.batch():
+        for stage in (*(f"{name}.piece(0)" for name in names), "ex.piece(1)", "ey.piece(1)"):
+            s[stage].fission("t")
+        hz = s["hz.piece(1)"]
+        hz.shift("i", 2)
+        for name in ("ey", "ex"):
+            s[f"{name}.piece(1)"].compute_with(hz, "i")
+    hz.skew("t", "i", 2)
+    hz.split("t", steps, names=("to", "ti"))
+    hz.split("i", rows, names=("io", "i"))
+    hz.reorder("to", "io", "ti", "i")
+    _, tile = hz.wavefront("to", "io")
+    hz.parallel(tile)
+    for name in names:
+        s[f"{name}.piece(1)"].vectorize("j", 8)
+        for stage in (f"{name}.piece(0)", f"{name}_last"):
+            s[stage].parallel("i").vectorize("j", 8)
 
 
 def waves(s: ps.Schedule, steps: int = 7, rows: int = 128) -> None:

@@ -74,10 +74,11 @@ def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
         )
     shared = _common(own[-1].place if own else (), other.place)
     outer = own[other.depth]
-    if any(len(list(stages(a.loop))) > 1 for a in own if len(a.place) > len(shared)):
-        names = ", ".join(dict.fromkeys(s.name for s in stages(own[other.depth].loop)))
+    inside = [list(stages(a.loop)) for a in own if len(a.place) > len(shared)]
+    if inside and len(inside[0]) > 1:
+        names = ", ".join(dict.fromkeys(s.name for s in inside[0] if s.name != stage))
         raise ScheduleError(
-            f"the loops of {stage} hold other stages too ({names})",
+            f"the loops of {stage} hold other stages, too: {names}",
             hint="fission takes them apart, where that is legal",
         )
 

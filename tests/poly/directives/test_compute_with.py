@@ -93,6 +93,21 @@ def test_refuses_too_few_loops() -> None:
         s["b"].compute_with("a", j)
 
 
+def test_refuses_a_stage_that_shares_its_outer_loop() -> None:
+    """With whom is said, though it is alone in the loops inside."""
+    n = ps.sizes("n")
+    t, i = ps.vars("t i")
+    x = ps.InOut("x", ps.int32, (n,))
+    y, z = ps.InOut("y", ps.int32, (n,)), ps.Func("z", (n, n))
+    with ps.sequential("t", 0, n):
+        x[i] += 1
+        y[i] += x[i]
+    z[t, i] = 0
+    s = ps.Schedule((x, y, z))
+    with refused(s, "the loops of y.update(0) hold other stages, too: x.update(0)", hint="fission"):
+        s["y.update(0)"].compute_with("z", "i")
+
+
 def test_refuses_lanes_without_a_constant_number() -> None:
     a, b = ps.Func("a", (8,)), ps.Func("b", (n,))
     a[i] = i
