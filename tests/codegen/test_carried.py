@@ -128,6 +128,15 @@ def test_the_last_of_several_elements_is_carried() -> None:
     assert "select" not in rest
 
 
+def test_beside_what_is_fetched_early() -> None:
+    s = ps.Schedule(running())
+    s["f"].prefetch("a", "j", 16)
+    text = listing(s)
+    assert "prefetch" in text
+    assert "a[i, j] + f.carried0[0]" in text
+    check(s, sizes={"n": 2, "m": 37})
+
+
 def test_not_where_steps_meet() -> None:
     """What is stored two elements further is that of the next iteration."""
     x = ps.InOut("x", ps.int32, (2 * n + 4,))

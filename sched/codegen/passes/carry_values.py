@@ -17,13 +17,30 @@ from dataclasses import dataclass, field, replace
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
 from ..inequalities import as_sums
-from ..ir import Alloc, Buffer, For, If, Load, Module, Seq, Stmt, Store, Stores, expressions, walk
+from ..ir import (
+    Alloc,
+    Buffer,
+    For,
+    If,
+    Load,
+    Module,
+    Prefetch,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+    expressions,
+    walk,
+)
 from ..linear import coefficient, expanded
 from ..rewrite import map_tree_expressions
 from ..simplify import COMPARISONS, TRUE, assuming
 
 FARTHEST = 3
 """How many iterations back values are carried."""
+
+Parts = tuple[tuple[Stmt, Store | None], ...]
+"""The statements of a body, each with its store, if it is one."""
 
 
 def carry_values(module: Module) -> Module:
@@ -42,8 +59,8 @@ class _Carrier:
     def stmt(self, stmt: Stmt) -> Stmt:
         """All loops of a statement."""
         match stmt:
-            case For(body=body, kind="serial", step=1) if stores := _only_stores(body):
-                return self._carried(stmt, stores)
+            case For(body=body, kind="serial", step=1) if parts := _only_stores(body):
+                return self._carried(stmt, parts)
             case For(body=body) | Alloc(body=body):
                 return replace(stmt, body=self.stmt(body))
             case If(body=body, otherwise=otherwise):
@@ -54,7 +71,8 @@ class _Carrier:
             case _:
                 return stmt
 
-    def _carried(self, loop: For, stores: tuple[Store, ...]) -> Stmt:
+    def _carried(self, loop: For, parts: Parts) -> Stmt:
+        stores = tuple(s for _, s in parts if s is not None)
         nodes = postorder(*expressions(Stores(stores)))
         loads = [n for n in nodes if isinstance(n, Load)]
         kept: dict[Store, int] = {}
@@ -69,8 +87,7 @@ class _Carrier:
             return loop
         most = max(kept.values())
         names = {s: self._buffer(s.buffer, back) for s, back in kept.items()}
-        parts = loop.body.parts if isinstance(loop.body, Seq) else (loop.body,)
-        noted = [x for part, s in zip(parts, stores, strict=True) for x in _noted(part, s, names)]
+        noted = [x for part, s in parts for x in _noted(part, s, names)]
         body = Seq((*noted, *(_shift(names[s], back) for s, back in kept.items())))
         known: dict[Node, Node] = {}
         for load, (store, back) in values.items():
@@ -91,17 +108,20 @@ class _Carrier:
         return made
 
 
-def _only_stores(body: Stmt) -> tuple[Store, ...]:
-    """The stores of a body that does nothing else, one element at a time, and all of them always;
-    none if it is no such body."""
-    parts = body.parts if isinstance(body, Seq) else (body,)
-    found: list[Store] = []
-    for part in parts:
-        if not isinstance(part, Stores) or part.lanes is not None or len(part.stores) > 1:
+def _only_stores(body: Stmt) -> Parts:
+    """The stores of a body that does nothing else but to fetch early, one element at a time, and
+    all of them always; none if it is no such body."""
+    found: list[tuple[Stmt, Store | None]] = []
+    for part in body.parts if isinstance(body, Seq) else (body,):
+        if isinstance(part, Prefetch):
+            found.append((part, None))
+            continue
+        if not isinstance(part, Stores) or part.lanes is not None or len(part.stores) != 1:
             return ()
-        found += part.stores
-    if any(s.guard is not None or s.atomic or s.buffer.strided for s in found):
-        return ()
+        (store,) = part.stores
+        if store.guard is not None or store.atomic or store.buffer.strided:
+            return ()
+        found.append((part, store))
     return tuple(found)
 
 
@@ -142,11 +162,11 @@ def _is_apart(s: Store, other: Store, var: Var) -> bool:
     return False
 
 
-def _noted(part: Stmt, s: Store, names: Mapping[Store, Buffer]) -> Iterator[Stmt]:
+def _noted(part: Stmt, s: Store | None, names: Mapping[Store, Buffer]) -> Iterator[Stmt]:
     """A store, and at once its value beside those that are carried: behind another store, LLVM
     could not tell any more what the element is."""
     yield part
-    if s in names:
+    if s is not None and s in names:
         new = integer(_count(names[s]))
         yield Stores((Store(names[s], (new,), Load(s.buffer, s.index, None, s.buffer.dtype)),))
 
