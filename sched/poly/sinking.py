@@ -36,11 +36,12 @@ def sunk(model: Model, tree: Seq) -> Seq:
     """What slides and cannot do so over all of its storage gets storage further inside: iterations
     that run at once share nothing, nor do the parts of a loop that was taken apart."""
     while True:
-        if (threads := _shared_by_threads(model, tree)) is not None:
+        # Parts first: storage that moves into a loop of one of them is lost to the others.
+        if (copies := _shared_by_copies(model, tree)) is not None:
+            tree = _each_its_own(tree, *copies)
+        elif (threads := _shared_by_threads(model, tree)) is not None:
             storage, loop = threads
             tree = _further_in(tree, storage, loop)
-        elif (copies := _shared_by_copies(model, tree)) is not None:
-            tree = _each_its_own(tree, *copies)
         else:
             return tree
 

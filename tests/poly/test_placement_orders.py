@@ -211,6 +211,19 @@ def test_a_reduction_in_two_parts_that_moves_twice() -> None:
     right(s)
 
 
+def test_storage_for_two_loops_that_run_at_once() -> None:
+    """Each has its own, and so has each of their iterations."""
+    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n,))
+    f[i] = x[i]
+    s = ps.Schedule(f)
+    s["f"].stage("x", at="i", pad=True)
+    s["f"].parallel("i").split("i", 8)
+    s["f"].split("ii", 4, tail="shift")
+    s["x.i.tail"].store_at(s["f.tail"], "io")
+    assert str(s).count("store x.i[1]:") == 2
+    right(s, over=(0, 1, 3, 5, 9))
+
+
 def test_an_update_in_other_loops_than_its_definition() -> None:
     x, f, g = ps.Input("x", ps.int64, (n + 2, m)), ps.Func("f"), ps.Func("g", (n, m))
     f[i, j] = x[i, j] * 2
