@@ -13,9 +13,8 @@ from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
 from .editor import Editor
 from .forms import Form
-from .isl import BudgetExceeded, budget
+from .isl import BUDGET, BudgetExceeded, budget
 from .judge import Change, Judge
-from .proven import BUDGET
 from .refusals import Asked
 from .state import State
 from .statements import Statement

@@ -7,13 +7,26 @@ that Input at the call. What neither can save is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
 from ..lang.tensors import Func, Input, Tensor
-from .isl import Map, Set, complement, is_bounded, isl, smallest_point
+from .isl import (
+    BUDGET,
+    BudgetExceeded,
+    Map,
+    Set,
+    budget,
+    complement,
+    is_bounded,
+    isl,
+    smallest_point,
+)
 from .model import Model, elements
 from .statements import Access, Statement
 
@@ -57,11 +70,29 @@ class Scan:
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """All of them, and the accesses that need no guard to be safe to execute anywhere."""
+    """All of them; `own` are those of the model alone."""
 
+    model: Model
     sizes: tuple[SizeCondition, ...]
     scans: tuple[Scan, ...]
-    safe: frozenset[tuple[Statement, Read]]
+    own: Conditions | None = None
+
+    @cached_property
+    def safe(self) -> frozenset[tuple[Statement, Read]]:
+        """The accesses that need no guard to be safe to execute anywhere. Code is made of one form
+        of a program in many, so they are found when somebody asks."""
+        if self.own is not None:
+            return self.own.safe
+        allowed = self.model.context
+        for c in self.sizes:
+            allowed = allowed.intersect(c.allowed)
+        found = set()
+        with suppress(BudgetExceeded), budget(BUDGET):
+            for s in self.model.statements:
+                for a in s.reads:
+                    if a.node is not None and _is_safe(self.model, a, allowed, self.scans):
+                        found.add((s, a.node))
+        return frozenset(found)
 
 
 def conditions(model: Model) -> Conditions:
@@ -76,16 +107,7 @@ def conditions(model: Model) -> Conditions:
     sizes += [c for s in model.statements if (c := _not_empty(model, s)) is not None]
     sizes = _without_implied(model, sizes)
     _check_not_empty(model, sizes)
-    allowed = model.context
-    for c in sizes:
-        allowed = allowed.intersect(c.allowed)
-    safe = frozenset(
-        (s, a.node)
-        for s in model.statements
-        for a in s.reads
-        if a.node is not None and _is_safe(model, a, allowed, scans)
-    )
-    return Conditions(tuple(sizes), tuple(scans), safe)
+    return Conditions(model, tuple(sizes), tuple(scans))
 
 
 def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
@@ -111,7 +133,7 @@ def together(model: Model, found: Conditions, whole: Conditions) -> Conditions:
     """What is asked of a model, `found`, and of the program before anything was inlined."""
     sizes = _without_implied(model, [*whole.sizes, *found.sizes])
     scans = {(s.source, s.tensor, s.axis): s for s in (*whole.scans, *found.scans)}
-    return Conditions(tuple(sizes), tuple(scans.values()), found.safe)
+    return Conditions(model, tuple(sizes), tuple(scans.values()), found)
 
 
 def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
@@ -193,7 +215,7 @@ def _without_types(model: Model, access: Access) -> Map:
     return loose
 
 
-def _scanned_inside(model: Model, scans: list[Scan], accessed: Map) -> Map:
+def _scanned_inside(model: Model, scans: Sequence[Scan], accessed: Map) -> Map:
     """{ instance -> element } with the coordinates that are scanned inside of the tensor."""
     for scan in scans:
         accessed = accessed.intersect_range(_axis_range(model.declared(scan.tensor), scan.axis))
@@ -291,7 +313,7 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
         allowed = smaller
 
 
-def _is_safe(model: Model, access: Access, allowed: Set, scans: list[Scan]) -> bool:
+def _is_safe(model: Model, access: Access, allowed: Set, scans: Sequence[Scan]) -> bool:
     """Whether the read is in bounds at every instance, whatever its guard says."""
     domain = access.statement.domain.union(access.domain).intersect_params(allowed)
     own = [scan for scan in scans if scan.access is access]

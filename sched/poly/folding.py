@@ -34,7 +34,7 @@ LARGEST = 8
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
 
-OPERATIONS = 5_000_000
+OPERATIONS = 3_200_000
 """So much work may isl put into one window: a few seconds."""
 
 Times = Mapping[Statement, Map]

@@ -18,15 +18,15 @@ from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from ..steps import Log
 from . import recurrence
-from .conditions import Conditions, together
+from .conditions import Conditions
 from .directives.placing import inserted, without
 from .edits import rewritten, with_body
 from .inline import Definitions, Rule, inlined
-from .isl import BudgetExceeded, budget
+from .isl import BUDGET, BudgetExceeded, budget
 from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
 from .model import Model
 from .proof import Prover
-from .proven import BUDGET, proven, unproved
+from .proven import proven, unproved
 from .statements import Statement
 
 
@@ -99,9 +99,7 @@ def form_of(
     definitions = log.step("inline", lambda: inlined(base, decided))
     for rewrite in rewrites:
         program, definitions = rewrite(program, definitions)
-    model, conditions = proven(program, definitions, log)
-    if asked is not None:
-        conditions = together(model, conditions, asked)
+    model, conditions = proven(program, definitions, log, asked)
     try:
         with budget(BUDGET):
             written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))

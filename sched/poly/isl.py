@@ -36,6 +36,10 @@ def val(number: int) -> Val:
     return Val(number if -(1 << 63) <= number < 1 << 63 else str(number))
 
 
+BUDGET = 50_000_000
+"""isl operations for one proof: a hundred times what a long pipeline takes, and half a minute."""
+
+
 class BudgetExceeded(Exception):
     """isl was given up on: the question counts as not answered."""
 

@@ -7,19 +7,21 @@ from ..lang.program import Program
 from ..steps import Log
 from .conditions import Conditions, conditions, together
 from .inline import Definitions
-from .isl import BudgetExceeded, budget
+from .isl import BUDGET, BudgetExceeded, budget
 from .legality import check_updates
 from .model import Model
 
-BUDGET = 50_000_000
-"""isl operations for one proof: some five seconds, a hundred times what a long pipeline takes."""
 
-
-def proven(program: Program, definitions: Definitions, log: Log) -> tuple[Model, Conditions]:
+def proven(
+    program: Program, definitions: Definitions, log: Log, asked: Conditions | None = None
+) -> tuple[Model, Conditions]:
     """The model and what it asks of the sizes.
 
     Regions are filled up where that makes loops simpler; but what is computed beyond need
     may ask nothing more of the sizes, so where anything is asked they are exact.
+
+    Args:
+        asked: what another form of the program asks, with all that its Funcs forbid.
     """
     best: tuple[Model, Conditions] | None = None
     for exact in (False, True):
@@ -36,14 +38,13 @@ def proven(program: Program, definitions: Definitions, log: Log) -> tuple[Model,
     if best is None:
         raise unproved(program)
     model, found = best
-    if len(definitions) < len(program.funcs):
+    if asked is None and len(definitions) < len(program.funcs):
         # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
         try:
-            _, whole = _attempt(program, None, True, log)
+            _, asked = _attempt(program, None, True, log)
         except BudgetExceeded:
             raise unproved(program) from None
-        found = together(model, found, whole)
-    return model, found
+    return model, found if asked is None else together(model, found, asked)
 
 
 def unproved(program: Program) -> LanguageError:

@@ -26,12 +26,12 @@ from .folding import Window, copied, windows
 from .forms import Form, form_of
 from .handles.base import LoopHandle
 from .inline import Rule, once_a_consumer, without_recomputation
-from .isl import BudgetExceeded, Set, budget
+from .isl import BUDGET, BudgetExceeded, Set, budget
 from .listing import loop_extent, text
 from .looptree import Loop, Seq, Stage
 from .memory import Memory
 from .model import Model, symbols_of
-from .proven import BUDGET, unproved
+from .proven import unproved
 from .scan import scan
 from .scantree import Scan
 from .stages import StageHandle
