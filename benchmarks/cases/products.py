@@ -41,11 +41,11 @@ def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:
     c.vectorize("j", 16).unroll("j").unroll("i")
 
 
-def wide(s: ps.Schedule, columns: int = 2048, depth: int = 8) -> None:
+def wide(s: ps.Schedule, columns: int = 4096, depth: int = 8) -> None:
     """Rows of B as they lie in memory, a few at a time, the next ones fetched early. Columns on
-    threads."""
+    threads, as many to each as make long pieces."""
     u = s["C"].update(0)
-    u.split("j", columns, names=("jo", "ji"))
+    u.split("j", columns // ps.get_num_threads(), names=("jo", "ji"))
     u.split("k", depth, names=("ko", "ki"))
     u.reorder("jo", "i", "ko", "ji", "ki").vectorize("ji", 16).unroll("ki").parallel("jo")
     u.prefetch("B", "ko", 1)
