@@ -35,7 +35,7 @@ LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
 
 OPERATIONS = 3_200_000
-"""So much work may isl put into one window: a few seconds."""
+"""So much work may isl put into one window: seconds, some tens where loops are tiled twice."""
 
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]

@@ -40,7 +40,7 @@ FARTHEST = 3
 """How many iterations back values are carried."""
 
 Parts = tuple[tuple[Stmt, Store | None], ...]
-"""The statements of a body, each with its store, if it is one."""
+"""The statements of a body, each with its store; None for what fetches early."""
 
 
 def carry_values(module: Module) -> Module:

@@ -72,7 +72,8 @@ class _Hoister:
         if not isinstance(made, If) or made.otherwise is None:
             return made
         other = self._own(stmt, made.otherwise)
-        inner = [x for x in found if x in _of_loops(stmt)]
+        of_loops = _of_loops(stmt)
+        inner = [x for x in found if x in of_loops]
         if 0 < len(strongest(inner)) < len(strongest(found)):
             # Loops without conditions, though what is in front of them and behind has some.
             rest = general(stmt, set(found).difference(inner))
