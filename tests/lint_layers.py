@@ -38,10 +38,12 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "graph": BELOW,
     "scale": BELOW,
 }
-# check.py executes the lowered loop IR (by execute.py) and compares with what interp records.
+# check.py executes the lowered loop IR (by execute.py) and compares with what interp records; what
+# instances read is evaluated as there (memory_reads.py).
 ALSO: dict[str, frozenset[str]] = {
     "codegen/check.py": frozenset({"interp"}),
     "codegen/execute.py": frozenset({"interp"}),
+    "codegen/memory_reads.py": frozenset({"interp"}),
 }
 # The only importers: one file, or all files of a folder (a slash at the end).
 OWNERS = {"islpy": "poly/isl.py", "llvmlite": "codegen/llvm/", "hypothesis": "testing/"}

@@ -48,7 +48,6 @@ from ..lang.dtypes import Array
 from ..lang.errors import InternalError, LanguageError
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Read, postorder
-from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
@@ -56,6 +55,7 @@ from .execute import Location, Machine, Path, Touch, Write
 from .ir import Buffer, Module
 from .kernel import SizeChecks
 from .lower import ON_LOOPS, built
+from .memory_reads import Element, MemoryReads, original, read_directly
 from .races import Races
 
 NOTHING = Untouched("", ())
@@ -163,7 +163,7 @@ def examine(
     # A schedule need only be right at the sizes that its kernel takes.
     symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
     meaning = flow(schedule.form.base, binding, free_serials(schedule))
-    judge = Judge(schedule, binding, meaning)
+    judge = Judge(schedule, binding, symbols, meaning)
     machine = Machine(judge.module, symbols, start, judge)
     machine.run()
     judge.finish(machine)
@@ -185,15 +185,15 @@ def module_of(schedule: Schedule) -> Module:
     return module
 
 
-Element = tuple[str, tuple[int, ...]]
-"""An element of a tensor, by the name of what keeps it."""
 Seen = dict[Element, set[Version]]
 
 
 class Judge:
     """Watches a machine. `report` says what it saw."""
 
-    def __init__(self, schedule: Schedule, binding: Binding, meaning: Flow) -> None:
+    def __init__(
+        self, schedule: Schedule, binding: Binding, symbols: Symbols, meaning: Flow
+    ) -> None:
         self.program = schedule.program
         self.binding = binding
         self.meaning = meaning
@@ -217,7 +217,7 @@ class Judge:
             if stage.statement.placed is not None
         }
         stored_in = _tensors_by_buffer(self.module, schedule)
-        self.kept = {b: _original(schedule.form.base, t) for b, t in stored_in.items()}
+        self.kept = {b: original(schedule.form.base, t) for b, t in stored_in.items()}
         #: Which Func an instance has run for: it, and each of its clones.
         self.owners = {b: t for b, t in stored_in.items() if isinstance(t, Func)}
         self.ran_for: set[tuple[Key, Func]] = set()
@@ -227,8 +227,12 @@ class Judge:
         #: Funcs that a schedule has added: what they copy, or partial results of whom.
         self.partial = {f for f in added if any(d.is_update for d in f.history.typed())}
         self.copies = added - self.partial
+        base = schedule.form.base
+        self.reads = MemoryReads(
+            self.stored, added, lambda t: self._keeper(original(base, t)), symbols
+        )
         partial = frozenset(d.origin for d in definitions if d.func in self.partial)
-        direct = _read_directly(definitions, schedule.form.base)
+        direct = read_directly(definitions, schedule.form.base)
         met = frozenset(d.origin for d in definitions if d.serial in self.atomic)
         self.report = Report(meaning, self.stored, direct, self.free, partial, met)
         #: Results of which only the value counts: partial ones of tuples have no versions.
@@ -379,9 +383,8 @@ class Judge:
         wanted: Seen = {}
         for (tensor, point), version in self.report.reads(recorded):
             wanted.setdefault((self._keeper(tensor), point), set()).add(version)
-        for element in wanted.keys() - seen.keys():
-            if element[0] in self._gone(key[0], recorded):
-                del wanted[element]
+        for element in self.reads.gone(key, wanted.keys() - seen.keys()):
+            del wanted[element]
         own = None
         if key[0] in self.free and recorded.place is not None:
             own = (self._keeper(recorded.place[0]), recorded.place[1])
@@ -396,17 +399,6 @@ class Judge:
                 where = f"{element[0]}{list(element[1])}"
                 self.wrong("flow", f"{self._name(key)} reads {where} as left by "
                                    f"{self._makers(b)}, not by {self._makers(a)}")  # fmt: skip
-
-    def _gone(self, serial: int, recorded: Recorded) -> set[str]:
-        """What a definition does not read any more since others stand in it: where a constant was
-        read, say."""
-        d = self.stored[serial]
-        nodes = postorder(*d.lhs, *d.where, *d.values, *(x for r in d.rvars for x in (r.lo, r.hi)))
-        tensors = {n.tensor for n in nodes if isinstance(n, Read)}
-        if not tensors.isdisjoint(self.copies | self.partial):
-            return set()
-        meant = {self._keeper(tensor) for (tensor, _), _ in self.report.reads(recorded)}
-        return meant - {self._keeper(tensor) for tensor in tensors}
 
     # the end ----------------------------------------------------------------------------------
     def finish(self, machine: Machine) -> None:
@@ -517,43 +509,6 @@ def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tenso
         tensor = wrote_by[max(filter(stage.startswith, wrote_by))] if kept else named[name]
         found[b] = tensor
     return found
-
-
-def _original(written: Program, tensor: Tensor) -> Tensor:
-    """What a clone is a clone of: its elements are the Func's."""
-    if not isinstance(tensor, Func) or tensor in written.funcs:
-        return tensor
-    first = tensor.history.typed()[0].origin
-    return next((d.func for d in written.definitions if d.serial == first), tensor)
-
-
-def _read_directly(
-    definitions: Sequence[Definition], written: Program
-) -> dict[int, frozenset[int]]:
-    """By what the user wrote, the definitions of which values are read from memory; copies and
-    merged results are as good as what they were made from."""
-    own = {d.serial: d.func for d in written.definitions}
-    of: dict[Tensor, list[Definition]] = {}
-    for d in definitions:
-        of.setdefault(d.func, []).append(d)
-
-    def read(d: Definition, seen: set[Tensor]) -> set[int]:
-        found = set()
-        roots = (*d.lhs, *d.where, *d.values, *(x for r in d.rvars for x in (r.lo, r.hi)))
-        for tensor in {n.tensor for n in postorder(*roots) if isinstance(n, Read)} - seen:
-            seen.add(tensor)
-            for x in of.get(tensor, ()):
-                found |= read(x, seen) if x.is_added else {x.origin}
-        return found
-
-    direct: dict[int, set[int]] = {}
-    for d in definitions:
-        if not d.is_added:
-            direct.setdefault(d.origin, set()).update(read(d, set()))
-            # A partial result goes on from what the element was.
-            before = of.get(own[d.origin], ())
-            direct[d.origin] |= {x.origin for x in before if not x.is_added}
-    return {serial: frozenset(found) for serial, found in direct.items()}
 
 
 def _same_bits(found: Array, wanted: Array) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..lang import index as ix
 from ..lang.dtypes import bool_, int64
-from ..lang.nodes import Const, Node, Op, postorder
+from ..lang.nodes import Const, Node, Op, Read, postorder
 from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, children, dtype_of
 from .rewrite import map_statements, map_tree_expressions
 
@@ -55,7 +55,7 @@ def folded(node: Node) -> Node:
 
 
 def _reads(*nodes: Node) -> bool:
-    return any(isinstance(n, Load) for n in postorder(*nodes))
+    return any(isinstance(n, (Load, Read)) for n in postorder(*nodes))
 
 
 def _is_index(node: Node) -> bool:

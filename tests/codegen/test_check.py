@@ -13,7 +13,7 @@ from gallery.registry import CASES
 import polysched as ps
 from polysched.codegen import check as judge, ir
 from polysched.codegen.check import CheckError, check, examine
-from polysched.codegen.rewrite import map_module, map_stores
+from polysched.codegen.rewrite import map_expressions, map_module, map_stores
 from polysched.interp import instances
 from polysched.lang import index as ix
 from polysched.lang.nodes import integer
@@ -194,6 +194,47 @@ def test_an_instance_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "module_of", lambda schedule: broken)
     with pytest.raises(CheckError, match="twice"):
         check(schedule, a=numbers(5))
+
+
+def indexed() -> ps.Func:
+    """A Func is read where data say, and is the same everywhere."""
+    a = ps.Input("a", ps.int32, (n,))
+    b, c = ps.Func("b", (n,)), ps.Func("c", (n,))
+    b[i] = a[1]
+    c[i] = b[ps.clip(a[i], 0, n - 1)] + a[ps.clip(a[i], 0, n - 1)] - a[n - 1 - i]
+    return c
+
+
+def test_an_index_that_nobody_needs_is_not_read() -> None:
+    """a[i] says which b is read; what stands in its place needs none."""
+    whole = indexed()
+    only = ps.Func("only", (n,))
+    a, b = ps.Input("a", ps.int32, (n,)), ps.Func("b", (n,))
+    b[i] = a[1]
+    only[i] = b[ps.clip(a[i], 0, n - 1)]
+    for made in (whole, only):
+        assert not examine(ps.Schedule(made), a=np.arange(5, dtype=np.int32)).breaches
+
+
+def test_an_index_that_is_needed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some reads are gone; others must not be, nor lead elsewhere."""
+
+    def elsewhere(node: Any) -> Any:
+        wrong = isinstance(node, ir.Load) and node.buffer.name == "a" and len(node.args) == 1
+        return ir.Load(node.buffer, (ix.ZERO,), None, node.type) if wrong else node
+
+    meant = judge.built
+    monkeypatch.setattr(judge, "built", lambda s: map_expressions(meant(s), elsewhere))
+    assert "flow" in kinds(ps.Schedule(indexed()), a=np.arange(5, dtype=np.int32))
+
+
+def test_what_takes_itself_away_is_read() -> None:
+    """The condition holds wherever this runs: x - x is left, not 0."""
+    f = ps.Func("f", (n,), ps.int64)
+    r = ps.RVar("r", 1, n, where=lambda r: r % 2 == 0)
+    f[i] = 3
+    f[r] -= ps.select(r % 2 == 0, f[r], 3)
+    assert not examine(ps.Schedule(f), n=5).breaches
 
 
 def test_an_extern_stage_is_refused() -> None:
