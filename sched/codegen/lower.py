@@ -12,6 +12,7 @@ from .ir import Module
 from .llvm import CompiledCode, Target, assembly_of, compile_module, emit_module
 from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math
+from .passes.fill_tiles import fill_tiles
 from .passes.flatten_indices import flatten_indices
 from .passes.fold_constants import fold_constants
 from .passes.full_lanes import full_lanes
@@ -35,7 +36,14 @@ ON_LOOPS: tuple[Pass, ...] = (
     hoist_conditions,
     split_loops,
 )
-PASSES: tuple[Pass, ...] = (*ON_LOOPS, carry_values, expand_math, flatten_indices, fold_constants)
+PASSES: tuple[Pass, ...] = (
+    *ON_LOOPS,
+    fill_tiles,
+    carry_values,
+    expand_math,
+    flatten_indices,
+    fold_constants,
+)
 
 
 @dataclass(frozen=True)

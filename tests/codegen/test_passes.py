@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from textwrap import dedent
 
+import pytest
+
 import polysched as ps
+from polysched.codegen.ir import (
+    Alloc,
+    Buffer,
+    Function,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+    walk,
+)
 from polysched.codegen.lower import ON_LOOPS, PASSES, Pass, built
+from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_lanes import full_lanes
 from polysched.codegen.passes.hoist_conditions import hoist_conditions
 from polysched.codegen.passes.single_iterations import single_iterations
 from polysched.codegen.passes.split_loops import split_loops
 from polysched.codegen.text import stmt_text
+from polysched.lang import index as ix
+from polysched.lang.nodes import Const, integer
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -151,6 +170,14 @@ def test_whole_tiles_are_told_once_and_have_storage_of_their_own() -> None:
     """
     assert whole.rstrip() == dedent(wanted).strip()
     assert border.split(":")[0].strip() == "store g.border0"
+    filled = """
+    lanes ji in [0, 0 + 8):
+      g.border0[ji] = 0.0
+    lanes ji in [0, 0 + 8):
+      g.border0[8 + ji] = 0.0
+    for k in [0, m):
+    """
+    assert dedent(border.split(":", 1)[1].lstrip("\n")).startswith(dedent(filled).strip("\n"))
 
 
 def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
@@ -182,6 +209,51 @@ def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
     inside = re.findall(r"fold .*|if .*", loops[1])
     assert [x[:4] for x in inside[:3]] == ["fold", "fold", "if 0"]
     assert "if 0 < min(n - io * 2, 2)" in loops[2]
+
+
+TILE = Buffer("t", ps.float32, (integer(8),), (integer(4),), "stack")
+OTHER = Buffer("o", ps.float32, (integer(8),), (integer(4),), "stack")
+
+
+def fill(place: int, value: float = 0.0, to: Buffer = TILE, atomic: bool = False) -> If:
+    """if n < 5: to[place] = value"""
+    store = Store(to, (integer(place),), Const(value, ps.float32), atomic=atomic)
+    return If(ix.compare("lt", n.node, integer(5)), Stores((store,)))
+
+
+def copied(source: Buffer, target: Buffer) -> Stores:
+    """target[4] = source[4]"""
+    at = (integer(4),)
+    return Stores((Store(target, at, Load(source, at, None, ps.float32)),))
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        pytest.param([fill(4), fill(11)], 2, id="in-bounds"),
+        pytest.param([fill(4), fill(5, to=OTHER), fill(6)], 3, id="two-buffers"),
+        pytest.param([Seq((fill(4), If(ix.ZERO, fill(5))))], 1, id="nested"),
+        pytest.param([fill(4), fill(12)], 1, id="beyond-the-end"),
+        pytest.param([fill(3), fill(4)], 0, id="before-the-beginning"),
+        pytest.param([fill(4), fill(4, 1.0)], 1, id="another-constant"),
+        pytest.param([fill(4), fill(4, -0.0)], 1, id="another-zero"),
+        pytest.param([fill(4), copied(TILE, OTHER), fill(5)], 1, id="read-before"),
+        pytest.param([copied(OTHER, TILE), fill(4)], 0, id="not-the-first"),
+        pytest.param([fill(4, atomic=True)], 0, id="atomic"),
+        pytest.param([fill(4, to=replace(TILE, kind="scratch"))], 0, id="shared"),
+    ],
+)
+def test_only_what_nobody_misses_is_filled(parts: list[Stmt], whole: int) -> None:
+    body = Alloc((TILE, OTHER), (), Seq(tuple(parts)))
+    module = fill_tiles(Module("k", (), (), (Function("f", "f", body),)))
+    found = module.functions[0].body
+    assert isinstance(found, Alloc)
+    assert isinstance(found.body, Seq)
+    made = found.body.parts
+    assert [x == y for x, y in zip(made, parts, strict=True)] == [
+        at >= whole for at in range(len(parts))
+    ]
+    assert not any(isinstance(s, If) for part in made[:whole] for s in walk(part))
 
 
 def test_what_a_param_says_may_wrap_around() -> None:

@@ -45,6 +45,7 @@ VECTORS = (
     "tests/codegen/llvm/test_guards.py",
 )
 CARRIED = ("tests/codegen/test_carried.py",)
+PASSES = ("tests/codegen/test_passes.py",)
 
 
 @dataclass(frozen=True)
@@ -250,6 +251,18 @@ FAULTS = (
         "a loop's own conditions are tested in front of it", "codegen/passes/hoist_conditions.py",
         "yield from _invariant(body, inside | {var})", "yield from _invariant(body, inside)",
         VECTORS,
+    ),
+    Fault(
+        "a tile is filled after something has been stored", "codegen/passes/fill_tiles.py",
+        "self.fills = whole is not None", "self.fills = True", PASSES,
+    ),
+    Fault(
+        "a tile is filled beyond its end", "codegen/passes/fill_tiles.py",
+        "not 0 <= place < end", "place < 0", PASSES,
+    ),
+    Fault(
+        "a read that still happens may be left out", "codegen/memory_reads.py",
+        "if at else None", "", ("tests/codegen/test_check.py",),
     ),
     Fault(
         "a loop without conditions runs once too often", "codegen/passes/split_loops.py",

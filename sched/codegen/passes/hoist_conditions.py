@@ -9,8 +9,8 @@ if y < n: B               ->   if x < n and y < n: A; B
                                      if y < n: B
 
 so that whole tiles are full of work, and of no conditions. Innermost loops are copied for any
-condition; what is outside of them, for the choices that were made for these: up to the loop that
-tells the tile.
+condition; what is outside of them, for the choices of what is not in loops itself, and the storage
+of a tile for those of the loops in it, too: it can then stay in registers.
 """
 
 from __future__ import annotations
@@ -51,9 +51,12 @@ class _Hoister:
                 loop = replace(stmt, body=self.stmt(body))
                 if not any(isinstance(s, For) for s in chosen(loop.body)):
                     return _versions(loop, list(_invariant(loop, frozenset())))
-                return loop if kind == "parallel" else _versions(loop, _choices(loop))
-            case Alloc(body=body):
-                return self._storage(replace(stmt, body=self.stmt(body)))
+                return loop if kind == "parallel" else _versions(loop, _cheap_choices(loop))
+            case Alloc(body=body, buffers=buffers):
+                alloc = replace(stmt, body=self.stmt(body))
+                if any(b.kind == "stack" for b in buffers):
+                    return self._storage(alloc)
+                return _versions(alloc, _cheap_choices(alloc))
             case If(body=body, otherwise=otherwise):
                 other = None if otherwise is None else self.stmt(otherwise)
                 return replace(stmt, body=self.stmt(body), otherwise=other)
@@ -169,6 +172,12 @@ def _choices(stmt: Stmt) -> list[Node]:
 
     visit(stmt, frozenset())
     return list(found)
+
+
+def _cheap_choices(stmt: Stmt) -> list[Node]:
+    """Those that cost something where they are: a loop takes longer than what is tested before."""
+    of_loops = _of_loops(stmt)
+    return [x for x in _choices(stmt) if x not in of_loops]
 
 
 def _of_loops(stmt: Stmt) -> set[Node]:
