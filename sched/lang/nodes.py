@@ -196,15 +196,24 @@ Symbol = Var | RVar | Size | Param
 def postorder(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
     seen: set[Node] = set()
-    stack = [(r, False) for r in reversed(roots)]
+    stack: list[Node | None] = [*reversed(roots)]
     while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            yield node
+        node = stack.pop()
+        if node is None:  # all below the next one has been
+            yield _next(stack)
         elif node not in seen:
             seen.add(node)
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(node.args) if a not in seen)
+            args = node.args
+            if args:
+                stack += (node, None, *reversed(args))
+            else:
+                yield node
+
+
+def _next(stack: list[Node | None]) -> Node:
+    node = stack.pop()
+    assert node is not None
+    return node
 
 
 def reachable(*roots: Node) -> Iterator[Node]:
@@ -235,18 +244,18 @@ def transform_all(
         done: what has become of nodes before, by the same rule; it is added to.
     """
     found = {} if done is None else done
-    waiting = list(reversed(roots))
-    while waiting:
-        node = waiting[-1]
-        if node in found:
-            waiting.pop()
-            continue
-        args = node.args
-        missing = [a for a in args if a not in found]
-        if missing:
-            waiting += reversed(missing)
-        else:
-            found[waiting.pop()] = rule(node.with_args(tuple(found[a] for a in args)))
+    stack: list[Node | None] = [*reversed(roots)]
+    while stack:
+        node = stack.pop()
+        if node is None:  # all below the next one has been
+            node = _next(stack)
+            found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
+        elif node not in found:
+            args = node.args
+            if args:
+                stack += (node, None, *reversed(args))
+            else:
+                found[node] = rule(node)
     return tuple(found[r] for r in roots)
 
 
