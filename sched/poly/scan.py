@@ -30,6 +30,7 @@ from .bounds import (
     whole_bounds,
 )
 from .expressions import Translator
+from .inverse import values_of
 from .isl import BudgetExceeded, Set, budget, isl, union_sets
 from .kept import copies, touched_by
 from .looptree import (
@@ -257,8 +258,8 @@ class _Scanner:
             raise InternalError(f"several instances of {statement.name} share an iteration")
         values, known = inverse.as_pw_multi_aff(), inverse.domain()
         point: dict[Node, Node] = {
-            symbol: names.pw_aff(values.get_pw_aff(k).gist(known), ix.ZERO)
-            for k, symbol in enumerate(statement.loops)
+            symbol: names.pw_aff(value.gist(known), ix.ZERO)
+            for symbol, value in zip(statement.loops, values_of(inverse), strict=True)
         }
         for node in rounded:
             exact = affine_value(statement.frame, node)
