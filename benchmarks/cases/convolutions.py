@@ -35,13 +35,13 @@ def relu_tiles(s: ps.Schedule) -> None:
 
 
 def pixel_tiles(s: ps.Schedule) -> None:
-    """The same of each pixel by itself."""
+    """The same of each pixel by itself: pixels stay in the first cache, and meet all filters."""
     o, u = s["O"], s["O"].update(0)
     u.split("k", LANES, names=("ko", "k"))
     u.split("x", PIXELS, names=("xo", "x"))
-    u.reorder("b", "y", "ko", "xo", "rc", "x", "k").parallel("b")
-    o.compute_at(u, "xo").reorder("b", "y", "x", "k")
-    u.accumulate_at("xo")
+    u.reorder("b", "y", "xo", "ko", "rc", "x", "k").parallel("b")
+    o.compute_at(u, "ko").reorder("b", "y", "x", "k")
+    u.accumulate_at("ko")
     for stage in (o, u):
         stage.vectorize("k", LANES).unroll("x")
 

@@ -21,22 +21,26 @@ def blur_tiles(s: ps.Schedule, rows: int = 8, lanes: int = 32) -> None:
     s["across"].compute_at(f, xo).vectorize("x", lanes).unroll("y")
 
 
-def unsharp_strips(s: ps.Schedule) -> None:
-    """A window of rows slides down each strip; pixels and colours are one row of numbers, which
-    nobody reads soon."""
+def unsharp_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:
+    """A window of rows slides down each strip; pixels and colours are one row of numbers, a vector
+    of some rows at once, which nobody reads soon."""
     f = s["sharp"].stream()
-    yo, y = f.split("y", 32)
-    f.parallel(yo).vectorize(f.fuse("x", "c"), LANES)
+    yo, y = f.split("y", strip)
+    f.parallel(yo)
+    y, _, several, x = f.tile(y, f.fuse("x", "c"), rows, LANES)
+    f.vectorize(x).unroll(several)
     s["image_repeat_edge"].compute_inline()
     a = s["across"].compute_at(f, y).store_at(f, yo)
     a.vectorize(a.fuse("x", "c"), LANES)
 
 
-def harris_strips(s: ps.Schedule) -> None:
+def harris_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:
     """As above, with both gradients."""
-    f = s["response"]
-    yo, y = f.split("y", 32)
-    f.parallel(yo).vectorize("x", LANES)
+    f = s["response"].stream()
+    yo, y = f.split("y", strip)
+    f.parallel(yo)
+    y, _, several, x = f.tile(y, "x", rows, LANES)
+    f.vectorize(x).unroll(several)
     for name in ("xx", "xy", "yy", "image_repeat_edge"):
         s[name].compute_inline()
     for name in ("gx", "gy"):

@@ -14,13 +14,16 @@ LANES = 16
 
 
 def grid_rows(s: ps.Schedule) -> None:
-    """The table of a row of cells from the pixels that can fall into it."""
+    """The table of a row of cells from the pixels that can fall into it; all numbers of a row of
+    the table are one loop of vectors."""
     s["smooth"].parallel("y").vectorize("x", LANES)
-    s["grid_constant"].compute_at("along_z", "y")
+    s["grid_constant"].compute_inline()
     s["grid"].compute_at("along_z", "y").update(0).reorder("ry", "rx", "c").unroll("c")
-    s["along_z"].parallel("y")
-    s["along_x"].compute_at("blurred", "y")
-    s["blurred"].parallel("y")
+    along_z = s["along_z"].parallel("y")
+    along_z.vectorize(along_z.fuse("z", "c"), LANES)
+    for name in ("along_x", "blurred"):
+        f = s[name].parallel("y")
+        f.vectorize(f.fuse("x", f.fuse("z", "c")), LANES)
 
 
 def without_borders(s: ps.Schedule) -> None:
