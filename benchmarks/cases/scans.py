@@ -28,8 +28,9 @@ def tables(s: ps.Schedule, rows: int = 125, columns: int = 4) -> None:
 
 
 def unrolled(s: ps.Schedule) -> None:
-    """Few instructions an element, so that many loads are on their way."""
-    s["S"].unroll("i", 8)
+    """Few instructions an element, so that many loads are on their way; the sums go to memory,
+    whose old lines nobody loads."""
+    s["S"].stream().unroll("i", 8)
 
 
 def strips(s: ps.Schedule, columns: int = 256, rows: int = 4) -> None:

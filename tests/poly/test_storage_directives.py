@@ -395,6 +395,17 @@ def test_one_piece_of_a_stage() -> None:
     assert s.compile().llvm.count(", !nontemporal !0") == 1
 
 
+def test_a_running_sum_keeps_what_it_streams_in_registers() -> None:
+    a, f = ps.Input("a", ps.int64, (n,)), ps.Func("f", (n,))
+    f[i] = a[i] + ps.select(i > 0, f[i - 1], 0)
+    s = ps.Schedule(f)
+    s["f"].stream().unroll(i, 4)
+    kernel = s.compile()
+    assert kernel.llvm.count(", !nontemporal !0") >= 4
+    x = np.arange(37, dtype=np.int64)
+    assert np.array_equal(kernel(x), np.cumsum(x))
+
+
 def test_refuses_to_stream_what_reads_itself() -> None:
     s = ps.Schedule(product())
     with refused(

@@ -239,6 +239,7 @@ run:
   %free.word = sub i64 %running, $RUNNING
   store atomic i64 %free.word, ptr %box release, align 8
   %p.left = getelementptr i8, ptr %job, i64 $JOB_left
+  ; Locked, so that what was stored past the caches comes before it, too.
   %left = atomicrmw sub ptr %p.left, i32 1 acq_rel
   ; From here on the job may be gone: its address is compared by the system, but not read.
   %last = icmp eq i32 %left, $LAST

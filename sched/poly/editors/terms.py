@@ -117,7 +117,9 @@ class TermsEditor(BaseEditor):
     def stream(self) -> tuple[str, ...]:
         stage = self._own()
         d = stage.statement.definition
-        if any(a.tensor is d.func for a in stage.statement.reads) or d.opaque is not None:
+        # What a recurrence reads of the iterations before, it may keep in registers.
+        again = d.is_update and any(a.tensor is d.func for a in stage.statement.reads)
+        if again or d.opaque is not None:
             raise self._malformed(
                 f"{self.stage} reads what it writes: it belongs into the caches",
                 "a pure definition can be streamed",
