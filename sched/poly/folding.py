@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, cached_property, reduce
 
 from ..lang.inout import InOut
 from ..lang.tensors import Func
@@ -34,7 +35,7 @@ LARGEST = 8
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
 
-OPERATIONS = 3_200_000
+OPERATIONS = 2_000_000
 """So much work may isl put into one window: seconds, some tens where loops are tiled twice."""
 
 Times = Mapping[Statement, Map]
@@ -88,10 +89,9 @@ def _window(model: Model, func: Func, tree: Seq) -> Window | None:
     before = _within_lives(tree, func, _order(tree))
     spans = _spans(model, tree, func)
     found: list[tuple[float, int, Window]] = []
+    overwritten = [Overwritten(model, w, r, writes, before) for w in writes for r in reads]
     for axis, span in enumerate(spans):
-        distances = [
-            _distances(model, axis, w, r, writes, before) for w in writes for r in reads
-        ]  # fmt: skip
+        distances = [x.distances(axis) for x in overwritten]
         planes = next(
             (n for n in range(1, LARGEST + 1) if not any(_some_multiple(d, n) for d in distances)),
             _enough_for_all(distances),
@@ -148,6 +148,7 @@ def _within_lives(tree: Seq, func: Func, before: Before) -> Before:
             found = using.setdefault(p.stage.statement, [])
             found += [(k, p) for k in lives if any(id(x) == k for _, x in p.path)]
 
+    @cache
     def inside(first: Statement, second: Statement) -> Map:
         pairs = before(first, second)
         shared = [
@@ -184,38 +185,52 @@ def _enough_for_all(distances: Sequence[Set]) -> int | None:
     return found + 1 if found < LARGEST_OF_TILES else None
 
 
-def _distances(
-    model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], before: Before
-) -> Set:
-    """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
-    pairs = _overwritten(model, axis, write, read, writes, before)
-    return _along(pairs.apply_domain(read.map.range_map()).apply_range(write.map.range_map()), axis)
+class Overwritten:
+    """What writes may be too early for a read, one element after the other along an axis."""
 
+    def __init__(
+        self, model: Model, write: Access, read: Access, writes: Sequence[Access], before: Before
+    ) -> None:
+        self.model, self.write, self.read = model, write, read
+        self.writes, self.before = writes, before
+        self.wanted, self.stored = read.map.range_map(), write.map.range_map()
+        self.writer = write.map.domain_map().reverse()
 
-def _overwritten(
-    model: Model, axis: int, write: Access, read: Access, writes: Sequence[Access], before: Before
-) -> Map:
-    """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is written, before r reads it }
+    def pairs(self, axis: int) -> Map:
+        """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is, before r reads that }
 
-    Over pairs of an instance and an element, since a read may touch several.
-    """
-    wanted, stored = read.map.range_map(), write.map.range_map()
-    reader, writer = read.map.domain_map(), write.map.domain_map().reverse()
-    pairs = wanted.apply_range(_line(stored, axis)).apply_range(stored.reverse())
-    late = before(write.statement, read.statement)
-    pairs = pairs.intersect(reader.apply_range(late).apply_range(writer))
-    pairs = pairs.intersect_params(model.context)
-    if pairs.is_empty():
-        return pairs
-    held = [
-        first.map.reverse().apply_range(before(first.statement, write.statement).reverse())
-        for first in writes
-    ]
-    overwritten = [pairs.intersect(wanted.apply_range(h).apply_range(writer)) for h in held]
-    result = overwritten[0]
-    for more in overwritten[1:]:
-        result = result.union(more)
-    return result
+        Over pairs of an instance and an element, since a read may touch several.
+        """
+        line = _line(self.stored, axis)
+        pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
+        pairs = pairs.intersect(self._late).intersect_params(self.model.context)
+        if pairs.is_empty():
+            return pairs
+        first, *others = (pairs.intersect(held) for held in self._held)
+        return reduce(Map.union, others, first)
+
+    def distances(self, axis: int) -> Set:
+        """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
+        return _along(self.pairs(axis).apply_domain(self.wanted).apply_range(self.stored), axis)
+
+    # the same along all axes: asked for once -----------------------------------------------------
+    @cached_property
+    def _late(self) -> Map:
+        """{ (r, [p, x]) -> (w, [q, y]) : w may come before r }"""
+        late = self.before(self.write.statement, self.read.statement)
+        return self.read.map.domain_map().apply_range(late).apply_range(self.writer)
+
+    @cached_property
+    def _held(self) -> list[Map]:
+        """{ (r, [p, x]) -> (w, [q, y]) : a write of [p, x] may come before w }, for each write"""
+        return [
+            self.wanted.apply_range(
+                first.map.reverse().apply_range(
+                    self.before(first.statement, self.write.statement).reverse()
+                )
+            ).apply_range(self.writer)
+            for first in self.writes
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +261,7 @@ def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) 
     found = []
     for write in writes:
         for read in (a for a in accesses if not a.is_write):
-            pairs = _overwritten(model, window.axis, write, read, writes, before)
+            pairs = Overwritten(model, write, read, writes, before).pairs(window.axis)
             wanted, stored = read.map.range_map(), write.map.range_map()
             shared = _sharing(_line(stored, window.axis), window)
             pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
@@ -349,6 +364,7 @@ def _order(tree: Seq) -> Before:
     for p in placed(tree):
         stages.setdefault(p.stage.statement, []).append(p)
 
+    @cache
     def before(first: Statement, second: Statement) -> Map:
         pairs = [_may_precede(y, x) for x in stages[second] for y in stages[first]]
         result = pairs[0]

@@ -58,7 +58,9 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     reads = [a for a in accesses if not a.is_write]
     before = folding._order(schedule.tree)
     distances = [
-        folding._distances(schedule.model, 0, w, r, writes, before) for w in writes for r in reads
+        folding.Overwritten(schedule.model, w, r, writes, before).distances(0)
+        for w in writes
+        for r in reads
     ]
     assert any(folding._some_multiple(d, 1) for d in distances)
     assert not any(folding._some_multiple(d, 2) for d in distances)
