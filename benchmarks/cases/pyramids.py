@@ -41,7 +41,8 @@ def by_rows(s: ps.Schedule, name: str, *rows: str, chunk: int = 4) -> None:
 
 
 def interpolate_rows(s: ps.Schedule) -> None:
-    """Level by level; the last one with all its colours at once, which nobody reads soon."""
+    """Level by level. Colours together where they share what alpha makes of them: in the first
+    rows, and in the result, which nobody reads soon."""
     with s.batch():
         without_borders(s)
         s["down0"].compute_inline()
@@ -50,10 +51,11 @@ def interpolate_rows(s: ps.Schedule) -> None:
             by_rows(s, f"down{k}", f"down{k}_rows")
         for k in (1, 2):
             by_rows(s, f"filled{k}", f"up{k}_rows")
-        s["result"].reorder("y", "c", "x")
-        by_rows(s, "result", "filled0")
-        s["result"].stream()
-        s["up0_rows"].compute_at("filled0", "y").vectorize("x", LANES)
+        s["down1_rows"].reorder("y", "x", "c", "xi").unroll("c")
+        by_rows(s, "result")
+        s["result"].reorder("y", "yi", "x", "c", "xi").unroll("c").stream()
+        s["filled0"].compute_at("result", "x").vectorize("x", LANES).unroll("c")
+        s["up0_rows"].compute_at("result", "yi").vectorize("x", LANES)
 
 
 def laplacian_rows(s: ps.Schedule, strip: int = 16) -> None:
