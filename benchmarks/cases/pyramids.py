@@ -60,19 +60,20 @@ def interpolate_rows(s: ps.Schedule) -> None:
 
 def laplacian_rows(s: ps.Schedule, strip: int = 16) -> None:
     """Level by level. The shades of the finest one are never stored: rows of them slide down each
-    strip of the next one, and each row of the result has its own."""
+    strip of the next one, and each pixel of the result computes the two that it needs."""
     with s.batch():
         without_borders(s)
-        shades, again = s["enhanced"], s["enhanced"].clone_in("detail0")
-        for j in (1, 2):
+        for j in (0, 1, 2):
             s[f"detail{j}"].compute_inline()
+        shades = s["enhanced"]
+        s[shades.clone_in("out0")].compute_inline()
+        for j in (1, 2):
             by_rows(s, f"plain{j}", f"plain{j}_rows")
             by_rows(s, f"out{j}", f"up{j}_rows", f"out_up{j}_rows")
         for j in (2, 3):
             by_rows(s, f"g{j}", f"g{j}_rows")
         by_rows(s, "out3", "plain3_rows")
-        by_rows(s, "out0", "detail0", "up0_rows", "out_up0_rows")
-        s[again].compute_at("out0", "yi").vectorize("x", LANES)
+        by_rows(s, "out0", "up0_rows", "out_up0_rows")
         g = s["g1"]
         g.split("y", strip, names=("yo", "y"))
         g.reorder("yo", "k", "y", "x").parallel("yo").vectorize("x", LANES)

@@ -124,6 +124,12 @@ def with_rewrite(form: Form, rewrite: Rewrite) -> Form:
     return form_of(form.base, form.rule, Log(), form.choices, rewrites, form.asked)
 
 
+def without_rewrite(form: Form, rewrite: Rewrite) -> Form:
+    """The form as if one rewrite had not been."""
+    rewrites = tuple(x for x in form.rewrites if x is not rewrite)
+    return form_of(form.base, form.rule, Log(), form.choices, rewrites, form.asked)
+
+
 # loops ------------------------------------------------------------------------------------------
 def transplanted(tree: Seq, form: Form) -> Seq:
     """The loops of one form as those of another: statements that are new stand in loops of their

@@ -51,7 +51,7 @@ def _depends_on_time(d: Definition, program: Program) -> bool:
     )
 
 
-def _stays_provable(d: Definition, uses: list[tuple[Definition, list[Read]]]) -> bool:
+def stays_provable(d: Definition, uses: list[tuple[Definition, list[Read]]]) -> bool:
     """Whether the conditions of a definition can still be proven where it is read: at an index
     that depends on data, or is a product, they say nothing of what they guard."""
     if not any(isinstance(n, Op) and n.op == "select" for n in postorder(*d.values)):
@@ -104,10 +104,7 @@ def inlined(program: Program, rule: Rule) -> Definitions:
     chain of stages that each read two points cannot grow.
     """
     current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
-    uses: dict[Func, dict[Definition, list[Read]]] = {}
-    for definitions in current.values():
-        for d in definitions:
-            _enter(d, uses)
+    uses = uses_in(current)
     stored = {f for d in program.definitions for r in d.rvars for f in _funcs(r.lo, r.hi)}
     stored |= {f for d in program.definitions if d.opaque is not None for f in _funcs(*d.values)}
     for func in reversed(program.funcs):
@@ -118,18 +115,27 @@ def inlined(program: Program, rule: Rule) -> Definitions:
             found
             and can_inline(func, program)
             and rule(func, found)
-            and _stays_provable(program.definitions_of(func)[0], found)
+            and stays_provable(program.definitions_of(func)[0], found)
         ):
             value = program.definitions_of(func)[0]
             _leave(value, uses)
             for consumer, _ in found:
                 _leave(consumer, uses)
-                merged = _substituted(consumer, func, value)
+                merged = substituted(consumer, func, value)
                 _enter(merged, uses)
                 old = current[consumer.func]
                 current[consumer.func] = tuple(merged if d is consumer else d for d in old)
             del current[func]
     return current
+
+
+def uses_in(definitions: Definitions) -> dict[Func, dict[Definition, list[Read]]]:
+    """Where each Func is read."""
+    uses: dict[Func, dict[Definition, list[Read]]] = {}
+    for own in definitions.values():
+        for d in own:
+            _enter(d, uses)
+    return uses
 
 
 def _enter(d: Definition, uses: dict[Func, dict[Definition, list[Read]]]) -> None:
@@ -155,7 +161,7 @@ def _roots(d: Definition) -> tuple[Node, ...]:
     return (*d.lhs, *d.where, *d.values)
 
 
-def _substituted(consumer: Definition, func: Func, definition: Definition) -> Definition:
+def substituted(consumer: Definition, func: Func, definition: Definition) -> Definition:
     """The consumer with the Func's value at each read of it."""
 
     def rule(node: Node) -> Node:

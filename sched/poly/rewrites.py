@@ -1,6 +1,7 @@
 """Rewrites of a program for a schedule: another Func that a consumer reads instead.
 
 clone_in   g reads f'                    f' has the definitions of f
+inline     g computes f'                 f' is gone
 stage      C reads A'                    A'[l] = A[i(l)], with l loops of C
 rfactor    C[i] op= v(i, k)     ->       C'[u, i] = neutral; C'[u(k), i] op= v(i, k)
                                          C[i] op= C'[u, i], over u
@@ -24,7 +25,7 @@ from ..lang.functions import select
 from ..lang.nodes import Const, Node, Op, RDomain, Read, RVar, Var, next_serial, transform_all
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
-from .inline import Definitions
+from .inline import Definitions, stays_provable, substituted, uses_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,27 @@ class Clone:
         program = extended(program, self.func, {reader.func}, reader.span)
         changed = _replaced(definitions, _mapped(reader, own))
         return program, {**changed, self.func: tuple(copies)}
+
+
+@dataclass(frozen=True, eq=False)
+class InlinedClone:
+    """A clone computed where it is read, instead of being stored."""
+
+    func: Func
+    needs: tuple[Tensor | int, ...] = ()
+
+    def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
+        (value,) = definitions[self.func]
+        uses = uses_in(definitions).get(self.func, {})
+        if not stays_provable(value, list(uses.items())):
+            raise LanguageError(
+                f"{self.func.name} is read at an index that depends on data: its conditions could "
+                "not be proven",
+                where=value.span,
+            )
+        for reader in uses:
+            definitions = _replaced(definitions, substituted(reader, self.func, value))
+        return program, {f: ds for f, ds in definitions.items() if f is not self.func}
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,7 +90,7 @@ class BaseEditor:
 
     def _no_stage(self, name: str) -> ScheduleError:
         have = ", ".join(stage.name for _, stage in leaves(self.tree))
-        inlined = [f for f in self.form.base.funcs if f not in self.model.regions]
+        inlined = [f for f in self.form.program.funcs if f not in self.model.regions]
         if name in [self.form.program.names[f] for f in inlined]:
             return self._malformed(
                 f"{name} is inlined into its consumers: it has no loops",

@@ -11,10 +11,11 @@ from ...lang.nodes import Read, RVar, Var, postorder
 from ...lang.tensors import Func
 from ..directives import keeping, placing
 from ..edits import At, loops_around, stages
-from ..forms import with_choice
+from ..forms import Rewrite, with_choice, with_rewrite, without_rewrite
 from ..inline import why_not_inline
 from ..looptree import Seq, loops_as_vars, produced
 from ..placement import at_root
+from ..rewrites import Clone, InlinedClone
 from .base import BaseEditor
 
 
@@ -23,11 +24,14 @@ class PlacementEditor(BaseEditor):
 
     def compute_inline(self) -> tuple[str, ...]:
         func = self._func()
-        added = func not in self.form.base.funcs
-        why = "a directive has made it" if added else why_not_inline(func, self.form.base)
+        is_clone = any(isinstance(x, Clone) and x.func is func for x in self.form.rewrites)
+        if func in self.form.base.funcs or is_clone:
+            why = why_not_inline(func, self.form.program)
+        else:
+            why = "it is a copy, or a part of a sum"
         if why is not None:
             raise self._malformed(f"{func.name} cannot be inlined: {why}")
-        own = {func, *(d.serial for d in self.form.base.definitions_of(func))}
+        own = {func, *(d.serial for d in self.form.program.definitions_of(func))}
         for rewrite in self.form.rewrites:
             if not own.isdisjoint(rewrite.needs):
                 raise self._malformed(
@@ -41,6 +45,9 @@ class PlacementEditor(BaseEditor):
                 raise self._malformed(
                     f"{names} is computed at a loop of {self.stage}", "compute it elsewhere first"
                 )
+        if is_clone:
+            self._rewrite(InlinedClone(func))
+            return ()
         self._choose(func, True)
         if func in self.model.regions:
             raise self._malformed(
@@ -56,13 +63,21 @@ class PlacementEditor(BaseEditor):
         except LanguageError as error:
             raise self._malformed(f"{self.directive.text()}: {error.args[0]}") from None
 
+    def _rewrite(self, rewrite: Rewrite) -> tuple[str, ...]:
+        """Another form, with one more rewrite."""
+        try:
+            self._become(with_rewrite(self.form, rewrite))
+        except LanguageError as error:
+            raise self._malformed(str(error.args[0])) from None
+        return (self.form.program.names[rewrite.func],)
+
     def _func(self) -> Func:
         """The Func that the directive is about, also if it is inlined."""
         for stage in stages(self.tree):
             if stage.name == self.stage:
                 return stage.statement.func
         names = self.form.program.names
-        found = [f for f in self.form.base.funcs if names[f] == self.stage]
+        found = [f for f in self.form.program.funcs if names[f] == self.stage]
         if not found or found[0] in self.model.regions:
             raise self._no_stage(self.stage)
         return found[0]
@@ -70,7 +85,10 @@ class PlacementEditor(BaseEditor):
     def _stored(self) -> Func:
         """The same, no longer inlined."""
         func = self._func()
-        if func not in self.model.regions:
+        put = [x for x in self.form.rewrites if isinstance(x, InlinedClone) and x.func is func]
+        if put:
+            self._become(without_rewrite(self.form, put[0]))
+        elif func not in self.model.regions:
             self._choose(func, False)
         return func
 

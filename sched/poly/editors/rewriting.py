@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...lang import index as ix
-from ...lang.errors import LanguageError
 from ...lang.nodes import Node, RVar, Var, postorder
 from ...lang.tensors import Func, Tensor
 from .. import layouts
 from ..edits import At, loops_around, stages
-from ..forms import with_rewrite
 from ..isl import Map
 from ..looptree import Stage
 from ..proof import accumulates, is_exact
@@ -207,10 +205,3 @@ class RewritingEditor(PlacementEditor):
             named = self.state.reassociated | more
             self.state = replace(self.state, reassociated=frozenset(named))
         return made
-
-    def _rewrite(self, rewrite: Clone | Staged | Factored) -> tuple[str, ...]:
-        try:
-            self._become(with_rewrite(self.form, rewrite))
-        except LanguageError as error:
-            raise self._malformed(str(error.args[0])) from None
-        return (self.form.program.names[rewrite.func],)

@@ -102,7 +102,7 @@ def test_refuses_what_another_func_was_made_of() -> None:
     s["b"].stage(g, at=i)
     with refused(s, "g cannot be inlined: g.i was made of it", status="malformed"):
         s[g].compute_inline()
-    with refused(s, "g.i cannot be inlined: a directive has made it"):
+    with refused(s, "g.i cannot be inlined: it is a copy, or a part of a sum"):
         s["g.i"].compute_inline()
 
 
@@ -150,6 +150,68 @@ def test_clones_have_updates_too() -> None:
     s["b"].compute_at("top", i)
     judged(s, n=4, m=5)
     same(s)
+
+
+def test_a_clone_is_inlined_for_its_reader_alone() -> None:
+    s, g = pair()
+    clone = s[g].clone_in("b")
+    s[clone].compute_at("b", i)
+    s[clone].compute_inline()
+    assert s[clone].is_inlined
+    listed(s, """
+        if n >= 1:
+          for i in [0, n + 1):
+            for j in [0, m):
+              g[i, j] = x[i, j] * 3.0
+        for i in [0, n):
+          for j in [0, m):
+            a[i, j] = g[i, j] + g[i + 1, j]
+        for i in [0, n):
+          for j in [0, m):
+            b[i, j] = x[i, j] * 3.0 - x[i, j + 1] * 3.0
+    """)  # fmt: skip
+    assert judged(s, n=4, m=3).counts["instances"] == 5 * 3 + 2 * 4 * 3
+    survives(s)
+    same(s)
+
+
+def test_a_clone_that_was_inlined_is_computed_again() -> None:
+    s, g = pair()
+    clone = s[g].clone_in("b")
+    s[clone].compute_inline()
+    with refused(s, "g.in.b is inlined into its consumers: it has no loops"):
+        s[clone].vectorize(j, 4)
+    s[clone].compute_at("b", i).vectorize(j, 4)
+    assert not s[clone].is_inlined
+    assert judged(s, n=4, m=3).counts["instances"] == 5 * 3 + 2 * 4 * 3 + 4 * 4
+    survives(s)
+    same(s)
+
+
+def test_a_clone_of_what_is_inlined_then() -> None:
+    """What it was made of stays stored, and so does what was made of it."""
+    s, g = pair()
+    clone = s[g].clone_in("b")
+    s["b"].stage(clone, at=i)
+    with refused(s, "g.in.b cannot be inlined: g.in.b.i was made of it"):
+        s[clone].compute_inline()
+    with refused(s, "g cannot be inlined: g.in.b was made of it"):
+        s[g].compute_inline()
+
+
+def test_refuses_to_inline_clones_with_updates_and_of_unproven_conditions() -> None:
+    s = ps.Schedule(norms())
+    clone = s["b"].clone_in("low")
+    with refused(s, "b.in.low cannot be inlined: it has updates"):
+        s[clone].compute_inline()
+    x, at = ps.Input("x", ps.float32, (n,)), ps.Input("at", ps.int32, (n,))
+    g, f = ps.Func("g", (n,)), ps.Func("f", (n,))
+    g[i] = ps.select(i > 0, x[i - 1], 0)
+    f[i] = g[ps.clip(at[i], 0, n - 1)]
+    s = ps.Schedule(f)
+    clone = s[g].clone_in(f)
+    with refused(s, "g.in.f is read at an index that depends on data"):
+        s[clone].compute_inline()
 
 
 def test_clones_are_written_down_and_read_back() -> None:
