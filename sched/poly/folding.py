@@ -35,8 +35,8 @@ LARGEST = 8
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
 
-OPERATIONS = 2_000_000
-"""So much work may isl put into one window: seconds, some tens where loops are tiled twice."""
+OPERATIONS = 2_500_000
+"""So much work may isl put into one window: some seconds where loops are tiled twice."""
 
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]
@@ -157,7 +157,7 @@ def _within_lives(tree: Seq, func: Func, before: Before) -> Before:
         result = pairs.subtract(pairs)
         for same in shared:
             result = result.union(pairs.intersect(same))
-        return result.coalesce()
+        return result.compute_divs().coalesce()
 
     return inside
 
@@ -370,7 +370,7 @@ def _order(tree: Seq) -> Before:
         result = pairs[0]
         for more in pairs[1:]:
             result = result.union(more)
-        return result
+        return result.compute_divs().coalesce()
 
     return before
 

@@ -242,7 +242,8 @@ class Model:
         for statement in found:
             base = statement.placed = order[statement.definition.serial]
             domain = statement.domain.intersect_params(asked).intersect(base.domain)
-            statement.domain = domain.coalesce()
+            # What is known of existentials is put in their place: all that follows is simpler.
+            statement.domain = domain.compute_divs().coalesce()
             statement.name = base.name
         return found
 

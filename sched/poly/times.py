@@ -8,12 +8,14 @@ body; within one statement all lanes read, then all lanes write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from .isl import Map, isl
 from .looptree import Alloc, Loop, Path, Stage, Tree, leaves, loop_map, loops_of, producer
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,28 +76,25 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
             of parallel loops apart.
         relaxed: x and y may run in any order, but not at once: they accumulate.
     """
-    met = meeting(a, b)
-    lanes = [k for k, loop in enumerate(met.loops) if loop.kind == "vector"]
-    ordering = [k for k in range(len(met.loops)) if k not in lanes]
-    found = []
-    if not relaxed:
-        found.append(_related(a, b, ordering, Map.lex_gt))
-        if met.position > 0 or (met.position == 0 and (kind != "anti" or not lanes)):
-            found.append(_related(a, b, ordering, _identity))
-    for k, loop in enumerate(met.loops):
-        if loop.kind != "parallel" or _is_private(met, tensor, k, kind):
-            continue
-        before = _related(a, b, list(range(k)), _identity)
-        found.append(before.subtract(_related(a, b, list(range(k + 1)), _identity)))
-    result = Map.empty(_space(a, b))
-    for pairs in found:
-        result = result.union(pairs)
-    own = apart(a, b, tensor)
+    met, own = meeting(a, b), apart(a, b, tensor)
     if own is not None and not same_copy(a, b, tensor, own):
         return Map.empty(_space(a, b))
     if own is None:
         own = 0 if kind == "flow" else _iterations_apart(met, tensor)
-    return result.intersect(_related(a, b, list(range(own)), _identity)) if own else result
+    together = list(range(own))
+    lanes = [k for k, loop in enumerate(met.loops) if loop.kind == "vector"]
+    ordering = [k for k in range(own, len(met.loops)) if k not in lanes]
+    result = Map.empty(_space(a, b))
+    if not relaxed:
+        result = result.union(_related(a, b, together, ordering))
+        if met.position > 0 or (met.position == 0 and (kind != "anti" or not lanes)):
+            result = result.union(_related(a, b, [*together, *ordering]))
+    for k in range(own, len(met.loops)):
+        if met.loops[k].kind == "parallel" and not _is_private(met, tensor, k, kind):
+            outside = list(range(k))
+            result = result.union(_related(a, b, outside, [k]))
+            result = result.union(_related(b, a, outside, [k]).reverse())
+    return result
 
 
 def apart(a: Placed, b: Placed, tensor: object) -> int | None:
@@ -114,7 +113,7 @@ def same_copy(a: Placed, b: Placed, tensor: object, apart: int) -> bool:
 
 def alike(a: Placed, b: Placed, loops: int) -> Map:
     """{ x of a -> y of b : in the same iteration of the outermost loops }"""
-    return _related(a, b, list(range(loops)), _identity)
+    return _related(a, b, range(loops))
 
 
 def _iterations_apart(met: Meeting, tensor: object) -> int:
@@ -129,12 +128,23 @@ def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
     return kind != "flow" and any(f is tensor and depth > loop for f, depth in met.private)
 
 
-def _related(a: Placed, b: Placed, chosen: list[int], order: Callable[[isl.Space], Map]) -> Map:
-    """{ x of a -> y of b : their coordinates at some loops are in an order }"""
+def _related(a: Placed, b: Placed, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
+    """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
+    given, those of x come after those of y }"""
     # In deep nests most loops have one iteration, which those around tell.
-    chosen = [k for k in chosen if not _is_told_alike(a, b, k, chosen)]
+    named = [*equal, *(later or ())]
+    chosen = [k for k in sorted(named) if not _is_told_alike(a, b, k, named)]
     first, second = a.at(chosen), b.at(chosen)
-    return first.apply_range(order(first.get_space().range())).apply_range(second.reverse())
+    # Said of the loops, not of the instances: that would be many more cases.
+    order = Map.universe(first.get_space().range().map_from_set())
+    for at in (chosen.index(k) for k in equal if k in chosen):
+        order = order.equate(_IN, at, _OUT, at)
+    if later is not None:
+        same, order = order, Map.empty(order.get_space())
+        for at in (chosen.index(k) for k in later if k in chosen):
+            order = order.union(same.order_gt(_IN, at, _OUT, at))
+            same = same.equate(_IN, at, _OUT, at)
+    return first.apply_range(order).apply_range(second.reverse())
 
 
 def _is_told_alike(a: Placed, b: Placed, loop: int, chosen: Sequence[int]) -> bool:
@@ -142,10 +152,6 @@ def _is_told_alike(a: Placed, b: Placed, loop: int, chosen: Sequence[int]) -> bo
     equal, so is it."""
     told = a.stage.told.get(loop)
     return told is not None and told == b.stage.told.get(loop) and told.others <= set(chosen)
-
-
-def _identity(space: isl.Space) -> Map:
-    return Map.identity(space.map_from_set())
 
 
 def _space(a: Placed, b: Placed) -> isl.Space:

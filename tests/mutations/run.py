@@ -104,8 +104,16 @@ FAULTS = (
     ),
     Fault(
         "iterations of parallel loops are ordered", "poly/times.py",
-        'if loop.kind != "parallel" or _is_private(met, tensor, k, kind):',
-        'if loop.kind in ("parallel", "serial", "vector", "unrolled"):',
+        'if met.loops[k].kind == "parallel" and not _is_private(met, tensor, k, kind):',
+        'if met.loops[k].kind == "none":',
+    ),
+    Fault(
+        "iterations are told apart by their first loop alone", "poly/times.py",
+        "            same = same.equate(_IN, at, _OUT, at)\n", "            break\n",
+    ),
+    Fault(
+        "of parallel iterations the first ones come first", "poly/times.py",
+        "            result = result.union(_related(b, a, outside, [k]).reverse())\n", "",
     ),
     Fault(
         "storage is private to flow, too", "poly/times.py",

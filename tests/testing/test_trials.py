@@ -91,8 +91,8 @@ def test_an_over_refusal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checker for which a loop that runs backwards is one that runs forwards."""
     right = times._related
 
-    def wrong(a: Any, b: Any, chosen: Any, order: Any) -> Any:
-        return right(a, b, chosen, times.Map.lex_lt if order is times.Map.lex_gt else order)
+    def wrong(a: Any, b: Any, equal: Any, later: Any = None) -> Any:
+        return right(a, b, equal) if later is None else right(b, a, equal, later).reverse()
 
     case = Case(WAVES.source, WAVES.outputs, ('s["f.update(0)"].reorder("r", "t")',))
     assert _findings(case) == set()
