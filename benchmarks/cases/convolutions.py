@@ -14,31 +14,30 @@ SIZES = {"n": 4, "c": 64, "f": 64, "h": 56, "w": 56}
 TINY = {"n": 2, "c": 3, "f": 9, "h": 17, "w": 33}
 
 
-#: Filters and pixels of a tile in registers.
-LANES, PIXELS = 16, 14
+LANES = 16
 #: From channels last to first.
 FIRST = (0, 3, 1, 2)
 
 
-def relu_tiles(s: ps.Schedule) -> None:
+def relu_tiles(s: ps.Schedule, filters: int = 64, pixels: int = 4) -> None:
     """A tile of filters by pixels of a row in registers, and what is done with it follows at once.
-    Rows of the padded image slide along. Images on threads."""
+    An image with its border is in the second cache. Images on threads."""
     f, o, u = s["relu"], s["O"], s["O"].update(0)
-    f.split("k", LANES, names=("ko", "k"))
-    f.split("x", PIXELS, names=("xo", "x"))
-    f.reorder("b", "y", "ko", "xo", "x", "k").parallel("b")
+    f.split("k", filters, names=("ko", "k"))
+    f.split("x", pixels, names=("xo", "x"))
+    f.reorder("b", "ko", "y", "xo", "x", "k").parallel("b")
     o.compute_at(f, "xo").reorder("b", "y", "x", "k")
     u.reorder("ry", "rx", "rc", "b", "y", "x", "k")
     for stage in (f, o, u):
-        stage.vectorize("k", LANES).unroll("x")
-    s["image_constant"].compute_at(f, "y").store_at(f, "b").vectorize("b3", LANES)
+        stage.vectorize("k", LANES).unroll("k").unroll("x")
+    s["image_constant"].compute_at(f, "b").vectorize("b3", LANES)
 
 
-def pixel_tiles(s: ps.Schedule) -> None:
+def pixel_tiles(s: ps.Schedule, filters: int = LANES, pixels: int = 14) -> None:
     """The same of each pixel by itself: pixels stay in the first cache, and meet all filters."""
     o, u = s["O"], s["O"].update(0)
-    u.split("k", LANES, names=("ko", "k"))
-    u.split("x", PIXELS, names=("xo", "x"))
+    u.split("k", filters, names=("ko", "k"))
+    u.split("x", pixels, names=("xo", "x"))
     u.reorder("b", "y", "xo", "ko", "rc", "x", "k").parallel("b")
     o.compute_at(u, "ko").reorder("b", "y", "x", "k")
     u.accumulate_at("ko")

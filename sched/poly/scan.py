@@ -31,7 +31,7 @@ from .bounds import (
 )
 from .expressions import Translator
 from .inverse import values_of
-from .isl import BudgetExceeded, Set, budget, isl, union_sets
+from .isl import BudgetExceeded, Set, budget, is_bounded, isl, union_sets
 from .kept import copies, touched_by
 from .looptree import (
     Alloc,
@@ -51,7 +51,7 @@ from .statements import Statement
 
 _SET = isl.dim_type.set
 OPERATIONS = 500_000
-"""So much work may isl put into the exact ends of a loop: a second at most."""
+"""So much work may isl put into the exact ends of a loop, or of storage: seconds at most."""
 
 
 def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
@@ -170,7 +170,19 @@ class _Scanner:
         whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
         names = Translator(self.parameters, scope.loops)
         known = scope.described.intersect_params(self.context)
-        axes = [local_extent(whole, depth, k, known, self.context, names) for k in range(func.ndim)]
+
+        def room(touched: Set, known: Set, depth: int) -> list[tuple[Node, Node]]:
+            axes = range(func.ndim)
+            return [local_extent(touched, depth, k, known, self.context, names) for k in axes]
+
+        try:
+            with budget(OPERATIONS):
+                axes = room(whole, known, len(scope.loops))
+        except BudgetExceeded:  # room for what all iterations touch
+            known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
+            hull = Set.from_basic_set(whole.remove_divs().simple_hull())
+            has_ends = all(is_bounded(hull, k) for k in range(func.ndim))
+            axes = room(hull if has_ends else whole, known, 0)
         return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
 
     def _storage(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.codegen.check import examine
 from polysched.lang.program import Program
 from polysched.poly.isl import Frame, budget, complement
 from polysched.poly.legality import check_updates
@@ -392,3 +394,41 @@ def test_a_loop_over_two_points() -> None:
     crossed.fission("c")
     found = schedule.compile()(np.zeros((7, 7), np.int64))
     assert np.array_equal(found, np.ones((7, 7), np.int64))
+
+
+def test_storage_of_intricate_extents_has_room_for_all() -> None:
+    """isl looked for the exact extent of a copy in skewed tiles of a wavefront, and gave up."""
+    a, b = ps.Input("a", ps.float64, (n,)), ps.InOut("b", ps.float64, (n, m))
+    r = ps.RVar("r", 1, n - 1)
+    q = ps.RVar("q", 2, m, where=lambda q: q % 2 == 0)
+    with ps.sequential():
+        b[i, j] = 2 * b[i, j]
+        b[r, q - 2] = 2 * b[n - 1 - r, q - 2] + a[r + 1]
+    s = ps.Schedule(b)
+    u = s["b.update(1)"]
+    u.wavefront("r", "q")
+    u.reorder("wave", "q").tile("wave", 3)
+    u.skew("waveo", "q", -1)
+    u.skew("waveo", "wavei", 2)
+    u.unroll_and_jam("wavei", 3)
+    u.stage("a", at="wavei", pad=True)
+    assert "store a.wavei[n]:" in str(s)
+    given = {"a": np.arange(7.0), "b": np.arange(42.0).reshape(7, 6)}
+    assert not examine(s, **given).breaches
+
+
+@pytest.mark.slow
+def test_a_recurrence_in_tiles_of_tiles_is_proven_in_time() -> None:
+    """The pairs of instances that nothing orders were made of a hundred cases: a minute."""
+    a = ps.Input("a", ps.int64, (n,))
+    f, g = ps.Func("f", (n, m), ps.int64), ps.Func("g", (n,), ps.int64)
+    before = f[i - 1, ps.clip(j - 1, 0, m - 1)] + f[i - 1, ps.clip(j - 2, 0, m - 1)]
+    f[i, j] = ps.select(i > 1, before, a[ps.clip(i + 2, 0, n - 1)])
+    g[i] = f[i, m - 1] + f[n - 1, 0]
+    s = ps.Schedule.default(g)
+    s["f"].compute_at(s["g"], "i")
+    s["g"].split("i", 8)
+    start = time.process_time()
+    s["g"].tile("io", "ii", 4, 5)
+    assert time.process_time() - start < 30
+    assert not examine(s, a=np.arange(5), m=4).breaches
