@@ -371,6 +371,12 @@ def _lexmin(where: Set) -> Set:
         return where
 
 
+def _least(where: Set) -> isl.Point:
+    """The lexicographically smallest point; any one where some coordinate has no least value."""
+    bounded = all(where.dim_min_val(k).is_int() for k in range(dim_count(where)))
+    return (_lexmin(where) if bounded else where).sample_point()
+
+
 def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     """The point with the smallest sum of sizes, then lexicographically; None if there is none.
 
@@ -391,9 +397,11 @@ def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     moved = moved.intersect(Set.from_basic_set(first.eq_basic_set(total)))
     if moved.is_empty():
         return None
-    # A set that is unbounded below has no lexicographic minimum: any point is a witness then.
-    bounded = all(moved.dim_min_val(k).is_int() for k in range(1 + count + dims))
-    point = (_lexmin(moved) if bounded else moved).sample_point()
+    # The sizes first: at given ones there are fewer coordinates without a least value.
+    sizes = _least(moved.project_out(isl.dim_type.set, 1 + count, dims))
+    for k in range(1 + count):
+        moved = moved.fix_val(isl.dim_type.set, k, sizes.get_coordinate_val(isl.dim_type.set, k))
+    point = _least(moved)
     values = [
         int(point.get_coordinate_val(isl.dim_type.set, k).to_python())
         for k in range(1, 1 + count + dims)

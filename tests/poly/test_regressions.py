@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched.codegen.check import examine
 from polysched.lang.program import Program
-from polysched.poly.isl import Frame, budget, complement
+from polysched.poly.isl import Frame, Set, budget, complement, smallest_point
 from polysched.poly.legality import check_updates
 from polysched.poly.model import Model
 
@@ -337,6 +337,16 @@ def test_bounds_that_are_read_and_clamped_from_the_other_side(ends: str) -> None
     f[i] = ps.sum(x[k], k)
     with pytest.raises(ps.LanguageError, match="nothing bounds the RVar k"):
         ps.Schedule(f)
+
+
+def test_the_smallest_point_where_only_sizes_bound_a_coordinate() -> None:
+    """Over all sizes -j has no least value, and any point was as good as another."""
+    where = Set("[n, m] -> { [i, j] : 1 <= i < n and -m <= j < 0 and j <= -i }")
+    assert smallest_point(where) == ({"n": 2, "m": 1}, [1, -1])
+    every = Set("[n] -> { [i, j] : j < i and 0 <= i < n }")
+    found = smallest_point(every)
+    assert found is not None
+    assert found[0] == {"n": 1}
 
 
 def test_a_conflict_whose_smallest_point_isl_cannot_find() -> None:
