@@ -47,9 +47,9 @@ def read_directly(definitions: Sequence[Definition], written: Program) -> dict[i
     for d in definitions:
         if not d.is_added:
             direct.setdefault(d.origin, set()).update(read(d, set()))
-            # A partial result goes on from what the element was.
-            before = of.get(own[d.origin], ())
-            direct[d.origin] |= {x.origin for x in before if not x.is_added}
+            # A partial result goes on from what the element was, by other partial ones too.
+            for x in of.get(own[d.origin], ()):
+                direct[d.origin] |= read(x, set()) if x.is_added else {x.origin}
     return {serial: frozenset(found) for serial, found in direct.items()}
 
 

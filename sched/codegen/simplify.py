@@ -129,7 +129,7 @@ def _pruned(stmt: Stmt) -> Stmt:
             return Seq(tuple(map(_pruned, parts)))
         case Stores(stores=stores):
             left = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
-            return replace(stmt, stores=left)
+            return replace(stmt, stores=left) if left else Seq(())
         case _:
             return stmt
 

@@ -237,6 +237,20 @@ def test_what_takes_itself_away_is_read() -> None:
     assert not examine(ps.Schedule(f), n=5).breaches
 
 
+def test_partial_results_of_two_updates() -> None:
+    """The second goes on from what the partial ones of the first have made."""
+    a, f = ps.Input("a", ps.int64, (n, m)), ps.Func("f", (n, m), ps.int64)
+    r, q = ps.RVar("r", 0, m), ps.RVar("q", 0, m)
+    f[i, j] = 0
+    f[i, 0] += a[i, r]
+    f[i, q] = ps.maximum(f[i, q], 0)
+    s = ps.Schedule(f)
+    s["f.update(0)"].split("r", 4)
+    s["f.update(1)"].rfactor("q")
+    s["f.update(0)"].rfactor("ri")
+    assert not examine(s, a=numbers(3, 5, dtype=np.int64)).breaches
+
+
 def test_an_extern_stage_is_refused() -> None:
     a = ps.Input("a", ps.float32, (n,))
     f = ps.extern("f", np.sort, [a], (n,), ps.float32)

@@ -427,6 +427,23 @@ def test_storage_of_intricate_extents_has_room_for_all() -> None:
     assert not examine(s, **given).breaches
 
 
+def test_a_piece_of_a_tile_in_which_some_rows_never_run() -> None:
+    """What was left of them, a statement without stores, could not be emitted."""
+    a, b = ps.Input("a", ps.int32, (n, m)), ps.Input("b", ps.int32, (m, n))
+    c, k = ps.Func("c", (n, n)), ps.RVar("k", 0, m)
+    c[i, j] = 0
+    c[i, j] += a[i, k] * b[k, j]
+    s = ps.Schedule(c)
+    u = s["c"].update(0)
+    u.split(i, 4)
+    u.split(j, 3)
+    u.reorder("io", "jo", k, "ii", "ji").accumulate_at("jo")
+    u.unroll("ii").vectorize("ji")
+    u.partition(i < 3)
+    x, y = arange(9, 5), arange(5, 9)
+    np.testing.assert_array_equal(s.compile()(a=x, b=y), x @ y)
+
+
 @pytest.mark.slow
 def test_a_recurrence_in_tiles_of_tiles_is_proven_in_time() -> None:
     """The pairs of instances that nothing orders were made of a hundred cases: a minute."""
