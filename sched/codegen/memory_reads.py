@@ -3,7 +3,7 @@ are not stored are put where they were read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from ..interp.evaluate import Env, Evaluator, Faults, Symbols
@@ -80,24 +80,33 @@ class MemoryReads:
         if not missed:
             return []
         found = self.indices(key[0])
-        if found is None:
-            return []
         env: Env = dict(zip(self.stored[key[0]].dims, key[1], strict=True))
         left = {(name, None if point is None else point(env)) for name, point in found}
         return [(name, at) for name, at in missed if left.isdisjoint({(name, at), (name, None)})]
 
-    def _indices(self, serial: int) -> list[tuple[str, Point | None]] | None:
-        """The reads of a definition: of what, and where, None if data say so; None for all of
-        them if it reads something that was added."""
+    def _indices(self, serial: int) -> list[tuple[str, Point | None]]:
+        """The reads of a definition: of what, and where, None if data or a copy say so."""
         reads = _reads(self.stored[serial])
-        if any(n.tensor in self.added for n in reads):
-            return None
         functions = Evaluator(tuple(x for n in reads for x in n.index), self.symbols, {}, Faults())
-        known = [not any(isinstance(x, Read) for x in postorder(*n.index)) for n in reads]
-        return [
-            (self.keeper(n.tensor), functions.point(n.index) if at else None)
-            for n, at in zip(reads, known, strict=True)
-        ]
+        found: list[tuple[str, Point | None]] = []
+        for n in reads:
+            if n.tensor in self.added:
+                found += [(self.keeper(x), None) for x in self._sources(n.tensor, {n.tensor})]
+            elif any(isinstance(x, Read) for x in postorder(*n.index)):
+                found.append((self.keeper(n.tensor), None))
+            else:
+                found.append((self.keeper(n.tensor), functions.point(n.index)))
+        return found
+
+    def _sources(self, tensor: Tensor, seen: set[Tensor]) -> Iterator[Tensor]:
+        """What something that was added is made from."""
+        assert isinstance(tensor, Func)
+        for x in {n.tensor for d in tensor.history.typed() for n in _reads(d)} - seen:
+            seen.add(x)
+            if x in self.added:
+                yield from self._sources(x, seen)
+            else:
+                yield x
 
 
 def _reads(d: Definition) -> list[Read]:

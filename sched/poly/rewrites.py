@@ -71,6 +71,11 @@ class InlinedClone:
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
         (value,) = definitions[self.func]
         uses = uses_in(definitions).get(self.func, {})
+        if any(reader.opaque is not None for reader in uses):
+            raise LanguageError(
+                f"{self.func.name} is read by an extern stage, which is given all of it",
+                where=value.span,
+            )
         if not stays_provable(value, list(uses.items())):
             raise LanguageError(
                 f"{self.func.name} is read at an index that depends on data: its conditions could "

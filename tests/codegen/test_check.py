@@ -216,6 +216,17 @@ def test_an_index_that_nobody_needs_is_not_read() -> None:
         assert not examine(ps.Schedule(made), a=np.arange(5, dtype=np.int32)).breaches
 
 
+def test_an_index_that_nobody_needs_beside_a_copy() -> None:
+    a, p = ps.Input("a", ps.int32, (n,)), ps.Input("p", ps.int32, (n,))
+    g, f = ps.Func("g", (n,)), ps.Func("f", (n,))
+    g[i] = 7
+    f[i] = g[ps.clip(p[i], 0, n - 1)] + a[i]
+    s = ps.Schedule(f)
+    s["g"].compute_inline()
+    s["f"].stage("a", at=i)
+    assert not examine(s, a=numbers(4), p=numbers(4)).breaches
+
+
 def test_an_index_that_is_needed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some reads are gone; others must not be, nor lead elsewhere."""
 

@@ -46,7 +46,8 @@ class PlacementEditor(BaseEditor):
                     f"{names} is computed at a loop of {self.stage}", "compute it elsewhere first"
                 )
         if is_clone:
-            self._rewrite(InlinedClone(func))
+            if func in self.model.regions:  # else it is inlined already
+                self._rewrite(InlinedClone(func))
             return ()
         self._choose(func, True)
         if func in self.model.regions:

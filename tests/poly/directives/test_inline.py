@@ -157,6 +157,7 @@ def test_a_clone_is_inlined_for_its_reader_alone() -> None:
     clone = s[g].clone_in("b")
     s[clone].compute_at("b", i)
     s[clone].compute_inline()
+    s[clone].compute_inline()
     assert s[clone].is_inlined
     listed(s, """
         if n >= 1:
@@ -211,6 +212,17 @@ def test_refuses_to_inline_clones_with_updates_and_of_unproven_conditions() -> N
     s = ps.Schedule(f)
     clone = s[g].clone_in(f)
     with refused(s, "g.in.f is read at an index that depends on data"):
+        s[clone].compute_inline()
+
+
+def test_refuses_to_inline_a_clone_into_an_extern_stage() -> None:
+    x, g, f = ps.Input("x", ps.float32, (n,)), ps.Func("g", (n,)), ps.Func("f", (n,))
+    g[i] = x[i] * 3
+    f[i] = g[i] + g[0]
+    e = ps.extern("e", lambda v: v[::-1], [(g, ((0, n),))], (n,), ps.float32)
+    s = ps.Schedule((f, e))
+    clone = s[g].clone_in("e")
+    with refused(s, "g.in.e is read by an extern stage, which is given all of it"):
         s[clone].compute_inline()
 
 
