@@ -229,7 +229,7 @@ class Judge:
         self.copies = added - self.partial
         base = schedule.form.base
         self.reads = MemoryReads(
-            self.stored, added, lambda t: self._keeper(original(base, t)), symbols
+            self.stored, definitions, added, lambda t: self._keeper(original(base, t)), symbols
         )
         partial = frozenset(d.origin for d in definitions if d.func in self.partial)
         direct = read_directly(definitions, schedule.form.base)

@@ -60,6 +60,7 @@ class MemoryReads:
     def __init__(
         self,
         stored: Mapping[int, Definition],
+        definitions: Sequence[Definition],
         added: Collection[Tensor],
         keeper: Callable[[Tensor], str],
         symbols: Symbols,
@@ -67,10 +68,11 @@ class MemoryReads:
         """
         Args:
             stored: the definitions whose instances run, by the serials of what the user wrote.
+            definitions: all that run.
             added: what a schedule has added; who reads that reads what it was made from.
             keeper: the name of what keeps a tensor.
         """
-        self.stored, self.added = stored, frozenset(added)
+        self.stored, self.definitions, self.added = stored, definitions, frozenset(added)
         self.keeper, self.symbols = keeper, symbols
         self.indices = cache(self._indices)
 
@@ -100,8 +102,8 @@ class MemoryReads:
 
     def _sources(self, tensor: Tensor, seen: set[Tensor]) -> Iterator[Tensor]:
         """What something that was added is made from."""
-        assert isinstance(tensor, Func)
-        for x in {n.tensor for d in tensor.history.typed() for n in _reads(d)} - seen:
+        own = [d for d in self.definitions if d.func is tensor]
+        for x in {n.tensor for d in own for n in _reads(d)} - seen:
             seen.add(x)
             if x in self.added:
                 yield from self._sources(x, seen)

@@ -8,6 +8,7 @@ from typing import cast
 from ...lang.definitions import Definition
 from ...lang.errors import LanguageError
 from ...lang.nodes import Read, RVar, Var, postorder
+from ...lang.order import tensors_read
 from ...lang.tensors import Func
 from ..directives import keeping, placing
 from ..edits import At, loops_around, stages
@@ -51,10 +52,13 @@ class PlacementEditor(BaseEditor):
             return ()
         self._choose(func, True)
         if func in self.model.regions:
-            raise self._malformed(
-                f"{func.name} cannot be inlined: at an index that depends on data, its conditions "
-                "could not be proven"
-            )
+            readers = [s.definition for s in self.model.statements]
+            whole = any(d.opaque is not None and func in tensors_read(d) for d in readers)
+            why = (
+                "an extern stage that reads it is given all of it" if whole
+                else "at an index that depends on data, its conditions could not be proven"
+            )  # fmt: skip
+            raise self._malformed(f"{func.name} cannot be inlined: {why}")
         return ()
 
     def _choose(self, func: Func, is_inlined: bool) -> None:

@@ -215,12 +215,14 @@ def test_refuses_to_inline_clones_with_updates_and_of_unproven_conditions() -> N
         s[clone].compute_inline()
 
 
-def test_refuses_to_inline_a_clone_into_an_extern_stage() -> None:
+def test_refuses_to_inline_into_an_extern_stage() -> None:
     x, g, f = ps.Input("x", ps.float32, (n,)), ps.Func("g", (n,)), ps.Func("f", (n,))
     g[i] = x[i] * 3
     f[i] = g[i] + g[0]
     e = ps.extern("e", lambda v: v[::-1], [(g, ((0, n),))], (n,), ps.float32)
     s = ps.Schedule((f, e))
+    with refused(s, "g cannot be inlined: an extern stage that reads it is given all of it"):
+        s[g].compute_inline()
     clone = s[g].clone_in("e")
     with refused(s, "g.in.e is read by an extern stage, which is given all of it"):
         s[clone].compute_inline()
