@@ -444,6 +444,22 @@ def test_a_piece_of_a_tile_in_which_some_rows_never_run() -> None:
     np.testing.assert_array_equal(s.compile()(a=x, b=y), x @ y)
 
 
+def test_storage_of_parts_of_one_sum_inside_of_each_other() -> None:
+    """What the inner one had left was written over by what the outer one had begun with."""
+    a = ps.InOut("a", ps.float32, (n, m))
+    with ps.sequential("t", 0, 3):
+        r, q = ps.RVar("r", 0, n), ps.RVar("q", 0, m)
+        a[r, q] -= 1
+    s = ps.Schedule(a)
+    s["a.update(0)"].peel("q", last=1)
+    s["a.update(0)"].accumulate_at("q")
+    with pytest.raises(ps.ScheduleError, match="accumulates in storage of its own already"):
+        s["a.update(0).last"].accumulate_at("r")
+    x = np.zeros((4, 5), np.float32)
+    s.compile()(a=x)
+    assert np.all(x == -3)
+
+
 @pytest.mark.slow
 def test_a_recurrence_in_tiles_of_tiles_is_proven_in_time() -> None:
     """The pairs of instances that nothing orders were made of a hundred cases: a minute."""

@@ -185,7 +185,11 @@ class BaseEditor:
         self.edited.update(form.model.statements)
 
     def _nodes(self) -> Iterator[Tree]:
-        pending: list[Tree] = [self.tree]
+        return self._below(self.tree)
+
+    @staticmethod
+    def _below(tree: Tree) -> Iterator[Tree]:
+        pending = [tree]
         while pending:
             node = pending.pop()
             yield node
