@@ -177,7 +177,7 @@ class _Scanner:
 
         try:
             with budget(OPERATIONS):
-                axes = room(whole, known, len(scope.loops))
+                axes = room(whole, known, depth)
         except BudgetExceeded:  # room for what all iterations touch
             known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
             hull = Set.from_basic_set(whole.remove_divs().simple_hull())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import islpy as isl
 import pytest
 from hypothesis import given, strategies as st
 
 import polysched as ps
 from polysched.poly.inverse import values_of
+from polysched.poly.isl import Map, isl
 
 n, m = ps.sizes("n m")
 x, z, c = ps.vars("x z c")
@@ -19,13 +19,13 @@ def cube() -> ps.Schedule:
     return ps.Schedule(f)
 
 
-def gives(inverse: isl.Map) -> bool:
+def gives(inverse: Map) -> bool:
     """Whether the values are those of the map, wherever it has some."""
     out, count = isl.dim_type.out, inverse.dim(isl.dim_type.out)
     alone = [
         inverse.project_out(out, k + 1, count - k - 1).project_out(out, 0, k) for k in range(count)
     ]
-    found = [isl.Map.from_pw_aff(v).intersect_domain(inverse.domain()) for v in values_of(inverse)]
+    found = [Map.from_pw_aff(v).intersect_domain(inverse.domain()) for v in values_of(inverse)]
     return all(a.is_equal(b) for a, b in zip(alone, found, strict=True))
 
 
@@ -66,7 +66,7 @@ def test_digits_are_the_map(extents: list[int], first: list[int], factor: int) -
         total = f"({total}) * {e} + {d}"
     where = " and ".join([f"{first[0]} <= {dims[0]} < {first[0]} + n", *bounds])
     loops = f"floor(({total}) / {factor}), ({total}) mod {factor}"
-    assert gives(isl.Map(f"[n] -> {{ [{', '.join(dims)}] -> [{loops}] : {where} }}").reverse())
+    assert gives(Map(f"[n] -> {{ [{', '.join(dims)}] -> [{loops}] : {where} }}").reverse())
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_digits_are_the_map(extents: list[int], first: list[int], factor: int) -
     ],
 )
 def test_other_maps_are_what_isl_says(text: str) -> None:
-    assert gives(isl.Map(text).reverse())
+    assert gives(Map(text).reverse())

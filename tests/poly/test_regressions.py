@@ -435,9 +435,8 @@ def test_a_piece_of_a_tile_in_which_some_rows_never_run() -> None:
     c[i, j] += a[i, k] * b[k, j]
     s = ps.Schedule(c)
     u = s["c"].update(0)
-    u.split(i, 4)
-    u.split(j, 3)
-    u.reorder("io", "jo", k, "ii", "ji").accumulate_at("jo")
+    u.split(i, 4, tail="peel")
+    u.split(j, 3, tail="guard")
     u.unroll("ii").vectorize("ji")
     u.partition(i < 3)
     x, y = arange(9, 5), arange(5, 9)
