@@ -185,11 +185,7 @@ class BaseEditor:
         self.edited.update(form.model.statements)
 
     def _nodes(self) -> Iterator[Tree]:
-        return self._below(self.tree)
-
-    @staticmethod
-    def _below(tree: Tree) -> Iterator[Tree]:
-        pending = [tree]
+        pending: list[Tree] = [self.tree]
         while pending:
             node = pending.pop()
             yield node

@@ -168,6 +168,14 @@ class LoopEditor(BaseEditor):
         if not any(isinstance(node, Keep) for node in self._nodes()):
             return
         for path, stage in leaves(self.tree):
+            kept = [node for _, node in path if isinstance(node, Keep)]
+            if len({node.func for node in kept}) < len(kept):
+                # One would begin with, and leave, what the other does not know of.
+                raise self._malformed(
+                    f"{stage.name} would be in storage of its own for {kept[-1].func.name} twice, "
+                    "one inside of the other",
+                    "accumulate at one loop",
+                )
             depth = 0
             for _, node in path:
                 lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]

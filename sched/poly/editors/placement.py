@@ -14,7 +14,7 @@ from ..directives import keeping, placing
 from ..edits import At, loops_around, stages
 from ..forms import Rewrite, with_choice, with_rewrite, without_rewrite
 from ..inline import why_not_inline
-from ..looptree import Keep, Seq, leaves, loops_as_vars, produced
+from ..looptree import Seq, loops_as_vars, produced
 from ..placement import at_root
 from ..rewrites import Clone, InlinedClone
 from .base import BaseEditor
@@ -152,15 +152,6 @@ class PlacementEditor(BaseEditor):
         self._check_serial(at, self.stage)
         if self._is_kept(stage):
             raise self._malformed(f"{self.stage} accumulates in storage of its own already")
-        near = [x for path, s in leaves(self.tree) if s is stage for _, x in path]
-        near += self._below(at.loop)
-        kept = [x for x in near if isinstance(x, Keep) and x.func is d.func]
-        if kept:  # one would begin with, and leave, what the other does not know of
-            raise self._malformed(
-                f"{kept[0].stage} accumulates in storage of its own already, inside or around "
-                f"{loop}",
-                "accumulate at one of the two loops",
-            )
         self.tree = keeping.accumulate_at(self.tree, stage, at)
         self._edit((d.func,))
         return ()
