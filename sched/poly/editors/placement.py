@@ -11,10 +11,10 @@ from ...lang.nodes import Read, RVar, Var, postorder
 from ...lang.order import tensors_read
 from ...lang.tensors import Func
 from ..directives import keeping, placing
-from ..edits import At, loops_around, stages
+from ..edits import At, loops_around, own_stages, stages
 from ..forms import Rewrite, with_choice, with_rewrite, without_rewrite
 from ..inline import why_not_inline
-from ..looptree import Seq, loops_as_vars, produced
+from ..looptree import Seq, loops_as_vars, loops_of, produced
 from ..placement import at_root
 from ..rewrites import Clone, InlinedClone
 from .base import BaseEditor
@@ -39,12 +39,11 @@ class PlacementEditor(BaseEditor):
                     f"{func.name} cannot be inlined: {self.form.program.names[rewrite.func]} was "
                     "made of it",
                 )
-        for _, node in produced(self.tree):
-            loops = {x.name for x in node.around}
-            if any(name.startswith(f"{self.stage}.") for name in loops):
+        for path, node in produced(self.tree):
+            if path and {s.statement.func for s in own_stages(loops_of(path)[-1])} == {func}:
                 names = ", ".join(f.name for f in node.funcs)
                 raise self._malformed(
-                    f"{names} is computed at a loop of {self.stage}", "compute it elsewhere first"
+                    f"{names} is computed at a loop of {func.name}", "compute it elsewhere first"
                 )
         if is_clone:
             if func in self.model.regions:  # else it is inlined already

@@ -113,6 +113,15 @@ def test_refuses_what_others_are_computed_at() -> None:
         s["g"].compute_inline()
 
 
+def test_refuses_what_others_are_computed_at_in_pieces() -> None:
+    s = ps.Schedule(blur())
+    s["twice"].compute_at("g", i)
+    first, second = s["g"].partition(i < 3)
+    for piece in (first, second):
+        with refused(s, "twice is computed at a loop of g", hint="compute it elsewhere first"):
+            piece.compute_inline()
+
+
 # clone_in -----------------------------------------------------------------------------------------
 def test_one_func_two_placements() -> None:
     s, g = pair()
