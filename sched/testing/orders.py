@@ -83,9 +83,10 @@ def misordered(report: Report, among: Collection[Key] | None = None) -> Iterator
 
 
 def _is_apart(report: Report, pair: Pair) -> bool:
-    """Whether the element is one of storage that each iteration of a block has of its own."""
+    """Whether the element is one of a Func that each iteration of a block has of its own: what one
+    of them writes no other one reads."""
     home = pair.place[0].history.home if hasattr(pair.place[0], "history") else None
-    if home is None or pair.kind == "flow":
+    if home is None:
         return False
     count = len(home.loops)
     a, b = pair.source[1][:count], pair.sink[1][:count]

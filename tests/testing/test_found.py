@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -73,6 +74,7 @@ def test_what_is_fresh_in_each_iteration_orders_none() -> None:
     s = ps.Schedule(c)
     s["f"].transform(["t"], lambda t: -t)
     check(s, sizes={"n": 3, "m": 2})
+    assert not list(misordered(examine(s, c=np.zeros(3, np.int32), m=2)))
 
 
 def test_lanes_share_what_is_fresh_in_each_iteration() -> None:
