@@ -153,6 +153,11 @@ class Produce:
     #: What the statements inside were made from.
     demand: object = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the first dimensions of the statements inside."""
+        return tuple(x.name for x in self.around)
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Keep:

@@ -17,12 +17,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .affine import Relation
+from .around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
 from .bounds import span_of
-from .edits import map_stages, own_stages, with_body
+from .edits import map_stages, with_body
 from .expressions import Translator
 from .isl import (
     BasicSet,
@@ -45,7 +45,6 @@ from .looptree import (
     Tree,
     coordinate_map,
     loop_map,
-    loops_as_vars,
 )
 from .model import Model, symbols_of
 from .sinking import slides, sunk
@@ -147,7 +146,7 @@ class _Placer:
         after: Sequence[Stage],
     ) -> Produce:  # fmt: skip
         count = len(loops)
-        node = _renewed(node, loops)
+        node = renewed(node, loops)
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
@@ -176,7 +175,7 @@ class _Placer:
     ) -> Produce:
         """With only those of the loops around as dimensions that the others do not tell: in deep
         nests most loops have one iteration."""
-        whole = _as_dimensions(node, loops)
+        whole = as_dimensions(node, loops)
         known = [s.told for s in readers]
         first = known[0] if known else {}
         told = {k: t for k, t in first.items() if all(t == other.get(k) for other in known)}
@@ -187,18 +186,18 @@ class _Placer:
             times.append(x if value is None else names.aff(value))
         if tuple(times) == node.times:
             return node
-        if _has_own_loops(node):
+        if has_own_loops(node):
             around = tuple(x for x, time in zip(whole, times, strict=True) if x is time)
-            return _with_times(node, around, times)
-        described = coordinate_map(Frame(self.model.params, _names(node.around)), node.times)
+            return with_times(node, around, tuple(times))
+        described = coordinate_map(Frame(self.model.params, node.names), node.times)
         runs = (loop_map(s, range(len(loops))).intersect_domain(s.padded).range() for s in readers)
         if not all(where.is_subset(described.range()) for where in runs):
-            raise _are_fixed(node)
+            raise are_fixed(node)
         return node
 
     def _statements(self, node: Produce, demand: _Demand) -> list[Statement]:
         """The statements that compute what is needed, by the loops around."""
-        names = _names(node.around)
+        names = node.names
         frame = Frame(self.model.params, names)
         back = coordinate_map(frame, demand.times).reverse()
         wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
@@ -238,7 +237,7 @@ class _Placer:
     def _lifted(self, s: Statement, node: Produce, running: Set) -> Statement:
         """A statement whose parameters for the loops around become its first dimensions; of the
         iterations that run."""
-        names = _names(node.around)
+        names = node.names
         whole = Frame((*self.model.params, *names), ()).space
         first, count = len(self.model.params), len(names)
 
@@ -260,61 +259,6 @@ class _Placer:
             within = of_set(a.domain).intersect(made.domain).coalesce()
             made.accesses.append(replace(a, statement=made, relation=lifted, domain=within))
         return made
-
-
-def _renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:
-    """With the loops around as they are now, if directives have changed them since."""
-    times = _own(node).coordinates[: len(loops)]
-    if times == node.times:
-        return node
-    if _has_own_loops(replace(node, times=times)):
-        around = _as_dimensions(node, loops)
-        return _with_times(node, around, around)
-    if not coordinate_map(Frame((), _names(node.around)), times).is_injective():
-        raise _are_fixed(node)
-    return replace(node, times=times)
-
-
-def _own(node: Produce) -> Stage:
-    """The first stage that computes one of the Funcs."""
-    own = (s for child in node.body for s in own_stages(child))
-    return next(s for s in own if s.statement.func in node.funcs)
-
-
-def _has_own_loops(node: Produce) -> bool:
-    """Whether the loops inside have nothing to do with those around."""
-    inside = [s for child in node.body for s in own_stages(child)]
-    own = {x for s in inside for x in postorder(*s.coordinates[len(node.times) :])}
-    return not own & set(node.around) and all(s.where is None and not s.pads for s in inside)
-
-
-def _are_fixed(node: Produce) -> ScheduleError:
-    return ScheduleError(
-        f"the loops around {_own(node).name} cannot change any more: its own ones are made of them",
-        hint="change the loops of the consumer first",
-    )
-
-
-def _as_dimensions(node: Produce, loops: Sequence[Loop]) -> tuple[Var, ...]:
-    return loops_as_vars(node.around[0].name.rpartition(".")[0], loops)
-
-
-def _with_times(node: Produce, around: tuple[Var, ...], times: Sequence[Node]) -> Produce:
-    """With other coordinates in the loops around. What is computed inside follows by itself."""
-
-    def change(tree: Tree) -> Tree:
-        if isinstance(tree, Stage):
-            return replace(tree, coordinates=(*times, *tree.coordinates[len(times) :]))
-        if isinstance(tree, Produce):
-            return tree
-        return with_body(tree, tuple(map(change, tree.body)))
-
-    body = tuple(map(change, node.body))
-    return replace(node, around=around, times=tuple(times), body=body, demand=None)
-
-
-def _names(dims: Sequence[Var]) -> tuple[str, ...]:
-    return tuple(x.name for x in dims)
 
 
 def _named(where: Set, names: Sequence[str]) -> Set:

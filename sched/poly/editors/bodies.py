@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...lang.nodes import Node
+from ..around import as_beside
 from ..directives import bodies, placing
-from ..edits import place_of, stages
+from ..edits import place_of, rewritten, stages, with_body
 from ..looptree import Produce, leaves, loops_of, produced, producer
 from .base import BaseEditor
 
@@ -34,9 +35,15 @@ class BodyEditor(BaseEditor):
             )
         self._touch(at)
         self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
+        if mine is None or others is None or mine is others:
+            self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
+            return ()
+        alike = as_beside(mine, others)
+        self.tree = rewritten(
+            self.tree, lambda node, body: (alike if node is mine else with_body(node, body),)
+        )
         self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
-        if mine is not None and others is not None and mine is not others:
-            self.tree = placing.merged(self.tree, mine.funcs, others.funcs)
+        self.tree = placing.merged(self.tree, mine.funcs, others.funcs)
         return ()
 
     def _produced_by(self, stage: str) -> Produce | None:

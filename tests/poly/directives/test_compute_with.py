@@ -153,6 +153,40 @@ def test_stages_computed_at_one_loop() -> None:
     same(s)
 
 
+def copies() -> ps.Schedule:
+    """A copy for tiles of f, and a copy of that for the copy, in the same iteration."""
+    x, f = ps.Input("x", ps.int64, (n + 4,)), ps.Func("f", (n,))
+    f[i] = x[i] + x[i + 4]
+    s = ps.Schedule(f)
+    s[f].split(i, 4, names=("io", "ii"))
+    s[s[f].stage(x, at="io")].stage(x, at="io")
+    return s
+
+
+def test_copies_for_different_stages() -> None:
+    s = copies()
+    s["x.io"].compute_with("x.io'", "x0")
+    listed(s, """
+        for io in [0, (n - 1) // 4 + 1):
+          store x.io'[8], x.io[8]:
+            for x0 in [io * 4, min(io * 4 + 8, n + 4)):
+              x.io'[x0] = x[x0]
+              x.io[x0] = x.io'[x0]
+            for ii in [0, min(n - io * 4, 4)):
+              f[i] = x.io[i] + x.io[i + 4]  # i = io * 4 + ii
+    """)  # fmt: skip
+    judged(s, n=6)
+    same(s)
+
+
+def test_a_part_of_a_copy_with_the_other_copy() -> None:
+    s = copies()
+    s["x.io"].peel("x0", first=1)
+    s["x.io"].compute_with("x.io'", "x0")
+    judged(s, n=6)
+    same(s)
+
+
 def test_refuses_stages_computed_at_different_loops() -> None:
     s, f, g, h = rows()
     s[f].compute_at(h, i)
