@@ -180,7 +180,8 @@ class LoopDirectives(Handle):
     def shift(self, loop: Loop, by: int) -> LoopHandle:
         """This stage runs `by` iterations of the loop later than the others in it.
 
-        Legal: where no dependence between the stages of the loop turns round.
+        Legal: where no dependence between the stages of the loop turns round, and not along loops
+        of what this stage is computed for.
         """
         (made,) = self._do("shift", loop=name_of(loop), by=int(by))
         return made

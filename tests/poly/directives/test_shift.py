@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 
-from .cases import i, j, n, plane
+from .cases import blur, i, j, n, plane
 from .support import listed, refused, same
 
 
@@ -72,3 +72,17 @@ def test_refuses_no_such_loop() -> None:
     s = pair(0)
     with refused(s, "b.update(0) has no loop k", hint="its loops are r"):
         s["b"].shift("k", 1)
+
+
+def test_refuses_loops_of_a_consumer() -> None:
+    """What is computed where it is needed would be computed there still."""
+    s = ps.Schedule(blur())
+    s["f"].split(i, 4, names=("io", "ii"))
+    s["g"].compute_at("f", "io")
+    with refused(
+        s, "g is computed inside of the loop io, in the iterations that need it",
+        hint="shift what reads it, or a loop of its own", status="malformed",
+    ):  # fmt: skip
+        s["g"].shift("io", 1)
+    s["g"].shift(j, 1)
+    same(s)
