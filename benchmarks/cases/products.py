@@ -41,14 +41,17 @@ def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:
     c.vectorize("j", 16).unroll("j").unroll("i")
 
 
-def wide(s: ps.Schedule, columns: int = 4096, depth: int = 8) -> None:
-    """Rows of B as they lie in memory, a few at a time, the next ones fetched early. Columns on
-    threads, as many to each as make long pieces."""
-    u = s["C"].update(0)
-    u.split("j", columns // ps.get_num_threads(), names=("jo", "ji"))
-    u.split("k", depth, names=("ko", "ki"))
-    u.reorder("jo", "i", "ko", "ji", "ki").vectorize("ji", 16).unroll("ki").parallel("jo")
-    u.prefetch("B", "ko", 1)
+def wide(s: ps.Schedule, rows: int = 4096, depth: int = 8) -> None:
+    """A part of the rows of B for each thread, which reads them as they lie in memory, some at a
+    time, and has fetched them before. What they add up to is added in the end."""
+    u = s["C"].update(0).reassociate()
+    u.split("k", rows // ps.get_num_threads(), names=("kt", "kk"))
+    part = u.rfactor("kt")
+    p = s[part].update(0)
+    p.split("kk", depth, names=("ko", "ki"))
+    p.reorder("kt", "i", "ko", "j", "ki").unroll("ki").parallel("kt").prefetch("B", "ko", 8)
+    for stage in (s[part], p, u):
+        stage.vectorize("j", 16)
 
 
 def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = packed) -> Case:
