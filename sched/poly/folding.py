@@ -83,19 +83,12 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
 def _window(model: Model, func: Func, tree: Seq) -> Window | None:
     if foldable(model, func) is not None:
         return None
-    accesses = _accesses(tree, func)
-    reads = [a for a in accesses if not a.is_write]
-    writes = [a for a in accesses if a.is_write]
-    before = _within_lives(tree, func, _order(tree))
     spans = _spans(model, tree, func)
     found: list[tuple[float, int, Window]] = []
-    overwritten = [Overwritten(model, w, r, writes, before) for w in writes for r in reads]
+    overwritten = _overwritten(model, func, tree)
     for axis, span in enumerate(spans):
         distances = [x.distances(axis) for x in overwritten]
-        planes = next(
-            (n for n in range(1, LARGEST + 1) if not any(_some_multiple(d, n) for d in distances)),
-            _enough_for_all(distances),
-        )
+        planes = _fewest(distances, 1) or _enough_for_all(distances)
         if planes is None or (span is not None and planes >= span):
             continue
         if span is None and planes <= LARGEST:
@@ -172,6 +165,12 @@ def _lives(path: Path, func: Func) -> int:
     return next(at_once, node.apart)
 
 
+def _fewest(distances: Sequence[Set], least: int) -> int | None:
+    """The smallest number of planes none of whose multiples is a distance; if not many do."""
+    numbers = range(least, LARGEST + 1)
+    return next((n for n in numbers if not any(_some_multiple(d, n) for d in distances)), None)
+
+
 def _enough_for_all(distances: Sequence[Set]) -> int | None:
     """One more than the largest distance, up or down, if that is a constant and not too large."""
     found = 0
@@ -233,6 +232,19 @@ class Overwritten:
         ]
 
 
+def _overwritten(model: Model, func: Func, tree: Seq) -> list[Overwritten]:
+    """Of each write of a Func, for each read."""
+    accesses = _accesses(tree, func)
+    writes = [a for a in accesses if a.is_write]
+    before = _within_lives(tree, func, _order(tree))
+    return [
+        Overwritten(model, write, read, writes, before)
+        for write in writes
+        for read in accesses
+        if not read.is_write
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class Clobber:
     """{ r -> w : w overwrites what r still has to read }, where planes share storage."""
@@ -255,29 +267,26 @@ class Clobber:
 
 def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
     """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
-    accesses = _accesses(tree, func)
-    writes = [a for a in accesses if a.is_write]
-    before = _within_lives(tree, func, _order(tree))
     found = []
-    for write in writes:
-        for read in (a for a in accesses if not a.is_write):
-            pairs = Overwritten(model, write, read, writes, before).pairs(window.axis)
-            wanted, stored = read.map.range_map(), write.map.range_map()
-            shared = _sharing(_line(stored, window.axis), window)
-            pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
-            pairs = pairs.intersect_params(context)
-            if not pairs.is_empty():
-                instances = pairs.apply_domain(read.map.domain_map())
-                instances = instances.apply_range(write.map.domain_map())
-                found.append(Clobber(func, read.statement, write.statement, instances))
+    for x in _overwritten(model, func, tree):
+        wanted, stored = x.wanted, x.stored
+        shared = _sharing(_line(stored, window.axis), window)
+        pairs = x.pairs(window.axis)
+        pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
+        pairs = pairs.intersect_params(context)
+        if not pairs.is_empty():
+            instances = pairs.apply_domain(x.read.map.domain_map())
+            instances = instances.apply_range(x.write.map.domain_map())
+            found.append(Clobber(func, x.read.statement, x.write.statement, instances))
     return found
 
 
 def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> int | None:
-    """How many planes would do where those of a window are too few, if not many."""
-    for planes in range(window.planes + 1, LARGEST + 1):
-        if not clobbers(model, func, Window(window.axis, planes), tree, context):
-            return planes
+    """How many planes would do where those of a window are too few, if not many; None, too, where
+    that takes long to find."""
+    with suppress(BudgetExceeded), budget(OPERATIONS):
+        found = [x.distances(window.axis) for x in _overwritten(model, func, tree)]
+        return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
     return None
 
 

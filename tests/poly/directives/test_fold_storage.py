@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.poly import folding
 from polysched.poly.folding import Window
 
 from .cases import T, i, j, m, n, t
@@ -116,6 +117,13 @@ def test_the_hint_is_enough() -> None:
         s["f"].fold_storage(0, 1)
     s["f"].fold_storage(0, 4)
     same(s)
+
+
+def test_refuses_in_time_though_no_hint_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "OPERATIONS", 1)
+    s = ps.Schedule(last_of_jacobi())
+    with refused(s, "1 plane of f", hint="keep f whole", kind="clobber", status="violation"):
+        s["f"].fold_storage(0, 1)
 
 
 def test_refuses_a_batch_of_nothing_else() -> None:
