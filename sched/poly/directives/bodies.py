@@ -22,7 +22,7 @@ from ..edits import (
     with_body,
 )
 from ..isl import Map, Set, isl, union_sets
-from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
+from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
 
 
 def fission(tree: Seq, at: At, after: str) -> Seq:
@@ -82,6 +82,15 @@ def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
             hint="fission takes them apart, where that is legal",
         )
 
+    between = (node_at(tree, outer.place[:k]) for k in range(len(own[0].place), len(outer.place)))
+    kept = next((node for node in between if isinstance(node, Keep)), None)
+    if kept is not None:
+        raise ScheduleError(
+            f"{kept.stage} keeps what it accumulates at a loop around {outer.loop.name}, which "
+            "would be gone",
+            hint="match that loop at most, or accumulate_at afterwards",
+        )
+
     def change(s: Stage) -> Stage:
         c, d = s.coordinates, other.depth
         return replace(s, coordinates=(*c[:d], ix.add(c[d], integer(shift)), *c[d + 1 :]))
@@ -125,8 +134,19 @@ def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
     tail = near(visited.lexmax(), last, -1).intersect(visited).subtract(head)
     parts = ((".first", head), ("", visited.subtract(head).subtract(tail)), (".last", tail))
     kept = [p for p in parts if not p[0] or (first if p[0] == ".first" else last)]
-    copies = [restricted(at.loop, at.depth, part, suffix) for suffix, part in kept]
+    copies = [
+        restricted(at.loop, at.depth, part, suffix and fresh(tree, at.loop, suffix))
+        for suffix, part in kept
+    ]
     return put(tree, at.place, *copies)
+
+
+def fresh(tree: Seq, loop: Loop, suffix: str) -> str:
+    """A suffix with which no stage of a loop is called as another one is already."""
+    taken = {s.name for s in stages(tree)}
+    while any(s.name + suffix in taken for s in stages(loop)):
+        suffix += "'"
+    return suffix
 
 
 def restricted(loop: Loop, depth: int, part: Map, suffix: str) -> Tree:

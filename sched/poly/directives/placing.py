@@ -10,7 +10,7 @@ from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
 from ..edits import At, Body, rewritten, stages, with_body
 from ..isl import Set, dim_count, isl
-from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars
+from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
 
 _SET = isl.dim_type.set
 
@@ -86,17 +86,19 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
     return Seq(body)
 
 
-def merged(tree: Seq, moved: Collection[Func], into: Collection[Func]) -> Seq:
-    """The tree in which some Funcs whose stages have moved into the loops of others are computed
-    together with these."""
+def merged(tree: Seq, node: Produce, old: Produce, other: Produce) -> Seq:
+    """The tree in which what was computed in `old`, `node`, is computed in one with `other`, in the
+    same order and where that is."""
+    order = [x for _, x in produced(tree) if x is old or x is other]
+    first = order[0] is old
 
-    def change(node: Tree, body: Body) -> Body:
-        made = with_body(node, body)
-        if isinstance(made, Produce) and set(made.funcs) & set(into):
-            inside = {s.statement.func for s in stages(made)}
-            funcs = (*made.funcs, *(f for f in moved if f in inside and f not in made.funcs))
-            made = replace(made, funcs=funcs, demand=None)
-        return (made,) if body else ()
+    def change(x: Tree, body: Body) -> Body:
+        if x is old:
+            return ()
+        if x is not other:
+            return (with_body(x, body),) if body else ()
+        whole = (*node.body, *body) if first else (*body, *node.body)
+        return (replace(other, funcs=(*other.funcs, *node.funcs), body=whole, demand=None),)
 
     return rewritten(tree, change)
 

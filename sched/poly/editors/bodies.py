@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.nodes import Node
 from ..around import as_beside
 from ..directives import bodies, placing
-from ..edits import place_of, rewritten, stages, with_body
+from ..edits import place_of, stages
 from ..looptree import Produce, leaves, loops_of, produced, producer
 from .base import BaseEditor
 
@@ -35,15 +35,11 @@ class BodyEditor(BaseEditor):
             )
         self._touch(at)
         self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
-        if mine is None or others is None or mine is others:
-            self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
-            return ()
-        alike = as_beside(mine, others)
-        self.tree = rewritten(
-            self.tree, lambda node, body: (alike if node is mine else with_body(node, body),)
-        )
+        if mine is not None and others is not None and mine is not others:
+            # All of a Func stays together: what is computed when is told of all its stages.
+            self.tree = placing.merged(self.tree, as_beside(mine, others), mine, others)
+            at = self.at(loop, other)
         self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
-        self.tree = placing.merged(self.tree, mine.funcs, others.funcs)
         return ()
 
     def _produced_by(self, stage: str) -> Produce | None:

@@ -197,3 +197,41 @@ def test_refuses_stages_computed_at_different_loops() -> None:
     s[g].compute_at(h, j)
     with refused(s, "g and f are not computed at the same loop"):
         s[g].compute_with(f, i)
+
+
+def test_all_of_a_func_is_computed_together() -> None:
+    """g slides, f does not; whichever stage of which one moves, both stages of g run as often."""
+    for stage, into, root in (
+        ("g.update(0)", "f", True), ("g", "f", True), ("g.update(0)", "f", False),
+        ("f", "g.update(0)", True), ("f", "g", False),
+    ):  # fmt: skip
+        x = ps.Input("x", ps.int64, (n + 1, n))
+        f, g, h = ps.Func("f"), ps.Func("g"), ps.Func("h", (n, n))
+        f[i, j] = x[i, j] * 2
+        g[i, j] = x[i, j] + 1
+        g[i, j] += x[i, j] * x[i, j]
+        h[i, j] = f[i, j] + f[i, 0] + g[i, j] + g[i + 1, j]
+        s = ps.Schedule(h)
+        for func in (f, g) if stage == "g" else (g, f):  # in this order
+            s[func].compute_at(h, i)
+        if root:
+            s[g].store_root()
+        s[stage].compute_with(into, j)
+        judged(s, n=3)
+
+
+def test_refuses_to_drop_what_is_kept() -> None:
+    x, c, d = ps.Input("x", ps.int64, (n, n)), ps.Func("c", (n,)), ps.Func("d", (n, n))
+    c[i] = 0
+    c[i] += x[ps.RVar("k", 0, n), i]
+    d[i, j] = x[j, i] * 2
+    s = ps.Schedule((c, d))
+    u = s["c"].update(0).accumulate_at(i)
+    s[d].compute_with(c, i)
+    with refused(
+        s, "c.update(0) keeps what it accumulates at a loop around k, which would be gone",
+        hint="match that loop at most, or accumulate_at afterwards", status="malformed",
+    ):  # fmt: skip
+        u.compute_with(d, j)
+    u.compute_with(d, i)
+    judged(s, n=3)
