@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .looptree import Keep, Loop, Path, Seq
+from .looptree import Keep, Loop, Path, Seq, Stage
 from .proof import Violation
 from .times import alike, placed
 
@@ -21,7 +21,7 @@ def divided(tree: Seq, v: Violation) -> Violation | None:
     """What remains of a violation between accumulations of one indivisible stage."""
     pairs = v.pairs
     parts = [p for p in placed(tree) if p.stage.statement is v.source]
-    depths = [_kept_at(p.path, p.stage.name) for p in parts]
+    depths = [_kept_at(p.path, p.stage) for p in parts]
     if all(depth is None for depth in depths):
         return None
     for a, depth in zip(parts, depths, strict=True):
@@ -30,11 +30,11 @@ def divided(tree: Seq, v: Violation) -> Violation | None:
     return None if pairs.is_empty() else replace(v, pairs=pairs)
 
 
-def _kept_at(path: Path, stage: str) -> int | None:
+def _kept_at(path: Path, stage: Stage) -> int | None:
     """Inside of how many loops the storage is in which a stage accumulates."""
     depth = 0
     for _, node in path:
-        if isinstance(node, Keep) and node.stage == stage:
+        if isinstance(node, Keep) and node.is_of(stage):
             return depth
         depth += isinstance(node, Loop)
     return None

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
 from ..lang.records import Directive
-from . import padding, registers
+from . import kept, padding, registers
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
 from .isl import Set
@@ -133,6 +133,8 @@ class Judge:
         context = self.callable(state)
         model = state.form.model
         wrong = padding.fault(model, state.tree, context, dict(state.folds))
+        if wrong is None and state.trusted:
+            wrong = kept.fault(state.tree)
         memory = {f: m for f, m in state.memory.items() if f in model.regions}
         if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)

@@ -38,14 +38,15 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
     """
     inside = leaves(Seq(node.body))
     _check_apart(node, [s for _, s in inside], depth, context)
+    paths = [p for p, s in inside if node.is_of(s)]
     parts = [s for _, s in inside if node.is_of(s)]
-    path, stage = next((p, s) for p, s in inside if node.is_of(s))
+    stage = parts[0]
     if any(s.coordinates != stage.coordinates for s in parts):
         names = ", ".join(s.name for s in parts)
         raise ScheduleError(
             f"{names} run at different iterations, so no one loop copies what they accumulate"
         )
-    below = loops_of(path)
+    below = loops_of(paths[0])
     told = stage.statement.definition.lhs
     own = [
         k
@@ -76,11 +77,30 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
         d = _copy(stage.statement.definition, element, dims)
         made: Tree = Stage(Statement(d, f"{node.stage}{part}", frame, where, None), dims)
         for loop in reversed(loops):
-            kind = loop.kind if loop.kind in ("vector", "unrolled") else "serial"
-            made = Loop(loop.name, (made,), kind)
+            # What one part has of its own says nothing of a loop over all of them.
+            shared = all(any(x is loop for x in loops_of(p)) for p in paths)
+            laid_out = shared and loop.kind in ("vector", "unrolled")
+            made = Loop(loop.name, (made,), loop.kind if laid_out else "serial")
         return made
 
     return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
+
+
+def fault(tree: Seq) -> tuple[str, str] | None:
+    """What is copied back by iterations that run at once though data say whether it is theirs, in
+    words with a hint: where such loops are trusted, this is what nobody has thought of."""
+    for path, stage in leaves(tree):
+        s = stage.statement
+        for k, (_, node) in enumerate(path):
+            if isinstance(node, Keep) and node.is_of(stage) and (s.guard or s.data_bounds):
+                at_once = next((x for x in loops_of(path[:k]) if x.kind == "parallel"), None)
+                if at_once is not None:
+                    return (
+                        f"iterations of the parallel loop {at_once.name} would write back all that "
+                        f"{stage.name} may accumulate there, though data say what it does",
+                        "a serial loop, or no storage of its own",
+                    )
+    return None
 
 
 def _check_apart(node: Keep, inside: Sequence[Stage], depth: int, context: Set) -> None:

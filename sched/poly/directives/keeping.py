@@ -9,7 +9,7 @@ from functools import partial
 
 from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, RVar, Var, postorder, replaced_all
+from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ..edits import At, Body, map_stages, rewritten, stages, with_body
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
 
@@ -84,7 +84,8 @@ def matched(update: Definition, other: Definition) -> dict[Node, Node]:
 
 
 def _is_stray(n: Node, own: set[Var | RVar]) -> bool:
-    return isinstance(n, (Var, RVar)) and n not in own
+    """Whether something else than loops of the stage's own, and sizes, says where it runs."""
+    return isinstance(n, Read) or (isinstance(n, (Var, RVar)) and n not in own)
 
 
 def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
@@ -117,7 +118,9 @@ def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
 
 
 def _in_front(body: Body, nests: Body) -> Body:
-    """The nests in front of a body, inside of storage and what is kept."""
-    if len(body) == 1 and isinstance(body[0], (Alloc, Keep)):
-        return (with_body(body[0], _in_front(body[0].body, nests)),)
+    """The nests in front of a body, inside of storage and what is kept, behind what is computed
+    for that."""
+    *before, last = body
+    if isinstance(last, (Alloc, Keep)) and all(isinstance(x, Produce) for x in before):
+        return (*before, with_body(last, _in_front(last.body, nests)))
     return (*nests, *body)

@@ -13,7 +13,7 @@ from ..affine import condition
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
-from ..looptree import Keep, Loop, Seq, Stage, Tree, leaves
+from ..looptree import Keep, Loop, Produce, Seq, Stage, Tree, leaves, loops_of
 from ..model import Model
 from ..rewrites import fresh
 from ..state import Assumption, State
@@ -133,6 +133,12 @@ class BaseEditor:
                     f"{stage.name} has a loop {taken or names[0]} already",
                     "give other names: names=...",
                 )
+
+    def _depth_of_consumer(self, stage: str) -> int:
+        """How many loops are around a stage that belong to what it is computed for."""
+        path = next(path for path, s in leaves(self.tree) if s.name == stage)
+        inside = [k for k, (_, node) in enumerate(path) if isinstance(node, Produce)]
+        return len(loops_of(path[: inside[-1]])) if inside else 0
 
     def _own(self) -> Stage:
         for _, stage in leaves(self.tree):

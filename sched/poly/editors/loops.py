@@ -11,7 +11,7 @@ from ...lang.nodes import Node, substitute
 from ..directives import loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
-from ..looptree import Keep, Loop, Produce, leaves, loops_of, produced
+from ..looptree import Keep, Loop, leaves, loops_of, produced
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
@@ -117,7 +117,7 @@ class LoopEditor(BaseEditor):
 
     def shift(self, loop: str, by: int) -> tuple[str, ...]:
         at = self.at(loop)
-        if at.depth < self._depth_of_consumer():
+        if at.depth < self._depth_of_consumer(self.stage):
             raise self._malformed(
                 f"{self.stage} is computed inside of the loop {loop}, in the iterations that need "
                 "it: it runs no earlier, and no later",
@@ -140,12 +140,6 @@ class LoopEditor(BaseEditor):
         self._touch(order[0])
         self.tree = mapping.transform(self.tree, order, names, moved, self.span)
         return names
-
-    def _depth_of_consumer(self) -> int:
-        """How many loops are around the stage that belong to what it is computed for."""
-        path = next(path for path, s in leaves(self.tree) if s.name == self.stage)
-        produced_in = [k for k, (_, node) in enumerate(path) if isinstance(node, Produce)]
-        return len(loops_of(path[: produced_in[-1]])) if produced_in else 0
 
     def _check_kinds(self) -> None:
         """Whether the loops around what was edited can be of the kinds that they are."""

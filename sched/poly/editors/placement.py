@@ -94,7 +94,19 @@ class PlacementEditor(BaseEditor):
             self._become(without_rewrite(self.form, put[0]))
         elif func not in self.model.regions:
             self._choose(func, False)
+            self._check_read()
         return func
+
+    def _check_read(self) -> None:
+        """Whether what has been made of other Funcs is of use still."""
+        read = {a.tensor for s in self.model.statements for a in s.reads if a.tensor is not s.func}
+        for rewrite in self.form.rewrites:
+            if rewrite.func in self.model.regions and rewrite.func not in read:
+                raise self._malformed(
+                    f"nothing would read {self.form.program.names[rewrite.func]} any more, which "
+                    f"was made of what {self.stage} reads where it is inlined",
+                    "say this first",
+                )
 
     def compute_at(self, consumer: str, loop: str) -> tuple[str, ...]:
         own = self._stored()
@@ -130,7 +142,7 @@ class PlacementEditor(BaseEditor):
                 f"{self.stage} is no pure definition of {func.name}, or {update} is no update",
                 "a pure definition can be computed inside of an update of the same Func",
             )
-        if at.depth < len(to.statement.around):
+        if at.depth < self._depth_of_consumer(update):
             raise self._malformed(
                 f"{func.name} is computed inside of the loop {at.loop.name} already",
                 f"it can begin at a loop that {update} has of its own",

@@ -412,3 +412,110 @@ def test_refuses_to_begin_at_a_loop_around_the_whole_func() -> None:
         s["f.sum0"].compute_at(s["f.sum0.update(0)"], "ii")
     s["f.sum0"].compute_at(s["f.sum0.update(0)"], "i")
     judged(s, n=3, m=4)
+
+
+def test_a_part_is_laid_out_on_its_own() -> None:
+    """The copies of a tile are about all parts of the loop."""
+    for early in (True, False):
+        s = ps.Schedule(product(ps.int32))
+        u = s["C"].update(0)
+        u.reorder(j, "k", i)
+        if early:
+            u.accumulate_at(j)
+        u.peel(i, first=2)
+        s["C.update(0).first"].vectorize(i)
+        if not early:
+            u.accumulate_at(j)
+        judged(s, n=5, m=3, l=2)
+
+
+def test_elements_begin_where_they_are_kept_behind_copies() -> None:
+    s, u = tiled(ps.int32)
+    u.accumulate_at("io").stage("A", at="io")
+    u.stage("B", at="io")
+    s["C"].compute_at(u, "io")
+    text = str(s)
+    assert text.index("B.io[x0, x1] =") < text.index("keep C") < text.index("C[i, j] = 0")
+    judged(s, n=5, m=9, l=2)
+
+
+def columns() -> tuple[ps.Schedule, StageHandle]:
+    """Sums of columns, a part of the rows after the other."""
+    x, c = ps.Input("x", ps.int32, (m, n)), ps.Func("c", (n,), ps.int32)
+    c[i] = 0
+    c[i] += x[ps.RVar("k", 0, m), i]
+    s = ps.Schedule(c)
+    u = s["c"].update(0)
+    u.split("k", 2)
+    return s, u.reorder("ko", "ki", i)
+
+
+@pytest.mark.parametrize("divided", [False, True])
+def test_refuses_indivisible_iterations_at_once_with_copies(divided: bool) -> None:
+    """Adding is indivisible, but not writing back."""
+    s, u = columns()
+    u.accumulate_at("ko")
+    part = u.partition(i < 2)[0] if divided else u
+    part.atomic()
+    with refused(s, "two iterations would run at once", kind="race"):
+        part.parallel("ko")
+
+
+def rows_from_data() -> tuple[ps.Schedule, StageHandle]:
+    """Elements [ends[k], ends[k + 1]) are row k's."""
+    ends = ps.Input("ends", ps.int32, (n + 1,), range=(0, m + 1))
+    x, c = ps.Input("x", ps.int64, (n, m)), ps.InOut("c", ps.int64, (m,))
+    k = ps.RVar("k", 0, n)
+    r, q = ps.RVar("r", ends[k], ends[k + 1]), ps.RVar("q", 0, n)
+    c[r] += x[q, r]
+    s = ps.Schedule(c)
+    return s, s["c.update(0)"]
+
+
+def test_refuses_to_write_back_what_data_give_to_others() -> None:
+    """Rows are apart, but what may be of a row is all."""
+    wanted = "iterations of the parallel loop k would write back all that c.update(0) may"
+    s, u = rows_from_data()
+    with s.trust("rows are apart"):
+        u.parallel("k")
+    with refused(s, wanted, hint="a serial loop", status="malformed"):
+        u.accumulate_at("k")
+    s, u = rows_from_data()
+    u.accumulate_at("k")
+    with refused(s, wanted, status="malformed"), s.trust("rows are apart"):
+        u.parallel("k")
+
+
+def test_refuses_to_begin_at_a_loop_of_a_consumer_of_a_consumer() -> None:
+    """The column of h tells that of g, so that g's loops around are fewer than there are."""
+    x = ps.Input("x", ps.int64, (n, n))
+    c, g, h = ps.Func("c"), ps.Func("g"), ps.Func("h", (n, n))
+    c[i] = 0
+    c[i] += x[i, ps.RVar("k", 0, n)]
+    g[i, j] = c[i] + x[i, j]
+    h[i, j] = g[i, j] + g[i, 0]
+    s = ps.Schedule(h)
+    s[g].compute_at(h, i)
+    s[c].compute_at(g, j)
+    with refused(s, "c is computed inside of the loop j already", status="malformed"):
+        s[c].compute_at("c.update(0)", j)
+    s[h].split(i, 2)
+    judged(s, n=3)
+
+
+@pytest.mark.parametrize("loop", ["ko", "ki"])
+def test_refuses_to_begin_where_data_say(loop: str) -> None:
+    ends = ps.Input("ends", ps.int32, (n + 1,), range=(0, m + 1))
+    x, c = ps.Input("x", ps.int64, (m,)), ps.Func("c", (n,))
+    c[i] = 0
+    c[i] += x[ps.RVar("k", ends[i], ends[i + 1])]
+    s = ps.Schedule(c)
+    u = s["c"].update(0)
+    u.split("k", 4)
+    with refused(
+        s, f"an iteration of {loop} is not about elements of c alone",
+        hint="or over an RVar with fixed bounds", status="malformed",
+    ):  # fmt: skip
+        s[c].compute_at(u, loop)
+    s[c].compute_at(u, i)
+    judged(s, n=3, m=4)

@@ -298,3 +298,18 @@ def test_loops_that_were_fused_lay_out_whole_tiles() -> None:
 def test_known_sizes_tell_an_element_too() -> None:
     s = pixels().fixed({"w": 3})
     same(s, over=(0, 1, 4), w=3)
+
+
+def test_refuses_what_nothing_would_read() -> None:
+    """f is inlined, and what it reads is copied for g."""
+    x, f, g = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = x[i] * 2
+    g[i] = f[i] + 1
+    s = ps.Schedule(g)
+    s[g].stage(x, at=i)
+    with refused(
+        s, "nothing would read x.i any more, which was made of what f reads where it is inlined",
+        hint="say this first", status="malformed",
+    ):  # fmt: skip
+        s[f].compute_root()
+    same(s)
