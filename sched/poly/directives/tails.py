@@ -19,7 +19,16 @@ from ...lang.nodes import Var, integer
 from ..edits import At, map_stages, own_stages, put
 from ..isl import Map, Set, isl, union_sets
 from ..looptree import Loop, Seq, Stage, Tree
-from .bodies import at_least, by_outer, flat, iterations_of, near, outer_loops, restricted
+from .bodies import (
+    at_least,
+    by_outer,
+    flat,
+    fresh,
+    iterations_of,
+    near,
+    outer_loops,
+    restricted,
+)
 
 TAILS = ("auto", "guard", "mask", "peel", "shift", "round_up", "pad")
 
@@ -63,7 +72,8 @@ def peel(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
     for suffix, part in ((".head", head), ("", whole), (".tail", tail)):
         if suffix and part.intersect_params(context).is_empty():
             continue
-        copies.append(restricted(outer.loop, outer.depth, part, suffix))
+        named = suffix and fresh(tree, outer.loop, suffix)
+        copies.append(restricted(outer.loop, outer.depth, part, named))
     return put(tree, outer.place, *copies)
 
 
@@ -89,7 +99,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
             hint="tail='auto' or 'peel' takes any beginning",
         )
     main = restricted(outer.loop, outer.depth, whole, "")
-    last = _last(outer, factor, tail)
+    last = _last(outer, factor, tail, fresh(tree, outer.loop, ".tail"))
     for old, a, b in zip(*map(own_stages, (outer.loop, main, last)), strict=True):
         run = a.instances.union(b.instances)
         if not old.instances.intersect_params(context).is_subset(run):
@@ -121,7 +131,7 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     return whole, head, rest.subtract(head).coalesce()
 
 
-def _last(outer: At, factor: int, tail: Map) -> Tree:
+def _last(outer: At, factor: int, tail: Map, suffix: str) -> Tree:
     """The last `factor` iterations where the tail has any, in one loop."""
     depth = outer.depth
     (inner,) = outer.loop.body
@@ -135,12 +145,12 @@ def _last(outer: At, factor: int, tail: Map) -> Tree:
         c = (*s.coordinates[:depth], x, *s.coordinates[depth + 2 :])
         moved = replace(s, coordinates=c)
         if id(s) not in own:  # it runs as those need it for which it is computed
-            return replace(moved, part=f"{s.part}.tail")
+            return replace(moved, part=s.part + suffix)
         visited = by_outer([iterations_of(moved, depth + 1)], depth)
         ends = near(visited.lexmax().intersect_domain(tail.domain()), factor, -1)
         last = flat(ends.intersect(visited))
         chosen = outer_loops(moved, depth + 1).intersect_range(last).domain()
         kept = chosen if s.where is None else s.where.intersect(chosen)
-        return replace(moved, where=kept, part=f"{s.part}.tail")
+        return replace(moved, where=kept, part=s.part + suffix)
 
     return map_stages(inner, change)

@@ -71,3 +71,19 @@ def test_refuses_no_such_loop() -> None:
     s = ps.Schedule(plane())
     with refused(s, "f has no loop r"):
         s["f"].peel("r", first=1)
+
+
+def test_twice() -> None:
+    """Each part has a name of its own."""
+    s = ps.Schedule(plane())
+    s["f"].split(i, 4)
+    s["f"].peel(j, last=4)
+    s["f.last"].parallel(j)
+    s["f"].peel(j, last=1).peel("ii", first=1)
+    parts = "f.first, f.last'.first, f.last.first, f, f.last', f.last"
+    with refused(s, "there is no stage g", hint=parts):
+        s["g"].unroll(j)
+    with refused(s, "the parallel loop j would be inside of the vector loop ii"):
+        s["f.last"].vectorize("ii")
+    s["f.last'"].unroll(j)
+    same(s)
