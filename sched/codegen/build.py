@@ -300,7 +300,10 @@ class Builder:
             for c, v in enumerate(values)
         )
         parts: list[Stmt] = [self._at(t, scan.point) for t in traces]
-        parts += [*(Count(0, c) for c in made[len(roots) :]), Stores(stores)]
+        parts += [Count(0, c) for c in made[len(roots) :]]
+        if parts and scan.real is not None:
+            parts = [If(scan.real, Seq(tuple(parts)))]
+        parts.append(Stores(stores))
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
         return If(made[len(roots) - 1], body) if test else body
 

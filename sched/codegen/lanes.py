@@ -88,9 +88,9 @@ def substituted(scan: Scan, at: Mapping[Node, Node], rename: Rename) -> Scan:
         case ScanKeep(origin=origin, load=load, body=body, store=store):
             first, inside, last = (substituted(x, at, rename) for x in (load, body, store))
             return replace(scan, origin=one(*origin), load=first, body=inside, store=last)
-        case ScanStage(point=point):
-            moved = one(*point.values())
-            return replace(scan, point=dict(zip(point, moved, strict=True)))
+        case ScanStage(point=point, real=real):
+            moved = dict(zip(point, one(*point.values()), strict=True))
+            return replace(scan, point=moved, real=None if real is None else one(real)[0])
 
 
 def _only_stage(scan: Scan) -> ScanStage:

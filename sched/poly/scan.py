@@ -256,7 +256,11 @@ class _Scanner:
             condition = names.condition(where)
             if condition is not None:
                 pending.append((depth, condition))
-        return _Found(ScanStage(stage, self._point(stage, scope, names)), tuple(pending))
+        real = None
+        if stage.pads:
+            own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
+            real = names.condition(own.gist(self.iterations[id(stage)]))
+        return _Found(ScanStage(stage, self._point(stage, scope, names), real), tuple(pending))
 
     def _point(self, stage: Stage, scope: _Scope, names: Translator) -> dict[Node, Node]:
         """The statement's dimensions as expressions over the loops."""

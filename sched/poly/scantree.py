@@ -44,10 +44,12 @@ class ScanIf:
 @dataclass(frozen=True, slots=True)
 class ScanStage:
     """One instance of a statement; `point` gives its dimensions in terms of the loops, and what
-    its indices are made of besides."""
+    its indices are made of besides. What only fills up a tile is none: where it is one, if that
+    is not everywhere, `real` holds."""
 
     stage: Stage
     point: Mapping[Node, Node]
+    real: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -105,6 +106,34 @@ def test_what_lies_in_storage_of_the_kernel_needs_nothing_else() -> None:
     assert stored(s, n=3, m=4) == {"g": (4, 8), "x.i": (1, 2, 4)}
     judged(s, n=3, m=4)
     same(s)
+
+
+@pytest.mark.parametrize("kind", ["serial", "vectorize", "unroll"])
+def test_only_instances_count_divisions_and_are_traced(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What fills up a tile divides by the zeros of a copy."""
+    a, b = (ps.Input(x, ps.int32, (n, m)) for x in "ab")
+    c = ps.Func("c", (n,), ps.int32)
+    c[i] = 0
+    c[i] += ps.trace(a[i, 0] // b[i, 0], "quotient")
+    s = ps.Schedule(c)
+    u = s["c"].update(0)
+    with s.batch():
+        u.split(i, 4, tail="pad")
+        u.accumulate_at("io")
+        u.stage("a", at="io", layout=("ii",), pad=True)
+        u.stage("b", at="io", layout=("ii",), pad=True)
+    if kind != "serial":
+        getattr(u, kind)("ii")
+    kernel = s.compile(checks=True)
+    ones = np.ones((5, 2), np.int32)
+    assert kernel(a=ones, b=ones).tolist() == [1] * 5
+    assert capsys.readouterr().out.count("quotient") == 5
+    zeros = ones.copy()
+    zeros[[1, 4]] = 0
+    with pytest.raises(ps.CallError, match="2 integer divisions by zero"):
+        kernel(a=ones, b=zeros)
 
 
 @pytest.mark.slow
