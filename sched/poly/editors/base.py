@@ -208,9 +208,10 @@ class BaseEditor:
         )
 
     def _fresh_func(self, name: str, like: Tensor) -> Func:
-        """A Func that no other one is called as."""
+        """A Func that no other one, and no part of a stage, is called as."""
         program = self.form.program
         taken = {*program.names.values(), *(f.name for f in program.funcs)}
+        taken |= {s.name for s in stages(self.tree)}
         while name in taken:
             name += "'"
         return fresh(name, like.dtypes)
