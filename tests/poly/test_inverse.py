@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import polysched as ps
 from polysched.poly.inverse import values_of
@@ -50,6 +50,7 @@ def test_fused_rows_of_vectors_are_contiguous() -> None:
     assert "scatter" not in text
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 5), min_size=1, max_size=3),
     st.lists(st.integers(-2, 2), min_size=4, max_size=4),

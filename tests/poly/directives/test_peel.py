@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 
-from .cases import gauss_seidel, i, j, plane
+from .cases import blur, gauss_seidel, i, j, plane
 from .support import listed, refused, same
 
 
@@ -87,3 +87,19 @@ def test_twice() -> None:
         s["f.last"].vectorize("ii")
     s["f.last'"].unroll(j)
     same(s)
+
+
+def test_a_copy_is_not_called_as_a_part() -> None:
+    """Nor a part as a copy."""
+    for early in (True, False):
+        s = ps.Schedule(blur())
+        s["f"].rename(i, "first")
+        if early:
+            s["g"].peel(i, first=1)
+        copy = s["f"].stage("g", at="first")
+        if not early:
+            s["g"].peel(i, first=1)
+        assert copy.name == ("g.first'" if early else "g.first")
+        part = s["g.first" if early else "g.first'"]
+        part.reorder(j, i)
+        same(s, over=(0, 1, 3))
