@@ -271,7 +271,7 @@ class Judge:
                 own.append(w)
                 for element, versions in read.items():
                     all_read.setdefault(element, set()).update(versions)
-        apart = [w for w in writes if w.key is None or w.key[0] not in self.atomic]
+        apart = [w for w in writes if not (w.atomic if w.key is None else w.key[0] in self.atomic)]
         reads = [r for w in apart for r in w.reads]
         met = (w for w in writes if w not in apart)
         reads += [r for w in met for r in w.reads if r.location != w.to.location]

@@ -56,11 +56,13 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A store that happens. `reads` are the loads that its value and its index needed."""
+    """A store that happens. `reads` are the loads that its value and its index needed; `atomic`
+    says that it is indivisible."""
 
     to: Touch
     key: Key | None
     reads: tuple[Touch, ...]
+    atomic: bool = False
 
 
 class Watcher(Protocol):
@@ -262,10 +264,10 @@ class Machine:
 
     def _store(self, s: Store, functions: _Statement, env: Env) -> tuple[Write, Any] | None:
         # Each store asks for itself, so that what it shares with others counts as its reads too.
-        own: Env = dict(env)
-        if s.guard is not None and not functions[s.guard](own):
+        if s.guard is not None and not self.holds(functions[s.guard]):
             return None
-        own, self.reads = dict(env), []
+        own: Env = dict(env)
+        self.reads = []
         element = tuple(int(functions[x](own)) for x in s.index)
         value = functions[s.value](own)
         to = self.touch(s.buffer, element)
@@ -275,7 +277,7 @@ class Machine:
         key = None
         if s.origin is not None:
             key = (s.origin.serial, tuple(int(functions[x](own)) for x in s.origin.point))
-        return Write(to, key, tuple(dict.fromkeys(self.reads))), value
+        return Write(to, key, tuple(dict.fromkeys(self.reads)), s.atomic), value
 
 
 class _Statement:

@@ -9,6 +9,7 @@ them is no such call.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,8 @@ from .variant import Prepared, Variant
 
 Key = tuple[object, ...]
 Addresses = tuple[int, ...]
+
+_BITS = struct.Struct("d")
 
 MOST = 16
 """Calls that a kernel remembers, and places of the arrays of each."""
@@ -49,7 +52,7 @@ def key_of(
             found += (type(x), x)
         elif type(x) is float:
             addresses.append(0)
-            found.append(x.hex())  # -0.0 is another argument than 0.0
+            found.append(_BITS.pack(x))  # -0.0 is another argument than 0.0, -nan than nan
         else:
             return None
     return tuple(found), tuple(addresses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..lang import index as ix
 from ..lang.dtypes import DType
@@ -13,7 +13,7 @@ from ..poly.expressions import Translator
 from ..poly.folding import Window
 from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
 from ..poly.looptree import Stage
-from ..poly.memory import LARGEST, SMALL, Memory
+from ..poly.memory import LARGEST, SMALL, STACK, Memory
 from ..poly.model import Model, output_sizes
 from ..poly.scantree import Scan, ScanAlloc, ScanKeep, ScanStage, walk
 from .ir import Buffer, BufferKind
@@ -95,7 +95,7 @@ def place(
             for c, dtype in enumerate(func.dtypes):
                 name = _component_name(model, func, c)
                 how, is_local = said.get(func, Memory()), func in local
-                kind = _kind(how, dtype, extents, is_local)
+                kind = _kind(how, dtype, extents, is_local, storage.values())
                 storage[func, c] = Buffer(name, dtype, extents, origin, kind, fold=fold, memory=how)
     for table in program.consts:
         assert table.extents is not None
@@ -103,12 +103,18 @@ def place(
     return storage
 
 
-def _kind(how: Memory, dtype: DType, extents: Sequence[Node], is_local: bool) -> BufferKind:
-    """On the stack, if it is asked for, or small; else among all scratch memory."""
+def _kind(
+    how: Memory, dtype: DType, extents: Sequence[Node], is_local: bool, others: Iterable[Buffer]
+) -> BufferKind:
+    """On the stack, if it is asked for, or small and others leave some; else among all scratch
+    memory."""
     if not is_local or how.place == "heap":
         return "scratch"
     bytes = how.bytes(dtype, extents)
-    most = SMALL if how.place == "auto" else LARGEST
+    most = LARGEST
+    if how.place == "auto":
+        taken = (b.memory.bytes(b.dtype, b.extents) or 0 for b in others if b.kind == "stack")
+        most = min(SMALL, STACK - sum(taken))
     return "scratch" if bytes is None or bytes > most else "stack"
 
 
@@ -123,7 +129,7 @@ def kept_storage(model: Model, nests: Sequence[Scan], memory: Mapping[Func, Memo
         for c, dtype in enumerate(func.dtypes):
             part = f"{name}.kept" if len(func.dtypes) == 1 else f"{name}.kept.{c}"
             how = memory.get(func, Memory())
-            kind = _kind(how, dtype, extents, True)
+            kind = _kind(how, dtype, extents, True, made.values())
             made[name, c] = Buffer(part, dtype, extents, origin, kind, memory=how)
     return made
 

@@ -113,7 +113,33 @@ class Domains:
             domain = domain.intersect(found.set)
             if not found.exact:
                 guard = conjunction(guard, where)
+        self._check_bounds_last(d, frame, domain)
         return self._statement(d, self._name(d), frame, domain.coalesce(), guard, data)
+
+    def _check_bounds_last(self, d: Definition, frame: Frame, domain: Set) -> None:
+        """Refuses bounds that are read from what the update itself may change before the loop
+        between them ends: each instance would see other ones.
+
+        { x -> y : x and y are in one run of the loop over r, and y writes what its bounds read }
+        """
+        for r in d.rvars:
+            for n in postorder(r.lo, r.hi):
+                if isinstance(n, Read) and n.tensor is d.func:
+                    run = Map.universe(frame.space.map_from_set())
+                    for k in range(frame.dims.index(r.name)):
+                        run = run.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+                    read, written = (
+                        access_relation(frame, x).map.intersect_domain(domain)
+                        for x in (n.index, d.lhs)
+                    )
+                    met = read.apply_range(written.reverse()).intersect(run)
+                    if not met.intersect_params(self.model.context).is_empty():
+                        raise LanguageError(
+                            f"the bounds of {r.name} read {expr_text(n)}, which {self._name(d)} "
+                            f"may change before the loop over {r.name} ends",
+                            where=d.span,
+                            hint="read a copy: another Func, or .initial of an InOut",
+                        )
 
     def _rvar_range(self, d: Definition, r: RVar, frame: Frame, outer: Set) -> Set:
         """{ lo <= r < hi }, for all values that bounds read from data may have."""

@@ -17,7 +17,10 @@ PLACES: tuple[Place, ...] = ("auto", "heap", "stack", "register")
 WHERE = {"heap": "on the heap", "stack": "on the stack", "register": "in registers"}
 
 SMALL, LARGEST = 16 << 10, 256 << 10
-"""Bytes: what lies on the stack without being asked to, and the most that may."""
+"""Bytes of a Func: what lies on the stack without being asked to, and the most that may."""
+
+STACK = 512 << 10
+"""Bytes of all Funcs that lie there, either way. Some exist three times, for tiles at borders."""
 
 
 @dataclass(frozen=True, slots=True)

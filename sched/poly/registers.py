@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..lang.nodes import Node, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func
 from .folding import Window
-from .memory import LARGEST, WHERE, Memory
+from .memory import LARGEST, STACK, WHERE, Memory
 from .refusals import Fault
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 
@@ -34,17 +34,33 @@ def fault(
             wrong = _no_room(room, how, folds) or _addressed(room, how)
             if wrong is not None:
                 return wrong
-    return None
+    return next((x for nest in nests if (x := _all_together(nest, memory, folds))), None)
+
+
+def _all_together(
+    nest: Scan, memory: Mapping[Func, Memory], folds: Mapping[Func, Window]
+) -> Fault | None:
+    """Funcs of one nest, each of which would fit."""
+    needed: dict[Func, int] = {}
+    for x in walk(nest):
+        if isinstance(x, (ScanAlloc, ScanKeep)):
+            how = memory.get(x.func)
+            if how is not None and how.place in ("stack", "register"):
+                needed[x.func] = max(needed.get(x.func, 0), _bytes(x, how, folds) or 0)
+    total = sum(needed.values())
+    if total <= STACK:
+        return None
+    return (
+        f"{', '.join(f.name for f in needed)} take {total} bytes together, and no more than "
+        f"{STACK} can be stored {WHERE['stack']}",
+        "loops further inside, smaller tiles, or some of them on the heap",
+    )
 
 
 def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> Fault | None:
     """Storage whose size is not known when compiling, or too large."""
-    func, extents = room.func, list(room.extents)
-    if isinstance(room, ScanAlloc) and func in folds:
-        extents[folds[func].axis] = integer(folds[func].planes)
-    needed = [how.bytes(t, extents) for t in func.dtypes]
-    bytes = sum(n for n in needed if n is not None)
-    if None in needed:
+    func, bytes = room.func, _bytes(room, how, folds)
+    if bytes is None:
         return (
             f"the extents of {func.name} are not constant: it cannot be stored {WHERE[how.place]}",
             "split the loops around it by constant factors",
@@ -56,6 +72,15 @@ def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Windo
             "a loop further inside, or smaller tiles",
         )
     return None
+
+
+def _bytes(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> int | None:
+    """How much memory it takes, where that is a constant."""
+    func, extents = room.func, list(room.extents)
+    if isinstance(room, ScanAlloc) and func in folds:
+        extents[folds[func].axis] = integer(folds[func].planes)
+    needed = [how.bytes(t, extents) for t in func.dtypes]
+    return None if None in needed else sum(n for n in needed if n is not None)
 
 
 def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:

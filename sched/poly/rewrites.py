@@ -240,7 +240,7 @@ def _neutral(d: Definition, t: DType) -> bool | int | float:
     }  # fmt: skip
     value = table[d.op]
     if t.is_bool:
-        return {"and": True, "min": True}.get(d.op, False)
+        return d.op in ("and", "min", "mul")
     if d.op == "and":
         return -1 if t.min < 0 else t.max
     return float(value) if t.is_float else value

@@ -169,3 +169,28 @@ def test_not_where_another_store_may_be_in_between() -> None:
         wanted[t_] += wanted[t_ - 1]
         wanted[t_ // 2] += wanted[t_ - 2]
     assert found.tolist() == wanted.tolist()
+
+
+def test_elements_that_what_the_loop_changes_says() -> None:
+    """The row before has the same index in the source, but another one in memory."""
+    x, c = ps.InOut("x", ps.int64, (n, 4)), ps.InOut("c", ps.int64, (1,))
+    with ps.sequential("t", 1, n) as t:
+        x[t, ps.clip(c[0], 0, 3)] = x[t - 1, ps.clip(c[0], 0, 3)] + 1
+        c[0] = t % 4
+    check(ps.Schedule(x), sizes={"n": 9})
+    x, c = ps.InOut("x", ps.int64, (n, 4)), ps.InOut("c", ps.int64, (1,))
+    with ps.sequential("t", 1, n) as t:
+        x[t, ps.clip(c[0], 0, 2) + 1] = 7
+        x[t, ps.clip(c[0], 0, 2)] = x[t - 1, ps.clip(c[0], 0, 2)] + 100
+        c[0] += 1
+    check(ps.Schedule(x), sizes={"n": 9})
+
+
+def test_bounds_that_were_read_from_what_is_changed() -> None:
+    """They are read once, where the loop begins."""
+    x = ps.InOut("x", ps.int32, (n,))
+    r = ps.RVar("r", 1, ps.clip(x.initial[1], 1, n))
+    x[r] = x[r - 1] + 1
+    given = np.array([2, *[9] * 9], np.int32)
+    for s in (ps.Schedule(x), ps.Schedule.default(x)):
+        assert s.compile()(x=given.copy()).tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 9]

@@ -297,3 +297,15 @@ def test_reads_keep_their_conditions_where_storage_is_local(loop: str) -> None:
     schedule["f"].compute_at(g, loop)
     for size in (1, 2, 3, 6):
         check(schedule, a=numbers(size + 4))
+
+
+@pytest.mark.parametrize("size", [4, 5, 7])
+def test_lanes_that_do_not_run_need_no_condition(size: int) -> None:
+    x = ps.Input("x", ps.int32, (n,))
+    r = ps.RVar("r", 0, n, where=lambda r: x[r] > 1)
+    f = ps.Func("f", (n,))
+    f[i] = 1
+    f[r] += x[r]
+    s = ps.Schedule(f)
+    s["f"].update(0).vectorize("r", 4)
+    check(s, x=np.arange(size, dtype=np.int32))

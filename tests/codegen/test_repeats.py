@@ -216,3 +216,11 @@ def test_counts_divisions_by_zero_each_time() -> None:
     for _ in range(2):
         with pytest.raises(ps.CallValueError, match="1 integer division by zero"):
             kernel(a, out=out)
+
+
+def test_the_bits_of_a_scalar_are_what_counts() -> None:
+    p, f = ps.Param("p", ps.float64), ps.Func("f", (n,))
+    f[i] = ps.bitcast(ps.int64, p)
+    kernel = ps.Schedule(f).compile()
+    for value in (float("nan"), -float("nan"), 0.0, -0.0, float("nan")):
+        assert kernel(n=1, p=value).tolist() == [np.float64(value).view(np.int64)]

@@ -385,3 +385,20 @@ def test_what_follows_each_other_where_data_say(dtype: ps.DType, lanes: int) -> 
             "table": rng.integers(0, 100, (rows, 11)).astype(dtype.numpy),
         }
         assert np.array_equal(s.compile()(**data), ps.interpret(f, **data))
+
+
+def test_where_a_condition_holds_for_all_lanes_and_where_it_does_not() -> None:
+    """What is loaded inside of a branch, here where lanes are, is not known behind it."""
+    x = ps.Input("x", ps.int32, (n,), range=(0, 16))
+    y, z = (ps.Input(name, ps.float32, (n, 32)) for name in "yz")
+    g, f = ps.Func("g"), ps.Func("f", (n, 16))
+    g[i] = x[i] + 1
+    at = ps.clip(g[i], 0, 16) + j
+    f[i, j] = z[i, at] + ps.select(i >= 1, y[i - 1, at], 0.0) + ps.select(i >= 2, y[i - 2, at], 1.0)
+    s = ps.Schedule(f)
+    s[g].compute_root()
+    s[f].vectorize(j, 16)
+    rng = np.random.default_rng(0)
+    given = {"x": rng.integers(0, 16, 5).astype(np.int32)}
+    given |= {name: rng.random((5, 32), np.float32) for name in "yz"}
+    assert np.array_equal(s.compile()(**given), ps.interpret(f, **given))

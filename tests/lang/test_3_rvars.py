@@ -203,6 +203,26 @@ def test_3_5_bounds_read_from_data_of_which_nothing_is_known_are_refused():
         ps.Schedule(f)
 
 
+def test_3_5_bounds_that_their_own_update_may_change_are_refused():
+    """They are read where the loop begins, and the second instance would see others."""
+    b = ps.InOut("b", ps.int32, (n,))
+    r = ps.RVar("r", 1, ps.clip(b[1], 1, n))
+    b[r] = b[r] - 8  # here
+    with refused("the bounds of r read b[1], which b.update(0) may change before the loop over r",
+                 hint=".initial of an InOut", marked=True):  # fmt: skip
+        ps.Schedule(b)
+
+
+def test_3_5_bounds_that_earlier_loops_of_their_update_change():
+    b, k = ps.InOut("b", ps.int32, (n,)), ps.RVar("k", 1, n)
+    r = ps.RVar("r", k, ps.clip(b[k - 1], k, n))
+    b[r] += 1 + 0 * k
+    given = np.array([3, 1, 4, 1, 5], np.int32)
+    wanted = [3, 2, 5, 2, 6]
+    assert ps.interpret(b, b=given.copy()).tolist() == wanted
+    assert ps.Schedule(b).compile()(b=given.copy()).tolist() == wanted
+
+
 def test_3_5_an_rvar_with_a_var_of_no_place():
     f = ps.Func("f", (n,))
     f[i] = 0

@@ -15,7 +15,7 @@ import polysched as ps
 from polysched.codegen.check import check
 from polysched.codegen.ir import Buffer
 from polysched.codegen.text import module_text
-from polysched.poly.memory import LARGEST
+from polysched.poly.memory import LARGEST, STACK
 
 from .directives.cases import i, j, m, n, product
 from .directives.support import listed, refused, same
@@ -285,6 +285,45 @@ def test_refuses_too_much() -> None:
     s["g"].compute_at("f", "jo")
     with refused(s, f"g takes {401 * 800 * 8} bytes, and no more than {LARGEST} can be stored"):
         s["g"].store_in("stack")
+
+
+def test_refuses_too_much_together() -> None:
+    """Each would fit."""
+    x, f = ps.Input("x", ps.int32, (n, 50_000)), ps.Func("f", (n, 50_000))
+    a, b, c = (ps.Func(name) for name in "abc")
+    a[i, j] = x[i, 49_999 - j] + 1
+    b[i, j] = a[i, 49_999 - j] + 1
+    c[i, j] = b[i, 49_999 - j] + 1
+    f[i, j] = c[i, 49_999 - j]
+    s = ps.Schedule(f)
+    for func in (a, b, c):
+        s[func].compute_at(f, i)
+    s[a].store_in("stack")
+    s[b].store_in("stack")
+    with refused(
+        s, f"take {3 * 50_000 * 4} bytes together, and no more than {STACK} can be stored on the",
+        hint="some of them on the heap", status="malformed",
+    ):  # fmt: skip
+        s[c].store_in("stack")
+    same(s, over=(0, 2))
+
+
+def test_small_storage_is_on_the_stack_as_long_as_there_is_room() -> None:
+    x, f = ps.Input("x", ps.int32, (n, 4000)), ps.Func("f", (n, 4000))
+    last: ps.Input | ps.Func = x
+    funcs = []
+    for k in range(40):
+        g = ps.Func(f"g{k}")
+        g[i, j] = last[i, 3999 - j] + 1
+        last = g
+        funcs.append(g)
+    f[i, j] = last[i, j]
+    s = ps.Schedule(f)
+    for g in funcs:
+        s[g].compute_at(f, i)
+    kinds = [b.kind for b in s.compile()._lowered.module.buffers if b.name.startswith("g")]
+    assert kinds.count("stack") == STACK // 16_000
+    assert kinds.count("scratch") == 40 - STACK // 16_000
 
 
 def test_refuses_too_much_in_multiples() -> None:

@@ -42,6 +42,14 @@ class Evaluator:
         yield
         self._scopes.pop()
 
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """The same in the middle of a statement, of which nothing is stored before it ends."""
+        before = dict(self._statement)
+        with self.scope():
+            yield
+        self._statement = before
+
     def bind(self, symbol: Node, value: Value) -> None:
         """Gives a loop variable its value in the current scope."""
         self._scopes[-1][symbol] = value

@@ -189,12 +189,11 @@ class _Loads:
         if self.vectors.varies(guard):
             return self._masked(self.vectors.known(guard))
         b = self.builder
-        # Where the element is depends on nothing that is loaded inside of the branch.
         holds = self.vectors.scalar(guard)
         before, inside, after = b.block, b.label("load"), b.label("loaded")
         b.branch(holds, inside, after)
         b.start(inside)
-        with self.vectors.evaluator.scope():
+        with self.vectors.evaluator.branch():
             value = self._unmasked()
         last = b.block
         b.jump(after)

@@ -11,7 +11,7 @@ not wait for memory. The first iterations, which have none before them, read A.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...lang import index as ix
@@ -75,6 +75,12 @@ class _Carrier:
         stores = tuple(s for _, s in parts if s is not None)
         nodes = postorder(*expressions(Stores(stores)))
         loads = [n for n in nodes if isinstance(n, Load)]
+        # Where an element is may depend on what the loop changes, and then it is another one.
+        steady = _steady(frozenset(s.buffer for s in stores))
+        ends = (loop.lo, loop.hi)
+        if not all(map(steady, (*ends, *(x for s in stores for x in s.index)))):
+            return loop
+        loads = [n for n in loads if all(map(steady, n.index))]
         kept: dict[Store, int] = {}
         values: dict[Load, tuple[Store, int]] = {}
         for load in loads:
@@ -123,6 +129,13 @@ def _only_stores(body: Stmt) -> Parts:
             return ()
         found.append((part, store))
     return tuple(found)
+
+
+def _steady(changed: frozenset[Buffer]) -> Callable[[Node], bool]:
+    """Whether an expression does not read what is stored in some buffers."""
+    return lambda root: (
+        not any(isinstance(n, Load) and n.buffer in changed for n in postorder(root))
+    )
 
 
 def _stored_before(load: Load, stores: tuple[Store, ...], var: Var) -> tuple[Store, int] | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder
 from ..inequalities import is_small
-from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt
+from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
 from ..linear import expanded
 from ..rewrite import map_statements, map_tree_expressions
 from ..simplify import TRUE, assuming, chosen, conjuncts, general
@@ -60,6 +60,10 @@ class _Splitter:
                 return stmt
 
     def _split(self, loop: For) -> Stmt:
+        changed = {s.buffer for x in walk(loop.body) if isinstance(x, Stores) for s in x.stores}
+        ends = postorder(loop.lo, loop.hi)
+        if any(isinstance(n, Load) and n.buffer in changed for n in ends):
+            return loop  # they are what they are where it begins
         found = _Stretch([], [])
         known = []
         for condition in dict.fromkeys(_conditions(loop.body)):

@@ -334,3 +334,39 @@ def test_refuses_parts_of_less_than_there_is_afterwards() -> None:
     s["f.sum0.update(0)"].reassociate().peel("i", last=3)
     with refused(s, "would compute more than the parts", hint="then peel", status="malformed"):
         s["f.sum0.update(0)"].rfactor("r")
+
+
+@pytest.mark.parametrize("op", ["mul", "and", "add", "or", "xor"])
+def test_of_truths(op: str) -> None:
+    """A product of bools is true where all are."""
+    x, k = ps.Input("x", ps.int32, (n, m)), ps.RVar("k", 0, m)
+    f = ps.Func("f", (n,), ps.bool_)
+    f[i] = op in ("mul", "and")
+    value = x[i, k] > -5
+    match op:
+        case "mul":
+            f[i] *= value
+        case "and":
+            f[i] &= value
+        case "add":
+            f[i] += value
+        case "or":
+            f[i] |= value
+        case _:
+            f[i] ^= value
+    s = ps.Schedule(f)
+    s["f"].update(0).rfactor("k")
+    judged(s, n=3, m=4)
+    same(s)
+
+
+def test_partial_results_are_added_at_once() -> None:
+    x, k = ps.Input("x", ps.int32, (n,)), ps.RVar("k", 0, n)
+    f = ps.Func("f", ())
+    f[()] = 7
+    f[()] += x[k]
+    s = ps.Schedule(f)
+    s["f"].update(0).rfactor("k")
+    s["f"].update(0).atomic().parallel("k")
+    judged(s, n=5)
+    same(s)
