@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from ...lang.nodes import Node, substitute
 from ..directives import loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
-from ..looptree import Keep, Loop, leaves, loops_of, produced
+from ..looptree import Alloc, Keep, Loop, leaves, loops_of, produced
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
@@ -182,6 +183,17 @@ class LoopEditor(BaseEditor):
                     "one inside of the other",
                     "accumulate at one loop",
                 )
+            holders = [node for _, node in path if isinstance(node, (Keep, Alloc))]
+            for outer, inner in itertools.combinations(holders, 2):
+                if (
+                    isinstance(outer, Keep)
+                    and isinstance(inner, Alloc)
+                    and outer.func is inner.func
+                ):
+                    raise self._malformed(
+                        f"{stage.name} would keep what is stored inside of that loop",
+                        f"a loop inside of where {inner.func.name} is stored, or store it outside",
+                    )
             depth = 0
             for _, node in path:
                 lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]

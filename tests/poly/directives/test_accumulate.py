@@ -519,3 +519,18 @@ def test_refuses_to_begin_where_data_say(loop: str) -> None:
         s[c].compute_at(u, loop)
     s[c].compute_at(u, i)
     judged(s, n=3, m=4)
+
+
+def test_refuses_to_keep_what_is_stored_inside() -> None:
+    """In loops that never run nothing else is wrong."""
+    x, f = ps.Input("x", ps.int64, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = ps.sum(x[i, ps.RVar("k", 0, m)] + j, ps.RVar("k", 0, m))
+    s = ps.Schedule(f)
+    s["f.sum0"].compute_at("f", j)
+    s["f"].peel(i, last=1)
+    s["f.last"].split(i, 3, tail="peel")
+    with refused(
+        s, "f.sum0.update(0).last would keep what is stored inside of that loop",
+        hint="a loop inside of where f.sum0 is stored", status="malformed",
+    ):  # fmt: skip
+        s["f.sum0.update(0).last"].accumulate_at("ii")
