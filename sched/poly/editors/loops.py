@@ -184,14 +184,10 @@ class LoopEditor(BaseEditor):
                     "accumulate at one loop",
                 )
             holders = [node for _, node in path if isinstance(node, (Keep, Alloc))]
-            for outer, inner in itertools.combinations(holders, 2):
-                if (
-                    isinstance(outer, Keep)
-                    and isinstance(inner, Alloc)
-                    and outer.func is inner.func
-                ):
+            for x, inner in itertools.combinations(holders, 2):
+                if isinstance(x, Keep) and isinstance(inner, Alloc) and x.func is inner.func:
                     raise self._malformed(
-                        f"{stage.name} would keep what is stored inside of that loop",
+                        f"{x.stage} would keep what is stored inside of that loop",
                         f"a loop inside of where {inner.func.name} is stored, or store it outside",
                     )
             depth = 0
