@@ -188,6 +188,7 @@ def test_a_tree_that_breaks_a_pair_is_not_obeyed() -> None:
     assert obeyed(Seq((Loop("y", (Loop("x", (Stage(s, (y, x)),)),)),)), [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [1, -1])
 def test_a_recurrence_inside_a_sequential_has_an_order_in_each_iteration(way: int) -> None:
     """A Func that is fresh in each iteration of the loop around."""

@@ -139,6 +139,7 @@ def test_back_to_the_root() -> None:
 
 
 # tiles ------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_overlapped_tiles() -> None:
     """Each tile of 4 by 4 computes the 6 by 4 elements that it reads, all tiles at once."""
     s = blur()
@@ -273,6 +274,7 @@ def jacobi() -> ps.Schedule:
     return ps.Schedule(g)
 
 
+@pytest.mark.slow
 def test_all_steps_of_a_block() -> None:
     """Each block of four computes 10, 8, 6 and 4 elements, fewer at the ends."""
     s = jacobi()
@@ -302,6 +304,7 @@ def test_a_running_maximum_slides() -> None:
     assert kept(s, n=100, m=10) == {"f": 10 * 8}
 
 
+@pytest.mark.slow
 def test_a_running_maximum_from_the_beginning_in_each_iteration() -> None:
     s = running_maximum()
     s["f"].compute_at("g", i).store_root()
@@ -340,6 +343,7 @@ def test_all_at_blocks_of_the_last() -> None:
     assert ran(s, n=8, m=5).total == 5 * (8 + 2 * (6 + 8 + 10 + 12))
 
 
+@pytest.mark.slow
 def test_in_different_blocks() -> None:
     """f0 in blocks of eight rows, f1 in blocks of four inside of them."""
     s = chain(3)

@@ -43,6 +43,7 @@ def test_windows_of_windows_in_a_loop_that_is_split_afterwards(tail: str) -> Non
     right(s, over=(0, 1, 3, 5, 9))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", ["auto", "guard"])
 def test_a_loop_that_was_split_before(tail: str) -> None:
     s = chain(2)
@@ -53,6 +54,7 @@ def test_a_loop_that_was_split_before(tail: str) -> None:
     assert kept(s, n=100, m=10) == {"f0": 6 * 10 * 8}
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_peeled() -> None:
     """Each part has a window of its own: two rows are computed again behind each cut."""
     s = chain(2)
@@ -105,6 +107,7 @@ def test_one_part_of_a_loop_is_made_parallel() -> None:
     assert kept(s, n=100, m=10) == {"f0": 3 * 10 * 8}
 
 
+@pytest.mark.slow
 def test_a_consumer_in_two_parts() -> None:
     s = chain(3)
     s["f1"].compute_at("f2", i).store_root()
@@ -148,6 +151,7 @@ def test_inner_loops_that_are_reordered() -> None:
     assert ran(s, n=6, m=5).again == 0
 
 
+@pytest.mark.slow
 def test_storage_at_a_loop_made_later() -> None:
     """f1 is stored for blocks of three rows, and slides in them."""
     s = chain(3)
@@ -161,6 +165,7 @@ def test_storage_at_a_loop_made_later() -> None:
 
 
 # loops of producers -----------------------------------------------------------------------------
+@pytest.mark.slow
 @TAILS
 @pytest.mark.parametrize("before", [False, True])
 def test_loops_of_the_producer_that_are_split(tail: str, before: bool) -> None:
@@ -175,6 +180,7 @@ def test_loops_of_the_producer_that_are_split(tail: str, before: bool) -> None:
     assert kept(s, n=100, m=10) == {"f0": 6 * 10 * 8}
 
 
+@pytest.mark.slow
 def test_a_producer_in_two_parts() -> None:
     s = chain(3)
     s["f1"].compute_at("f2", i).store_root()
@@ -224,6 +230,7 @@ def test_storage_for_two_loops_that_run_at_once() -> None:
     right(s, over=(0, 1, 3, 5, 9))
 
 
+@pytest.mark.slow
 def test_an_update_in_other_loops_than_its_definition() -> None:
     x, f, g = ps.Input("x", ps.int64, (n + 2, m)), ps.Func("f"), ps.Func("g", (n, m))
     f[i, j] = x[i, j] * 2
@@ -268,6 +275,7 @@ def test_written_down_and_read_back() -> None:
     assert names["s"] == s
 
 
+@pytest.mark.slow
 def test_a_variant_that_is_placed_by_itself() -> None:
     s = chain(2)
     s["f0"].compute_at("f1", i)

@@ -406,6 +406,7 @@ def test_a_loop_over_two_points() -> None:
     assert np.array_equal(found, np.ones((7, 7), np.int64))
 
 
+@pytest.mark.slow
 def test_storage_of_intricate_extents_has_room_for_all() -> None:
     """isl looked for the exact extent of a copy in skewed tiles of a wavefront, and gave up."""
     a, b = ps.Input("a", ps.float64, (n,)), ps.InOut("b", ps.float64, (n, m))

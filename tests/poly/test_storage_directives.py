@@ -203,6 +203,7 @@ def test_refuses_what_is_no_multiple() -> None:
 
 
 # places -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_small_local_storage_lies_on_the_stack_unless_it_shall_not() -> None:
     s = tiles()
     assert on_stack(s) == ["[40 x i64]"]
@@ -477,6 +478,7 @@ def test_a_row_ahead_where_the_loops_inside_begin() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_of_local_storage_inside_of_it_alone() -> None:
     s = tiles()
     s["f"].prefetch("g", "ji", 2)

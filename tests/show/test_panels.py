@@ -45,6 +45,7 @@ def test_marks_are_drawn_where_they_are(tmp_path: Path) -> None:
     assert not np.any((rows / height > 0.35) & (rows / height < 0.65))
 
 
+@pytest.mark.slow
 def test_no_window_and_no_state_are_left_behind(tmp_path: Path) -> None:
     save_panels(tmp_path / "one.png", [Panel(np.eye(4), "")])
     pyplot = sys.modules.get("matplotlib.pyplot")

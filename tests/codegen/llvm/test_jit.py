@@ -141,6 +141,7 @@ def test_text_optimised_and_assembly() -> None:
     assert compiled(kernel).object_code == code.object_code  # the same bytes each time
 
 
+@pytest.mark.slow
 def test_object_code_works_in_another_process() -> None:
     """As the disk cache will do it."""
     code = compiled(remainder())
@@ -186,6 +187,7 @@ def test_code_lives_as_long_as_its_owner() -> None:
         assert out.tolist() == [number, number + 1, number + 2, number + 3]
 
 
+@pytest.mark.slow
 def test_compiles_from_several_threads() -> None:
     def work(number: int) -> list[int]:
         kernel = plus(number)

@@ -172,6 +172,7 @@ def test_what_has_begun_inside_is_not_copied_in() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_in_the_first_block_of_a_sum() -> None:
     """Only where ko is 0 elements begin; the other blocks take what is there."""
     s, u = tiled()
@@ -194,6 +195,7 @@ def test_a_pure_definition_is_scheduled_there() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_written_down_and_read_back() -> None:
     s, u = tiled()
     u.accumulate_at("jo")

@@ -288,6 +288,7 @@ def test_lu_by_rows_may_be_tiled_one_way() -> None:
         other["a"].tile("k", "r", 4, 4)
 
 
+@pytest.mark.slow
 def test_right_looking_lu_is_split_into_a_panel_and_the_rest() -> None:
     k, c = ps.vars("k c")
     s = ps.Schedule(lu())
@@ -324,6 +325,7 @@ def test_floyd_warshall_is_tiled_inside_of_its_steps_only() -> None:
         other["d"].parallel("r")
 
 
+@pytest.mark.slow
 def test_nussinov_is_tiled_along_its_diagonals() -> None:
     s = ps.Schedule(nussinov())
     s["N"].tile("i.down", "j", 4, 4)

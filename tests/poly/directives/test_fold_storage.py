@@ -172,6 +172,7 @@ def test_refuses_what_makes_a_fold_wrong_later() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_refuses_a_parallel_loop_later_at_its_line() -> None:
     s = row_by_row()
     s["f"].fold_storage(0, 1)

@@ -70,6 +70,7 @@ def test_what_is_inlined_stays_so_whatever_the_rule_says() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_written_down_and_read_back() -> None:
     f = blur()
     s = ps.Schedule(f)
@@ -136,6 +137,7 @@ def test_one_func_two_placements() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_clone_takes_the_region_of_its_reader() -> None:
     s, g = pair()
     s[g].clone_in("b")
@@ -143,6 +145,7 @@ def test_a_clone_takes_the_region_of_its_reader() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_clones_for_all_readers() -> None:
     """Nothing is left for the Func itself."""
     s, g = pair()
@@ -185,6 +188,7 @@ def test_a_clone_is_inlined_for_its_reader_alone() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_clone_that_was_inlined_is_computed_again() -> None:
     s, g = pair()
     clone = s[g].clone_in("b")
@@ -237,6 +241,7 @@ def test_refuses_to_inline_into_an_extern_stage() -> None:
         s[clone].compute_inline()
 
 
+@pytest.mark.slow
 def test_clones_are_written_down_and_read_back() -> None:
     s, g = pair()
     s[g].clone_in("b")

@@ -48,6 +48,7 @@ def test_a_histogram_by_blocks_of_rows() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_partial_results_in_the_loop_of_the_blocks() -> None:
     """Begun, accumulated and merged block by block, with storage for one."""
     s, partial = rows()
@@ -58,6 +59,7 @@ def test_partial_results_in_the_loop_of_the_blocks() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_merged_in_vectors() -> None:
     s, partial = rows()
     s["H.update(0)"].reorder("ro", i).vectorize(i, 16)
@@ -179,6 +181,7 @@ def test_inline_reductions(which: str) -> None:
     same(s, over=(0, 1, 4, 7))
 
 
+@pytest.mark.slow
 def test_twice_in_a_row() -> None:
     s, partial = rows()
     second = s[partial].update(0).rfactor("q")
@@ -187,6 +190,7 @@ def test_twice_in_a_row() -> None:
     same(s, over=(0, 1, 5))
 
 
+@pytest.mark.slow
 def test_behind_a_loop_taken_apart_all_parts_are_merged() -> None:
     s = ps.Schedule(histogram())
     s["H"].update(0).peel("r", first=1, last=2)
@@ -246,6 +250,7 @@ def test_argmax_of_other_types(dtype: ps.DType) -> None:
     same(s, over=(0, 1, 4, 9))
 
 
+@pytest.mark.slow
 def test_argmax_taken_apart_before() -> None:
     """The parts of a stage share the partial results."""
     s = ps.Schedule(best())

@@ -102,6 +102,7 @@ def test_a_copy_is_made_once_an_iteration() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_layout_of_one_loop() -> None:
     """A is needed at one k only, which the loops around tell."""
     s = ps.Schedule(product())
@@ -112,6 +113,7 @@ def test_a_layout_of_one_loop() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_copy() -> None:
     s = packed()
     s["C.update(0)"].stage("B.jo", at="k")
@@ -144,6 +146,7 @@ def test_of_a_tuple_all_parts_are_copied() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_written_down_and_read_back() -> None:
     s = packed()
     v = s.specialize(m >= 64)
