@@ -76,6 +76,7 @@ def sum_of_many() -> ps.Func:
 PROGRAMS = (running, backwards, fibonacci, far, sometimes, below, sum_of_many)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 3])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_same_bits(program: Program, rows: int) -> None:
@@ -107,6 +108,7 @@ def test_what_is_far_back_is_read(program: Program) -> None:
     assert "carried" not in listing(ps.Schedule(program()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [running, fibonacci, far])
 def test_several_elements_in_each_iteration(program: Program) -> None:
     s = ps.Schedule(program())

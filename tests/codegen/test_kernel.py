@@ -206,6 +206,7 @@ def test_an_update_guarded_by_data() -> None:
     assert f(data) == 8
 
 
+@pytest.mark.slow
 def test_scratch_is_shared_by_stages_that_do_not_overlap_in_time() -> None:
     from polysched.codegen.arena import plan
     from polysched.codegen.kernel import Kernel

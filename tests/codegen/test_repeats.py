@@ -108,6 +108,7 @@ def test_new_arrays_of_known_shapes() -> None:
     assert all(len(call.apart) <= repeats.MOST for call in kernel._repeats.values())
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_alive() -> None:
     kernel, x, out = scaled(), np.ones(9, "f4"), np.empty(9, "f4")
     kernel(x, a=1.0, out=out)

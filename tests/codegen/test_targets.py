@@ -93,6 +93,7 @@ def _until_branch(lines: list[str]) -> list[str]:
     return lines[: next(ends, len(lines))]
 
 
+@pytest.mark.slow
 def test_arm_keeps_the_tile_in_registers() -> None:
     """4 rows of two vectors of 4: 8 products, 2 loads of vectors, 4 of single elements."""
     inner = _inner(assembly(product(4), aarch64()), r"fmla\tv")
@@ -101,6 +102,7 @@ def test_arm_keeps_the_tile_in_registers() -> None:
     assert not [x for x in inner if "[sp" in x], "no spills"
 
 
+@pytest.mark.slow
 def test_x86_keeps_the_tile_in_registers() -> None:
     """4 rows of two vectors of 8: 8 products, 2 loads of vectors, 4 broadcasts."""
     inner = _inner(assembly(product(8), x86_64_v3()), r"vfmadd\w+ps\t.*%ymm")

@@ -149,6 +149,7 @@ def test_all_dependences(build: Callable[[], ps.Func]) -> None:
     assert all(d.exact for d in found)
 
 
+@pytest.mark.slow
 def test_pieces_of_what_is_needed_do_not_multiply() -> None:
     """isl's analysis of the nine pieces of f2 took half a minute; of their hull, 10 ms."""
     n, m = ps.sizes("n m")

@@ -114,6 +114,7 @@ def test_storage_of_each_part_of_a_loop() -> None:
 
 
 # counts -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_counts_are_what_runs(k: int) -> None:
     """At the sizes that are named, the loops run as many instances as were counted."""

@@ -50,6 +50,7 @@ def test_fused_rows_of_vectors_are_contiguous() -> None:
     assert "scatter" not in text
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.integers(1, 5), min_size=1, max_size=3),

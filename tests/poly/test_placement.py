@@ -12,6 +12,7 @@ from .placing import blur, chain, i, j, kept, m, n, ran, right, scans, t
 
 
 # rows -------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_in_each_iteration() -> None:
     """Three rows for each row of the output."""
     s = blur()
@@ -42,6 +43,7 @@ def test_the_handle_of_a_loop() -> None:
     assert str(s) == str(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", ["root", "outer"])
 def test_a_window_that_slides(store: str) -> None:
     """Each row once, and three are kept, where the storage outlives the iteration."""
@@ -78,6 +80,7 @@ def test_the_listing_of_a_window_that_slides() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_parallel_loop_does_not_slide() -> None:
     """Its iterations have storage of their own, and compute all that they need."""
     s = blur()
@@ -122,6 +125,7 @@ def test_a_window_of_many_planes() -> None:
     assert kept(s, n=100, m=10) == {"f0": 18 * 10 * 8}
 
 
+@pytest.mark.slow
 def test_more_planes_than_are_needed() -> None:
     s = blur()
     s["bx"].compute_at("by", i).store_root().fold_storage(0, 4)
@@ -153,6 +157,7 @@ def test_overlapped_tiles() -> None:
     assert kept(s, n=100, m=100) == {"bx": 6 * 4 * 4}
 
 
+@pytest.mark.slow
 def test_sums_of_rows_in_tiles_with_storage_of_their_own() -> None:
     s = scans(2)
     s["f"].split(i, 4)
@@ -162,6 +167,7 @@ def test_sums_of_rows_in_tiles_with_storage_of_their_own() -> None:
     assert ran(s, n=8, m=5).total == 8 * 5 + 2 * 6 * (5 + 4)
 
 
+@pytest.mark.slow
 def test_sums_of_rows_share_a_buffer_where_no_two_tiles_need_a_row() -> None:
     s = scans(0)
     s["f"].split(i, 4)
@@ -171,6 +177,7 @@ def test_sums_of_rows_share_a_buffer_where_no_two_tiles_need_a_row() -> None:
     assert ran(s, n=8, m=5).again == 0
 
 
+@pytest.mark.slow
 def test_sums_of_rows_do_not_slide() -> None:
     """An update that is not of one element runs anew in each tile, in the same four rows."""
     s = scans(2)
@@ -182,6 +189,7 @@ def test_sums_of_rows_do_not_slide() -> None:
 
 
 # shapes -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_triangle() -> None:
     """Row i of the triangle, and column i: 2 * i + 1 elements."""
     x, f, g = ps.Input("x", ps.int64, (n, n)), ps.Func("f"), ps.Func("g", (n,), ps.int64)

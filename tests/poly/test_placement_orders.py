@@ -128,6 +128,7 @@ def test_a_consumer_in_two_loops_of_rows() -> None:
     assert ran(s, n=6, m=3).again == 0
 
 
+@pytest.mark.slow
 def test_tiled_after_and_before() -> None:
     """compute_at, then split what is inside; or tile, then compute_at: the same instances."""
     s, other = blur(), blur()
@@ -142,6 +143,7 @@ def test_tiled_after_and_before() -> None:
     assert ran(s, n=8, m=8) == ran(other, n=8, m=8)
 
 
+@pytest.mark.slow
 def test_inner_loops_that_are_reordered() -> None:
     s = blur()
     s["bx"].compute_at("by", i).store_root()
@@ -286,6 +288,7 @@ def test_a_variant_that_is_placed_by_itself() -> None:
     assert "keeps" not in str(s)
 
 
+@pytest.mark.slow
 def test_a_batch_is_proven_at_its_end() -> None:
     """Storage that would be written at once, until it is moved inside."""
     s = scans(2)

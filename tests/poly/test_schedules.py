@@ -199,6 +199,7 @@ def test_handles_work_on_copies() -> None:
 
 
 # values -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_copies_are_independent() -> None:
     s = ps.Schedule(plane())
     t = s.copy()
@@ -256,6 +257,7 @@ def every_directive() -> tuple[Any, ps.Schedule]:
     return (a, b, c), s
 
 
+@pytest.mark.slow
 def test_source_makes_an_equal_schedule() -> None:
     outputs, s = every_directive()
     a, b, c = outputs
@@ -265,6 +267,7 @@ def test_source_makes_an_equal_schedule() -> None:
     assert str(names["s"]) == str(s)
 
 
+@pytest.mark.slow
 def test_json_and_back() -> None:
     outputs, s = every_directive()
     back = ps.Schedule.from_json(outputs, s.to_json())

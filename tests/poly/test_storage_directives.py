@@ -126,6 +126,7 @@ def test_axes_by_number_and_the_last_order_counts() -> None:
     assert "stores g as [i, j]" in lines(s)
 
 
+@pytest.mark.slow
 def test_three_axes() -> None:
     x, k = ps.Input("x", ps.int64, (n, m, 3)), ps.vars("k")
     g, f = ps.Func("g", (n, m, 3)), ps.Func("f", (n, m))
@@ -162,6 +163,7 @@ def test_refuses_a_var_of_no_axis() -> None:
 
 
 # multiples --------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_whole_vectors() -> None:
     s = rows()
     assert scratch(s, n=10, m=13) == [11 * 13 * 8]
@@ -180,6 +182,7 @@ def test_multiples_of_two_axes_in_another_order() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_of_local_storage() -> None:
     s = tiles()
     assert on_stack(s) == ["[40 x i64]"]
@@ -218,6 +221,7 @@ def test_small_local_storage_lies_on_the_stack_unless_it_shall_not() -> None:
     assert not any(x.startswith("stores") for x in lines(s))
 
 
+@pytest.mark.slow
 def test_storage_of_a_thread_that_is_larger_when_asked_for() -> None:
     s = rows()
     s["f"].tile(i, j, 32, 128)
@@ -309,6 +313,7 @@ def test_refuses_too_much_together() -> None:
         s[c].store_in("stack")
 
 
+@pytest.mark.slow
 def test_small_storage_is_on_the_stack_as_long_as_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -374,6 +379,7 @@ def test_a_tile_in_registers() -> None:
     same(s, over=(0, 1, 2, 5, 9))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads x86 assembly")
 def test_no_memory_of_the_stack_in_the_inner_loop() -> None:
     """LLVM keeps what has an address for each element known when compiling."""
@@ -424,6 +430,7 @@ def test_results_past_the_caches() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_pieces_of_a_stage_are_streamed_too() -> None:
     s = rows()
     s["f"].stream().split(j, 8, tail="peel")

@@ -131,6 +131,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_memory_outside_is_not_touched(case: str) -> None:
     code = f"from codegen.llvm import test_guards; test_guards.CASES[{case!r}](); print('done')"

@@ -94,6 +94,7 @@ def test_undefined_symbols_are_found_before_linking(capfd: pytest.CaptureFixture
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_failures_may_be_garbage() -> None:
     """LLVM's objects are disposed of in the right order, whatever holds on to the traceback."""
     for _ in range(20):
@@ -174,6 +175,7 @@ except RuntimeError as error:
     assert (done.returncode, done.stdout.splitlines()) == (0, lines), done.stderr
 
 
+@pytest.mark.slow
 def test_code_lives_as_long_as_its_owner() -> None:
     """Other modules of the same name come and go."""
     kept = {number: compiled(plus(number)) for number in range(5)}

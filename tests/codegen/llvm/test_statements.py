@@ -135,6 +135,7 @@ def test_a_load_whose_guard_fails_is_zero(dtype: object) -> None:
     assert got.tolist() == [1, 1, 0, 0]
 
 
+@pytest.mark.slow
 def test_deep_expressions() -> None:
     """Three thousand operators on top of each other: nothing recurses."""
     out = out_buffer()

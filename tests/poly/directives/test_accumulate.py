@@ -31,6 +31,7 @@ def tiled(dtype: ps.DType = ps.float32) -> tuple[ps.Schedule, StageHandle]:
 
 
 # accumulate_at ------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_tile_is_kept() -> None:
     s, u = tiled()
     u.accumulate_at("jo")
@@ -141,6 +142,7 @@ def test_one_row_of_a_sum_of_columns() -> None:
 
 
 # a pure definition inside of its update -----------------------------------------------------------
+@pytest.mark.slow
 def test_elements_begin_where_they_are_updated_first() -> None:
     s, u = tiled()
     s["C"].compute_at(u, "jo")

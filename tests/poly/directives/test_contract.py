@@ -85,6 +85,7 @@ def test_jacobi_may_not_be_interchanged() -> None:
     assert witness(errors[0]) == ({"T": 2, "n": 2}, (0, 1), (1, 0))
 
 
+@pytest.mark.slow
 def test_space_inside_of_time_is_parallel_and_a_vector() -> None:
     s = ps.Schedule(jacobi())
     s["f"].parallel(i, 8).vectorize("ii", 4)

@@ -36,6 +36,7 @@ def test_inlines_into_each_read() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_takes_out_again_what_is_inlined() -> None:
     """Once inlined by the rule, and once by a directive; both at a loop of their reader."""
     s = ps.Schedule(blur())
@@ -50,6 +51,7 @@ def test_takes_out_again_what_is_inlined() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_keeps_the_loops_of_all_others() -> None:
     s = ps.Schedule(blur())
     s["f"].tile(i, j, 4, 8)
@@ -124,6 +126,7 @@ def test_refuses_what_others_are_computed_at_in_pieces() -> None:
 
 
 # clone_in -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_one_func_two_placements() -> None:
     s, g = pair()
     clone = s[g].clone_in(s["b"])
@@ -155,6 +158,7 @@ def test_clones_for_all_readers() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_clones_have_updates_too() -> None:
     s = ps.Schedule(norms())
     clone = s["b"].clone_in("low")
@@ -164,6 +168,7 @@ def test_clones_have_updates_too() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_clone_is_inlined_for_its_reader_alone() -> None:
     s, g = pair()
     clone = s[g].clone_in("b")
@@ -253,6 +258,7 @@ def test_clones_are_written_down_and_read_back() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_names_of_what_is_added_are_their_own() -> None:
     """A second copy of the same tensor at a loop of the same name."""
     s, g = pair()

@@ -71,6 +71,7 @@ def test_iterations_beyond_the_end_are_counted() -> None:
     assert report.counts["beyond"] == (2 * 4 * 1 * 8 - 5 * 7) * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(1, 17, 5), (17, 1, 5), (1, 1, 1), (4, 8, 3), (5, 9, 0)])
 def test_a_row_a_column_and_a_multiple(sizes: tuple[int, int, int]) -> None:
     s = whole_tiles()

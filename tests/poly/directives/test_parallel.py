@@ -32,6 +32,7 @@ def test_chunks_keep_the_name() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_values() -> None:
     s = ps.Schedule(product())
     s["C"].parallel(i)

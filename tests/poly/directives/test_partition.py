@@ -54,6 +54,7 @@ def test_the_parts_are_scheduled_apart() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_an_rvar_and_a_part_of_a_part() -> None:
     s = ps.Schedule(product())
     k = ps.vars("k")

@@ -52,6 +52,7 @@ def verified(schedule: ps.Schedule, seed: int) -> None:
         kernels.compare(arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("seed", range(3))
 def test_accepted_is_right(name: str, seed: int) -> None:

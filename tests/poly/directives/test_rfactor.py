@@ -24,6 +24,7 @@ def rows() -> tuple[ps.Schedule, ps.Func]:
 
 
 # sums ---------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_a_histogram_by_blocks_of_rows() -> None:
     s, partial = rows()
     assert partial.name == "H.by.ro"
@@ -68,6 +69,7 @@ def test_merged_in_vectors() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_float_sum_that_may_be_reassociated() -> None:
     s = ps.Schedule(product())
     u = s["C"].update(0).reassociate()
@@ -227,6 +229,7 @@ def test_ties_and_nan_in_all_orders(which: str, factor: int, loop: str) -> None:
     np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["argmax", "argmin"])
 def test_merged_in_any_order(which: str) -> None:
     """The last block first."""

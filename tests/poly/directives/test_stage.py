@@ -55,6 +55,7 @@ def test_both_operands_packed() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_row_times_a_matrix() -> None:
     same(packed(), over=(1, 5, 17), n=1)
 
@@ -82,6 +83,7 @@ def test_filters_by_blocks_of_channels() -> None:
     same(s, over=(0, 1, 3, 5))
 
 
+@pytest.mark.slow
 def test_without_a_layout_the_copy_has_the_axes_of_the_tensor() -> None:
     s = ps.Schedule(blur())
     s["f"].tile(i, j, 4, 4)
@@ -91,6 +93,7 @@ def test_without_a_layout_the_copy_has_the_axes_of_the_tensor() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_copy_is_made_once_an_iteration() -> None:
     """Of what the iteration reads, not of all."""
     s = ps.Schedule(product(ps.int32))
@@ -298,6 +301,7 @@ def test_loops_that_were_fused_lay_out_whole_tiles() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_known_sizes_tell_an_element_too() -> None:
     s = pixels().fixed({"w": 3})
     same(s, over=(0, 1, 4), w=3)

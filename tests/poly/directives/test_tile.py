@@ -33,6 +33,7 @@ def test_values(factors: tuple[int, int]) -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_three_loops() -> None:
     s = ps.Schedule(product())
     s["C"].update(0).tile(i, j, "k", 4, 8, 2)

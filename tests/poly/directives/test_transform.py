@@ -55,6 +55,7 @@ def test_values(name: str) -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_the_order_given_is_that_of_the_arguments() -> None:
     s = ps.Schedule(plane())
     other = s.copy()

@@ -41,6 +41,7 @@ def test_values() -> None:
     same(s, over=(0, 1, 3, 8))
 
 
+@pytest.mark.slow
 def test_the_order_is_that_of_the_loop() -> None:
     s = ps.Schedule(gauss_seidel())
     s["a"].unroll("c", 3).unroll("r", 2)

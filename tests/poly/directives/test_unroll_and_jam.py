@@ -28,6 +28,7 @@ def test_listing() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 2, 3, 8])
 def test_values(factor: int) -> None:
     s = ps.Schedule(product())

@@ -102,6 +102,7 @@ PROGRAMS: dict[str, Callable[[], object]] = {
 } | {"product": lambda: product(ps.int16)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_random_schedules(name: str, seed: int) -> None:

@@ -31,6 +31,7 @@ def test_values(lanes: int) -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_lanes_around_a_loop() -> None:
     s = ps.Schedule(product())
     s["C"].update(0).vectorize(i, 4)
@@ -58,6 +59,7 @@ def test_a_loop_of_few() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_lanes_that_differ_from_iteration_to_iteration() -> None:
     """The loops' bounds are wider than what either half of the lanes needs."""
     s = ps.Schedule(blur())
