@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..garbage import uncollected
 from ..poly.schedule import Schedule
 from ..steps import Log
 from .build import build
@@ -65,10 +66,13 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
         checks: count integer divisions by zero.
     """
     log = Log()
-    _ = schedule.nests, schedule.windows, schedule.copied  # steps of the schedule's own
-    module = log.step("build", lambda: built(schedule, strided=strided, checks=checks), module_text)
-    flat = _passed(module, log)
-    text = log.step("emit", lambda: emit_module(flat, target))
+    with uncollected():
+        _ = schedule.nests, schedule.windows, schedule.copied  # steps of the schedule's own
+        module = log.step(
+            "build", lambda: built(schedule, strided=strided, checks=checks), module_text
+        )
+        flat = _passed(module, log)
+        text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
 

@@ -18,6 +18,7 @@ from ..lang import index as ix
 from ..lang.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
 from ..lang.tensors import Func
 from .affine import affine_value
+from .coordinates import coordinate_map
 from .expressions import Translator
 from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
 from .looptree import (
@@ -25,7 +26,6 @@ from .looptree import (
     Seq,
     Stage,
     Tree,
-    coordinate_map,
     iterations,
     leaves,
     loop_map,

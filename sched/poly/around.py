@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Var, postorder, replaced_all
+from .coordinates import coordinate_map
 from .edits import Coordinates, own_stages, with_body
 from .isl import Frame
-from .looptree import Loop, Produce, Stage, Tree, coordinate_map, loops_as_vars
+from .looptree import Loop, Produce, Stage, Tree, loops_as_vars
 
 
 def renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:

@@ -191,6 +191,8 @@ def _or_zero(value: PwAff) -> PwAff:
 
 def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
     """Whether, where a loop is needed, its bounds take in more than the iterations that are."""
+    if visited.n_basic_set() == 1 and not int(visited.get_basic_sets()[0].dim(isl.dim_type.div)):
+        return False  # the bounds are its constraints
     needed = _outer(visited).add_dims(_SET, 1)
     return not known.intersect(bounds.described).intersect(needed).is_subset(visited)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..garbage import uncollected
 from ..lang.errors import ScheduleError, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
@@ -89,7 +90,7 @@ class Builder:
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """The same for a directive as data."""
         asked = Asked(directive, self._composite or directive.text(), self._batch is not None)
-        with self._in_time(asked):
+        with uncollected(), self._in_time(asked):
             edit = self.editor(directive).run()
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
             edited = edit.edited if self._trust is None else frozenset()

@@ -132,7 +132,7 @@ def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence
             return (node,)
         body = tuple(x for child in node.body for x in visit(child))
         if isinstance(node, Produce) and without:
-            left = {s.statement.func for child in body for s in stages(child)}
+            left = {s.statement.func for child in body for s in own_stages(child)}
             node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
         return change(node, body)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
+from .coordinates import Terms
 from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
 
 _PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
@@ -25,6 +26,15 @@ class Translator:
         positive, negative = self._sides(aff.scale_val(aff.get_denominator_val()))
         return ix.floordiv(ix.sub(positive, negative), denominator)
 
+    def sum(self, terms: Terms) -> Node:
+        """A sum with integer coefficients."""
+        constant = sum(n for x, n in terms if x == "")
+        named = [(n, self._term(x)) for x, n in terms if x != ""]
+        return ix.sub(*_sides(named, constant))
+
+    def _term(self, x: str | int) -> Node:
+        return self._param(x) if isinstance(x, str) else self.dims[x]
+
     def _sides(self, aff: Aff) -> tuple[Node, Node]:
         """Two sums without negative terms whose difference is the (integer) affine value."""
         terms = [
@@ -32,17 +42,7 @@ class Translator:
             for kind, k, node in self._variables(aff)
             if not aff.get_coefficient_val(kind, k).is_zero()
         ]
-        constant = int(aff.get_constant_val().to_python())
-        sides = []
-        for sign in (1, -1):
-            total: Node = ix.ZERO
-            for coefficient, node in terms:
-                if coefficient * sign > 0:
-                    total = ix.add(total, ix.mul(node, integer(abs(coefficient))))
-            if constant * sign > 0:
-                total = ix.add(total, integer(abs(constant)))
-            sides.append(total)
-        return sides[0], sides[1]
+        return _sides(terms, int(aff.get_constant_val().to_python()))
 
     def _variables(self, aff: Aff) -> list[tuple[isl.dim_type, int, Node]]:
         result: list[tuple[isl.dim_type, int, Node]] = []
@@ -95,3 +95,17 @@ class Translator:
         for where, aff in pieces:
             result = ix.select(self.condition(where), self.aff(aff), result)
         return result
+
+
+def _sides(terms: Sequence[tuple[int, Node]], constant: int) -> tuple[Node, Node]:
+    """Two sums without negative terms whose difference is that of all."""
+    sides = []
+    for sign in (1, -1):
+        total: Node = ix.ZERO
+        for coefficient, node in terms:
+            if coefficient * sign > 0:
+                total = ix.add(total, ix.mul(node, integer(abs(coefficient))))
+        if constant * sign > 0:
+            total = ix.add(total, integer(abs(constant)))
+        sides.append(total)
+    return sides[0], sides[1]

@@ -15,10 +15,11 @@ from ..lang.definitions import Definition
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ..lang.printer import expr_text
+from .coordinates import coordinate_map
 from .directives.keeping import matched
 from .isl import Frame, Map, Set, isl, union_sets
 from .layouts import element_of, expressions
-from .looptree import Keep, Loop, Seq, Stage, Tree, coordinate_map, leaves, loop_map, loops_of
+from .looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
 from .statements import Access, Statement
 
 

@@ -9,22 +9,20 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from ..lang.definitions import Definition
 from ..lang.dtypes import int64
 from ..lang.errors import Span
-from ..lang.nodes import Node, Op, RVar, Var
+from ..lang.nodes import Node, Op, Var
 from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
-from .affine import affine_values
-from .isl import Aff, Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
+from .coordinates import Told, beside, coordinate_values, joined, plain_dims, told
+from .isl import Map, PwAff, Set, isl, relation
 from .model import Model
 from .statements import Access, Statement
-
-_SET, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.param, isl.dim_type.div
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,9 @@ class Stage:
     @cached_property
     def told(self) -> dict[int, Told]:
         """By loop, its coordinate where those of loops around it tell it: i + 1, say."""
-        return told(iterations(self))
+        same = beside(self.coordinates)
+        rest = [k for k in range(len(self.coordinates)) if k not in same]
+        return told(self.padded.apply(loop_map(self, rest)), rest, same)
 
     @property
     def padded(self) -> Set:
@@ -73,39 +73,6 @@ class Stage:
             tiles = relation([*others, tile], frame)
             found = found.apply(tiles).apply(tiles.reverse()).coalesce()
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A coordinate as an affine function of others: which they are, and the coefficients, equal
-    for equal functions. `value` is the function, unless it rounds."""
-
-    others: frozenset[int]
-    coefficients: tuple[tuple[str | int, int], ...]
-    value: Aff | None = field(compare=False)
-
-
-def told(visited: Set) -> dict[int, Told]:
-    """The dimensions of a set that are affine functions of those before them, at all sizes."""
-    found = {}
-    for c in visited.affine_hull().get_constraints():
-        if c.involves_dims(_DIV, 0, int(c.dim(_DIV))):
-            continue
-        # isl solves equalities for their last dimension.
-        *others, own = involved(c, _SET) or [-1]
-        if own >= 0:
-            factor = int(c.get_coefficient_val(_SET, own).to_python())
-            value = c.get_bound(_SET, own) if abs(factor) == 1 else None
-            found[own] = Told(frozenset(others), _coefficients(c, factor < 0), value)
-    return found
-
-
-def _coefficients(c: Constraint, negated: bool) -> tuple[tuple[str | int, int], ...]:
-    found: list[tuple[str | int, Val]] = [("", c.get_constant_val())]
-    for k in involved(c, _PARAM):
-        found.append((str(c.get_dim_name(_PARAM, k)), c.get_coefficient_val(_PARAM, k)))
-    found += [(k, c.get_coefficient_val(_SET, k)) for k in involved(c, _SET)]
-    return tuple((x, int(v.to_python()) * (-1 if negated else 1)) for x, v in found)
 
 
 Kind = Literal["serial", "parallel", "vector", "unrolled"]
@@ -293,6 +260,11 @@ def produced(tree: Tree) -> list[tuple[Path, Produce]]:
     return [(path, node) for path, node in nodes(tree) if isinstance(node, Produce)]
 
 
+def kinds(tree: Tree) -> frozenset[Kind]:
+    """Which kinds of loops there are."""
+    return frozenset(node.kind for _, node in nodes(tree) if isinstance(node, Loop))
+
+
 def nodes(tree: Tree) -> list[tuple[Path, Tree]]:
     """Every node with its path, in the order of execution."""
     return tree.nodes if isinstance(tree, Seq) else _nodes(tree)
@@ -324,41 +296,12 @@ def producer(path: Path, tensor: object) -> Produce | None:
     return None
 
 
-def coordinate_values(frame: Frame, coordinates: Sequence[Node]) -> list[PwAff]:
-    """Coordinates of loops over a frame."""
-    values = affine_values(frame, coordinates)
-    assert values is not None, "a loop's coordinate is affine"
-    return values
-
-
-def coordinate_map(frame: Frame, coordinates: Sequence[Node]) -> Map:
-    """{ point of a frame -> coordinates of loops }"""
-    plain = _plain(frame, coordinates)
-    return _joined(frame, plain, coordinate_values(frame, coordinates[len(plain) :]))
-
-
 def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
     """{ instance -> loop coordinates }, or some of them"""
     frame = stage.statement.frame
     chosen = range(len(stage.coordinates)) if chosen is None else chosen
-    plain = _plain(frame, [stage.coordinates[k] for k in chosen])
-    return _joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
-
-
-def _plain(frame: Frame, coordinates: Sequence[Node]) -> list[int]:
-    """Which dimensions the first coordinates are, as long as they are some, in their order."""
-    found: list[int] = []
-    for x in coordinates:
-        k = frame.dims.index(x.name) if isinstance(x, (Var, RVar)) else -1
-        if k <= (found[-1] if found else -1):
-            break
-        found.append(k)
-    return found
-
-
-def _joined(frame: Frame, plain: list[int], values: list[PwAff]) -> Map:
-    found = some_dims(frame, plain)
-    return found.flat_range_product(relation(values, frame)) if values else found
+    plain = plain_dims(frame, [stage.coordinates[k] for k in chosen])
+    return joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
 
 
 def iterations(stage: Stage) -> Set:

@@ -22,6 +22,7 @@ from ..lang.tensors import Func
 from .affine import Relation
 from .around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
 from .bounds import span_of
+from .coordinates import coordinate_map
 from .edits import map_stages, with_body
 from .expressions import Translator
 from .isl import (
@@ -43,7 +44,6 @@ from .looptree import (
     Seq,
     Stage,
     Tree,
-    coordinate_map,
     loop_map,
 )
 from .model import Model, symbols_of
@@ -158,9 +158,9 @@ class _Placer:
         if _Demand(reads, node.times, apart).is_same(node.demand):
             return node
         readers = [s for s in after if any(a.tensor in node.funcs for a in s.statement.reads)]
-        node = self._narrowed(node, loops, readers)
+        node, free = self._narrowed(node, loops, readers)
         demand = _Demand(reads, node.times, apart)
-        made = {s.base: s for s in self._statements(node, demand)}
+        made = {s.base: s for s in self._statements(node, demand, free)}
         self.changed |= made.keys()
 
         def change(stage: Stage) -> Stage:
@@ -172,9 +172,9 @@ class _Placer:
 
     def _narrowed(
         self, node: Produce, loops: tuple[Loop, ...], readers: Sequence[Stage]
-    ) -> Produce:
-        """With only those of the loops around as dimensions that the others do not tell: in deep
-        nests most loops have one iteration."""
+    ) -> tuple[Produce, list[int]]:
+        """With only those of the loops around as dimensions that the others do not tell, and which
+        they are: in deep nests most loops have one iteration."""
         whole = as_dimensions(node, loops)
         known = [s.told for s in readers]
         first = known[0] if known else {}
@@ -182,24 +182,31 @@ class _Placer:
         names = Translator(symbols_of(self.model.program), whole)
         times: list[Node] = []
         for k, x in enumerate(whole):
-            value = told[k].value if k in told and told[k].others else None
-            times.append(x if value is None else names.aff(value))
+            function = told.get(k)
+            if function is not None and function.factor == 1 and function.others:
+                times.append(names.sum(function.terms))
+            else:
+                times.append(x)
+        free = [k for k, x in enumerate(whole) if times[k] is x]
         if tuple(times) == node.times:
-            return node
+            return node, free
         if has_own_loops(node):
-            around = tuple(x for x, time in zip(whole, times, strict=True) if x is time)
-            return with_times(node, around, tuple(times))
+            return with_times(node, tuple(whole[k] for k in free), tuple(times)), free
         described = coordinate_map(Frame(self.model.params, node.names), node.times)
         runs = (loop_map(s, range(len(loops))).intersect_domain(s.padded).range() for s in readers)
         if not all(where.is_subset(described.range()) for where in runs):
             raise are_fixed(node)
-        return node
+        return node, list(range(len(loops)))
 
-    def _statements(self, node: Produce, demand: _Demand) -> list[Statement]:
-        """The statements that compute what is needed, by the loops around."""
+    def _statements(self, node: Produce, demand: _Demand, free: list[int]) -> list[Statement]:
+        """The statements that compute what is needed, by the loops around.
+
+        Args:
+            free: those of them that tell the others.
+        """
         names = node.names
         frame = Frame(self.model.params, names)
-        back = coordinate_map(frame, demand.times).reverse()
+        back = coordinate_map(frame, [demand.times[k] for k in free]).reverse()
         wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
         for access, stage in demand.reads:
             touched = access.map
@@ -207,7 +214,7 @@ class _Placer:
                 touched = access.relation.map.intersect_domain(stage.padded)
             elif stage.where is not None:
                 touched = touched.intersect_domain(stage.where)
-            at = loop_map(stage, range(len(demand.times))).apply_range(back)
+            at = loop_map(stage, free).apply_range(back)
             assert isinstance(access.tensor, Func)
             wanted[access.tensor].append(at.flat_range_product(touched).range())
         needed = {}

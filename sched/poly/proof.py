@@ -19,7 +19,7 @@ from .looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
 from .model import Model
 from .pairs import Pair, instance
 from .statements import Statement
-from .times import Placed, placed, same_copy, unordered
+from .times import Placed, deciding, placed, same_copy, unordered
 
 Relaxed = Callable[[Statement], bool]
 
@@ -170,9 +170,9 @@ def _lost(
         for a, count in zip(sources, counts, strict=True):
             apart = count or 0
             if same_copy(a, b, d.tensor, apart):
-                loops = list(range(apart))
+                loops = deciding(a, b, range(apart))
                 at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
-                missing = at.project_out(isl.dim_type.out, 0, apart)
+                missing = at.project_out(isl.dim_type.out, 0, len(loops))
         if not missing.is_empty():
             yield Violation(d, missing.reverse(), d.source, b.stage.statement, "uninitialised")
 

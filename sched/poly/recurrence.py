@@ -18,9 +18,10 @@ from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Op, Var
 from ..lang.tensors import Func
 from .affine_order import scheduled, scheduled_in_parts
+from .coordinates import coordinate_map
 from .cycles import larger_cycle, small_cycle
 from .isl import Map, equal_dims, isl
-from .looptree import Loop, Stage, Tree, block_coordinates, coordinate_map
+from .looptree import Loop, Stage, Tree, block_coordinates
 from .model import Model
 from .statements import Access, Statement
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ..lang.tensors import Func
 from .dependences import Dependence, Kind
 from .isl import Map, Set
-from .looptree import Seq, loops_of, produced, producer
+from .looptree import Seq, kinds, loops_of, produced, producer
 from .proof import Violation
 from .sinking import stored_depth
 from .statements import Statement
@@ -25,6 +25,8 @@ from .times import Placed, alike, meeting, placed
 
 def shared(tree: Seq, context: Set) -> Iterator[Violation]:
     """Pairs of instances that touch one element at once."""
+    if kinds(tree).isdisjoint({"parallel", "vector"}):
+        return
     for path, node in produced(tree):
         for func in node.funcs:
             loops, stored = loops_of(path), stored_depth(path, func)

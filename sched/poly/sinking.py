@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ..lang.tensors import Func
 from .edits import rewritten, stages, with_body
-from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, loops_of, produced
+from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, kinds, loops_of, produced
 from .model import Model
 
 
@@ -48,6 +48,8 @@ def sunk(model: Model, tree: Seq) -> Seq:
 
 def _shared_by_threads(model: Model, tree: Seq) -> tuple[Alloc, Loop] | None:
     """The storage of a Func that slides, and the innermost parallel loop inside of it."""
+    if "parallel" not in kinds(tree):
+        return None
     for path, node in produced(tree):
         parallel = [x for _, x in path if isinstance(x, Loop) and x.kind == "parallel"]
         for func in node.funcs if parallel else ():

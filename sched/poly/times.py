@@ -131,9 +131,7 @@ def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
 def _related(a: Placed, b: Placed, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
     """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
     given, those of x come after those of y }"""
-    # In deep nests most loops have one iteration, which those around tell.
-    named = [*equal, *(later or ())]
-    chosen = [k for k in sorted(named) if not _is_told_alike(a, b, k, named)]
+    chosen = deciding(a, b, [*equal, *(later or ())])
     first, second = a.at(chosen), b.at(chosen)
     # Said of the loops, not of the instances: that would be many more cases.
     order = Map.universe(first.get_space().range().map_from_set())
@@ -147,11 +145,16 @@ def _related(a: Placed, b: Placed, equal: Sequence[int], later: Sequence[int] | 
     return first.apply_range(order).apply_range(second.reverse())
 
 
-def _is_told_alike(a: Placed, b: Placed, loop: int, chosen: Sequence[int]) -> bool:
-    """Whether the coordinate of a loop is one function of others for two stages: where those are
-    equal, so is it."""
-    told = a.stage.told.get(loop)
-    return told is not None and told == b.stage.told.get(loop) and told.others <= set(chosen)
+def deciding(a: Placed, b: Placed, loops: Sequence[int]) -> list[int]:
+    """Those of some loops that the others do not tell for two stages by one function: where their
+    coordinates are equal, so are all. In deep nests most loops have one iteration."""
+    chosen = set(loops)
+
+    def is_told(loop: int) -> bool:
+        told = a.stage.told.get(loop)
+        return told is not None and told == b.stage.told.get(loop) and told.others <= chosen
+
+    return [k for k in sorted(chosen) if not is_told(k)]
 
 
 def _space(a: Placed, b: Placed) -> isl.Space:

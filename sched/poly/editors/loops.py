@@ -12,7 +12,7 @@ from ...lang.nodes import Node, substitute
 from ..directives import loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
-from ..looptree import Alloc, Keep, Loop, leaves, loops_of, produced
+from ..looptree import Alloc, Keep, Loop, kinds, leaves, loops_of, produced
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
@@ -160,6 +160,8 @@ class LoopEditor(BaseEditor):
 
     def _check_lanes(self) -> None:
         """Whether lanes would compute Funcs: they share storage."""
+        if "vector" not in kinds(self.tree):
+            return
         for path, node in produced(self.tree):
             loop = next((x for x in loops_of(path) if x.kind == "vector"), None)
             if loop is not None:
