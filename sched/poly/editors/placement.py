@@ -40,7 +40,7 @@ class PlacementEditor(BaseEditor):
                     "made of it",
                 )
         for path, node in produced(self.tree):
-            if path and {s.statement.func for s in own_stages(loops_of(path)[-1])} == {func}:
+            if {s.statement.func for s in own_stages(loops_of(path)[-1])} == {func}:
                 names = ", ".join(f.name for f in node.funcs)
                 raise self._malformed(
                     f"{names} is computed at a loop of {func.name}", "compute it elsewhere first"

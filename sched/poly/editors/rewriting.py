@@ -81,6 +81,12 @@ class RewritingEditor(PlacementEditor):
         if not reads or any(a.node is None or a.ends is not None for a in reads):
             have = ", ".join(dict.fromkeys(names[a.tensor] for a in stage.statement.reads))
             raise self._malformed(f"{self.stage} does not read {tensor}", f"it reads {have}")
+        d = stage.statement.definition
+        if set(postorder(*d.lhs, *d.values)).isdisjoint(a.node for a in reads if a.node):
+            raise self._malformed(
+                f"{self.stage} reads {tensor} only to know where its loops begin and end",
+                "there is nothing to copy: these are read once, before the loop runs",
+            )
         source = reads[0].tensor
         if isinstance(source, Func) and (
             source is stage.statement.func

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -320,3 +321,22 @@ def test_refuses_what_nothing_would_read() -> None:
     ):  # fmt: skip
         s[f].compute_root()
     same(s)
+
+
+def test_what_only_the_ends_of_loops_read() -> None:
+    """Nothing would read the copy, which had no place then."""
+    ptr = ps.Input("ptr", ps.int64, (n + 1,), range=(0, n))
+    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n,))
+    r = ps.RVar("r", ptr[i], ptr[i + 1])
+    f[i] = ps.sum(x[r], r)
+    s = ps.Schedule(f)
+    stage = s["f.sum0"].update(0)
+    with refused(s, "reads ptr only to know where its loops begin", hint="nothing to copy"):
+        stage.stage("ptr", at=i)
+    weighted = ps.Func("weighted", (n,))
+    weighted[i] = ps.sum(x[r] * ptr[r], r)
+    s = ps.Schedule(weighted)
+    s["weighted.sum0"].update(0).stage("ptr", at=i)
+    ends = np.array([0, 2, 2, 3, 3])
+    given = {"x": np.arange(4), "ptr": ends}
+    assert np.array_equal(s.compile()(**given), ps.interpret(weighted, **given))
