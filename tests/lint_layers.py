@@ -38,10 +38,12 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "graph": BELOW,
     "scale": BELOW,
 }
-# check.py executes the lowered loop IR (by execute.py) and compares with what interp records; what
-# instances read is evaluated as there (memory_reads.py).
+# check.py executes the lowered loop IR (by execute.py) and compares with what interp records (by
+# judge.py, which makes a report.py); what instances read is evaluated as there (memory_reads.py).
 ALSO: dict[str, frozenset[str]] = {
     "codegen/check.py": frozenset({"interp"}),
+    "codegen/judge.py": frozenset({"interp"}),
+    "codegen/report.py": frozenset({"interp"}),
     "codegen/execute.py": frozenset({"interp"}),
     "codegen/memory_reads.py": frozenset({"interp"}),
 }

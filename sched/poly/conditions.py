@@ -25,9 +25,9 @@ from .isl import (
     complement,
     is_bounded,
     isl,
-    smallest_point,
 )
 from .model import Model, elements
+from .smallest import smallest_point
 from .statements import Access, Statement
 
 

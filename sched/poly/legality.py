@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 from ..lang.errors import LanguageError
 from ..lang.nodes import Var
-from .isl import Map, Set, equal_dims, smallest_point
+from .isl import Map, Set, equal_dims
 from .model import Model
+from .smallest import smallest_point
 from .statements import Access, Statement
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..lang.errors import Instance
-from .isl import Map, Set, smallest_point
+from .isl import Map, Set
+from .smallest import smallest_point
 from .statements import Statement
 
 

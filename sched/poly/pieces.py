@@ -10,7 +10,8 @@ from ..lang.nodes import Var
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from .affine import affine_value
-from .isl import Frame, Set, smallest_point
+from .isl import Frame, Set
+from .smallest import smallest_point
 
 
 def share(

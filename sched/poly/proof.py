@@ -14,10 +14,11 @@ from functools import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes
-from .isl import Map, Set, isl, smallest_point
+from .isl import Map, Set, isl
 from .looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
 from .model import Model
 from .pairs import Pair, instance
+from .smallest import smallest_point
 from .statements import Statement
 from .times import Placed, deciding, placed, same_copy, unordered
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..lang.nodes import Const, Node, Op, Param, Size, postorder
-from .isl import Frame, Set, isl, smallest_point
+from .isl import Frame, Set, isl
 from .looptree import Stage
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from .smallest import smallest_point
 
 MOST = 50_000
 """So many steps are taken at most: a fraction of a second."""

@@ -11,8 +11,9 @@ from gallery.case import Case
 from gallery.registry import CASES
 
 import polysched as ps
-from polysched.codegen import check as judge, ir
-from polysched.codegen.check import CheckError, check, examine
+from polysched.codegen import ir, judge
+from polysched.codegen.check import check, examine
+from polysched.codegen.report import CheckError
 from polysched.codegen.rewrite import map_expressions, map_module, map_stores
 from polysched.interp import instances
 from polysched.lang import index as ix

@@ -12,9 +12,10 @@ import pytest
 import polysched as ps
 from polysched.codegen.check import examine
 from polysched.lang.program import Program
-from polysched.poly.isl import Frame, Set, budget, complement, smallest_point
+from polysched.poly.isl import Frame, Set, budget, complement
 from polysched.poly.legality import check_updates
 from polysched.poly.model import Model
+from polysched.poly.smallest import smallest_point
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

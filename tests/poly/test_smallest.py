@@ -7,8 +7,9 @@ from itertools import islice, product
 
 import pytest
 
-from polysched.poly import isl as own
-from polysched.poly.isl import Frame, Set, isl, smallest_point
+from polysched.poly import smallest as own
+from polysched.poly.isl import Frame, Set, isl
+from polysched.poly.smallest import smallest_point
 
 FRAME = Frame(("n", "m"), ("x", "y"))
 SPAN = 12

@@ -13,7 +13,7 @@ import pytest
 
 import polysched as ps
 from polysched.codegen import build
-from polysched.codegen.check import CheckError
+from polysched.codegen.report import CheckError
 from polysched.poly import proof, times
 from polysched.poly.stages import StageHandle
 from polysched.testing import check

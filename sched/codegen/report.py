@@ -1,0 +1,105 @@
+"""What came of a run of a schedule under the eyes of a `Judge`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ..interp.flow import (
+    Accumulated,
+    Flow,
+    Key,
+    Place,
+    Recorded,
+    Untouched,
+    Version,
+    Written,
+)
+from ..lang.definitions import Definition
+from ..lang.errors import InternalError
+from .execute import Path
+
+NOTHING = Untouched("", ())
+"""What memory holds that nobody wrote."""
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What a schedule does wrong: "coverage", "flow", "live-out", "race", "lane", "bounds",
+    "guard" or "value"; and in words."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+class CheckError(InternalError):
+    """A schedule does not do what its program means, though it was accepted (or trusted)."""
+
+    def __init__(self, breaches: list[Breach]) -> None:
+        self.breaches = tuple(breaches)
+        super().__init__("; ".join(map(str, breaches[:5])))
+
+
+@dataclass
+class Report:
+    """What came of one run.
+
+    Attributes:
+        breaches: the first that were found.
+        counts: of instances, reads compared, instances beyond the program's.
+        ran: every instance with its place in the order, for those who compare orders.
+        again: those that ran more than once.
+        flow: the recorded meaning.
+        stored: the definitions whose instances run, by the serials of what the user wrote.
+        direct: by the same, the definitions that each reads from memory; the values of all others
+            are put in their place.
+        free: those that may run in any order.
+        partial: those that accumulate in storage apart, to be merged.
+        atomic: those whose instances may also meet: each is indivisible.
+    """
+
+    flow: Flow
+    stored: Mapping[int, Definition]
+    direct: Mapping[int, frozenset[int]]
+    free: frozenset[int]
+    partial: frozenset[int] = frozenset()
+    atomic: frozenset[int] = frozenset()
+    breaches: list[Breach] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    ran: dict[Key, Path] = field(default_factory=dict)
+    again: set[Key] = field(default_factory=set)
+
+    def reads(self, recorded: Recorded) -> Iterator[tuple[Place, Version]]:
+        """What an instance reads from memory."""
+        return self.flow.reads(recorded, self.direct.get(recorded.key[0], frozenset()))
+
+
+class Words:
+    """How instances are called, and who made what, by the definitions they are of."""
+
+    def __init__(self, definitions: Mapping[int, Definition]) -> None:
+        self.definitions = definitions
+
+    def name(self, key: Key | None) -> str:
+        if key is None:
+            return "a copy"
+        d = self.definitions[key[0]]
+        at = ", ".join(f"{x.name}={v}" for x, v in zip(d.dims, key[1], strict=True))
+        return f"{d.name}[{at}]"
+
+    def makers(self, versions: set[Version]) -> str:
+        return " or ".join(sorted(map(self.maker, versions))) or "nobody (it is not read)"
+
+    def maker(self, version: Version) -> str:
+        match version:
+            case Written(key=key):
+                return self.name(key)
+            case Accumulated(serial=serial, base=base, count=count):
+                name = self.definitions[serial].name
+                return f"{count} instances of {name} after {self.maker(base)}"
+            case _:
+                return "nobody" if version == NOTHING else "the caller"
