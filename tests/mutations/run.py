@@ -70,6 +70,15 @@ FAULTS = (
         ("tests/poly/test_dependences.py",),
     ),
     Fault(
+        "a coordinate is told on the wrong side of another", "poly/coordinates.py",
+        "found[k] = other, constant - before", "found[k] = other, before - constant",
+        ("tests/poly/test_coordinates.py",),
+    ),
+    Fault(
+        "coordinates are told by loops that nobody asks for", "poly/times.py",
+        " and told.others <= chosen", "", ("tests/poly/test_coordinates.py",),
+    ),
+    Fault(
         "rows of elements begin at one of them", "codegen/llvm/vectors.py",
         "first = b.binary(\"add\", indices, constant(back, int64, n)) if back else indices",
         "first = indices", VECTORS,
