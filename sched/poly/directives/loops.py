@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
-from ...lang.nodes import Node, integer
+from ...lang.nodes import Node, Op, integer
 from ..bounds import constant_extent, extent_from, fixed_start
 from ..edits import At, Coordinates, node_at, put, recoordinate, stages
 from ..isl import PwAff, Set, complement, isl
@@ -26,9 +26,22 @@ MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}
 """How many iterations a loop has at most that are laid out one by one."""
 
 
-def count_of(at: At, context: Set) -> int | None:
-    """How many iterations a loop has at most, if that is a constant."""
-    return constant_extent(list(stages(at.loop)), at.depth, context)
+def count_of(at: At, context: Set, most: int) -> int | None:
+    """How many iterations a loop has at most, if that is a constant; or a number of up to `most`
+    that are enough."""
+    inside = list(stages(at.loop))
+    factors = [_factor_of(s.coordinates[at.depth]) for s in inside]
+    if all(0 < factor <= most for factor in factors):  # as it was split: isl may take minutes
+        return max(factors)
+    return constant_extent(inside, at.depth, context)
+
+
+def _factor_of(coordinate: Node) -> int:
+    """That of the split whose inner loop a coordinate is; 0 if it is none."""
+    match coordinate:
+        case Op(op="mod", operands=(_, divisor)):
+            return ix.constant(divisor) or 0
+    return 0
 
 
 def multiples(at: At, factor: int) -> Set:

@@ -211,7 +211,7 @@ class LoopEditor(BaseEditor):
         name, most = at.loop.name, nests.MOST_COPIES.get(at.loop.kind)
         if most is None:
             return
-        count = nests.count_of(at, self.context)
+        count = nests.count_of(at, self.context, most)
         if count is None or count > most:
             how = "no constant extent" if count is None else f"{count} iterations"
             verb = "vectorize" if at.loop.kind == "vector" else "unroll"

@@ -59,6 +59,25 @@ def test_a_loop_of_few() -> None:
     same(s)
 
 
+def test_a_split_says_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where conditions have many pieces isl needs minutes to count."""
+    s = ps.Schedule(blur())
+    s["f"].split(j, 64)
+    with monkeypatch.context() as patch:
+        patch.setattr("polysched.poly.directives.loops.constant_extent", None)
+        s["f"].vectorize("ji")
+    same(s)
+
+
+def test_a_split_by_more_than_there_are() -> None:
+    f = ps.Func("f", (n, 6), ps.int64)
+    f[i, j] = 7 * i - j
+    s = ps.Schedule(f)
+    s["f"].split(j, 1000)
+    s["f"].vectorize("ji")
+    same(s)
+
+
 @pytest.mark.slow
 def test_lanes_that_differ_from_iteration_to_iteration() -> None:
     """The loops' bounds are wider than what either half of the lanes needs."""
