@@ -16,17 +16,22 @@ def constant(node: Node) -> int | None:
     return int(node.value) if isinstance(node, Const) else None
 
 
+def wrapped(value: int) -> Const:
+    """A constant index, modulo 2**64 as any other int64."""
+    return integer((value + (1 << 63)) % (1 << 64) - (1 << 63))
+
+
 def add(a: Node, b: Node) -> Node:
     x, y = constant(a), constant(b)
     if x is not None and y is not None:
-        return integer(x + y)
+        return wrapped(x + y)
     if x == 0 or y == 0:
         return b if x == 0 else a
     if y is not None:
         base, offset = _offset(a)
         if base is not a:
-            return add(base, integer(offset + y))
-        return Op("sub", (a, integer(-y)), int64) if y < 0 else Op("add", (a, b), int64)
+            return add(base, wrapped(offset + y))
+        return Op("sub", (a, wrapped(-y)), int64) if y < 0 else Op("add", (a, b), int64)
     return Op("add", (a, b), int64)
 
 
@@ -42,20 +47,20 @@ def _offset(node: Node) -> tuple[Node, int]:
 def sub(a: Node, b: Node) -> Node:
     x, y = constant(a), constant(b)
     if x is not None and y is not None:
-        return integer(x - y)
+        return wrapped(x - y)
     if y == 0:
         return a
     if a is b:
         return ZERO
     if y is not None:
-        return add(a, integer(-y))
+        return add(a, wrapped(-y))
     return Op("neg", (b,), int64) if x == 0 else Op("sub", (a, b), int64)
 
 
 def mul(a: Node, b: Node) -> Node:
     x, y = constant(a), constant(b)
     if x is not None and y is not None:
-        return integer(x * y)
+        return wrapped(x * y)
     if x == 0 or y == 0:
         return ZERO
     if x == 1 or y == 1:

@@ -5,7 +5,8 @@ Where a `Keep` stands inside of d loops, of the pairs of instances of its stage 
 
     { x -> y : x and y are in the same iteration of the d loops }
 
-may happen at once: they meet in the storage itself.
+may happen at once: they meet in the storage itself. So do those of parts of the stage that are in
+no `Keep`; what is kept and what is not do not.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ def divided(tree: Seq, v: Violation) -> Violation | None:
     """What remains of a violation between accumulations of one indivisible stage."""
     pairs = v.pairs
     parts = [p for p in placed(tree) if p.stage.statement is v.source]
-    depths = [_kept_at(p.path, p.stage) for p in parts]
-    if all(depth is None for depth in depths):
+    keeps = [_kept_in(p.path, p.stage) for p in parts]
+    if all(keep is None for keep, _ in keeps):
         return None
-    for a, depth in zip(parts, depths, strict=True):
-        for b in parts:
-            pairs = pairs.subtract(alike(a, b, depth or 0))
-    return None if pairs.is_empty() else replace(v, pairs=pairs)
+    for a, (keep, depth) in zip(parts, keeps, strict=True):
+        for b, (other, _) in zip(parts, keeps, strict=True):
+            if keep is other:
+                pairs = pairs.subtract(alike(a, b, depth))
+    return None if pairs.is_empty() else replace(v, pairs=pairs, is_divided=True)
 
 
-def _kept_at(path: Path, stage: Stage) -> int | None:
-    """Inside of how many loops the storage is in which a stage accumulates."""
+def _kept_in(path: Path, stage: Stage) -> tuple[Keep | None, int]:
+    """The storage of its own in which a stage accumulates, and inside of how many loops it is."""
     depth = 0
     for _, node in path:
         if isinstance(node, Keep) and node.is_of(stage):
-            return depth
+            return node, depth
         depth += isinstance(node, Loop)
-    return None
+    return None, 0

@@ -39,6 +39,8 @@ class Violation:
     source: Statement
     sink: Statement
     kind: str = ""
+    #: Whether each instance is indivisible, but for copies to and from storage of its own.
+    is_divided: bool = False
 
     @property
     def is_lost(self) -> bool:

@@ -121,6 +121,8 @@ def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str |
         return f"compute {d.tensor.name} at a loop that is around all that read it"
     if v.kind == "race":
         return "store_at that loop, or one inside of it: each iteration has storage of its own then"
+    if v.is_divided:
+        return "what accumulate_at keeps is copied there and back: keep it around the parallel loop"
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
         if directive.name == "parallel":
             return (

@@ -630,6 +630,23 @@ def test_refuses_sums_that_are_kept_inside_of_a_parallel_loop(first: str) -> Non
             u.parallel("ko")
 
 
+def test_refuses_a_part_that_is_kept_beside_one_that_is_not() -> None:
+    """It would write back all of what it has copied, and what others have added meanwhile is
+    lost."""
+    x, C = ps.Input("x", ps.int32, (2, n)), ps.Func("C", (1,), ps.int32)
+    r, q = ps.RVar("r", 0, 2), ps.RVar("q", 0, n)
+    C[i] = 0
+    C[i] += x[r, q]
+    s = ps.Schedule(C)
+    first, last = s["C"].update(0).reorder(i, "r", "q").partition(r < 1)
+    s[first].fission("q")
+    s[first].atomic()
+    s[last].split("q", 4)
+    s[last].accumulate_at("qo")
+    with refused(s, "two iterations would run at once", hint="copied there and back", kind="race"):
+        s[last].parallel("r")
+
+
 def test_rows_in_parallel_and_their_terms_too() -> None:
     s = row_sums()
     s["C"].update(0).atomic().parallel(i).accumulate_at(i).parallel("k")
