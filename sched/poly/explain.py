@@ -98,6 +98,8 @@ def memory_lines(s: Schedule) -> Iterator[str]:
 
 def _laid_out(func: Func, how: Memory) -> str:
     names = [expr_text(x.node) for x in func.vars]
+    if len(names) < func.ndim:  # an array of the caller's has axes alone
+        names = [f"axis {k}" for k in range(func.ndim)]
     parts = [f"as [{', '.join(names[k] for k in how.order)}]"] if how.order else []
     if how.multiples:
         found = (f"{names[axis]} in multiples of {n}" for axis, n in how.multiples)

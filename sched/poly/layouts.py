@@ -23,9 +23,21 @@ def element_of(
     element = affine_values(frame, index)
     if coordinates is None or element is None:
         return None
-    told = relation(coordinates, frame).intersect_domain(_box([s.padded for s in parts]))
+    told = relation(coordinates, frame).intersect_domain(_boxed(stage, parts))
     found = told.reverse().apply_range(relation(element, frame))
     return found if found.is_single_valued() else None
+
+
+def _boxed(stage: Stage, parts: Sequence[Stage]) -> Set:
+    """The box around all parts, over the dimensions of one. Where a part has other loops around
+    it, these have no bounds."""
+    if len({p.statement.frame.dims for p in parts}) == 1:
+        return _box([p.padded for p in parts])
+    around = [len(p.statement.around) for p in parts]
+    own = _box([
+        p.padded.project_out(isl.dim_type.set, 0, k) for p, k in zip(parts, around, strict=True)
+    ])  # fmt: skip
+    return own.insert_dims(isl.dim_type.set, 0, len(stage.statement.around))
 
 
 def _box(parts: Sequence[Set]) -> Set:

@@ -48,6 +48,7 @@ from .looptree import (
 )
 from .scantree import DataBounds, Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .statements import Statement
+from .strays import without_strays
 
 _SET = isl.dim_type.set
 OPERATIONS = 500_000
@@ -61,6 +62,7 @@ def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan
         parameters: the sizes that isl knows by name.
         context: what holds of them.
     """
+    tree = without_strays(tree, context)
     stored = Counter(_stored_below(tree))
     parts = frozenset(f for f, count in stored.items() if count > 1)
     return tuple(_Scanner(nest, parameters, context, parts).result for nest in roots(tree, parts))

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..lang.errors import LanguageError
-from ..lang.nodes import Node
+from ..lang.nodes import Node, Var, postorder
 from ..lang.printer import code_text
 from ..lang.program import Program
 from ..lang.records import Directive, decoded, encoded
@@ -81,7 +81,15 @@ def source(s: Schedule) -> str:
     names = _fresh_names(s)
     name = next(names)
     head = f"{name} = {made}({', '.join(given)})"
-    return "\n".join([head, *_lines(s, _steps(s), name, names)])
+    return "\n".join([*_own_vars(s), head, *_lines(s, _steps(s), name, names)])
+
+
+def _own_vars(s: Schedule) -> list[str]:
+    """The Vars that directives name and the program does not: those of copies."""
+    given = {x.name for d in s.program.definitions if not d.is_added for x in d.dims}
+    options = (x for d in _all_directives(s) for _, x in d.options if isinstance(x, Node))
+    named = {x.name for option in options for x in postorder(option) if isinstance(x, Var)}
+    return [f"{x} = ps.vars({x!r})" for x in sorted(named - given) if x.isidentifier()]
 
 
 def _tuple(outputs: Sequence[Func]) -> str:

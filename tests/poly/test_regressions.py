@@ -476,3 +476,54 @@ def test_a_recurrence_in_tiles_of_tiles_is_proven_in_time() -> None:
     s["g"].tile("io", "ii", 4, 5)
     assert time.process_time() - start < 30
     assert not examine(s, a=np.arange(5), m=4).breaches
+
+
+def test_a_func_of_which_only_a_clone_is_read() -> None:
+    """It never runs, and stood where what it reads is not stored: an internal error."""
+    a = ps.Input("a", ps.int64, (n,))
+    e, u, y = ps.Func("e"), ps.Func("u"), ps.Func("y", (n,))
+    e[i] = a[i] + 1
+    u[i] = e[i] * 2
+    y[i] = u[i] + 3
+    s = ps.Schedule(y)
+    s["e"].compute_root()
+    s["u"].compute_root()
+    s["u"].clone_in("y")
+    s["e"].compute_at("u.in.y", i)
+    given = np.arange(5)
+    assert np.array_equal(s.compile()(given), ps.interpret(y, given))
+    assert not examine(s, given).breaches
+    assert "u[i] = " not in str(s)
+
+
+def test_a_copy_for_two_parts_in_different_loops() -> None:
+    """One has a loop more around it: the sets of both were of different spaces."""
+    a = ps.Input("a", ps.int64, (n, m + 1))
+    f, y = ps.Func("f", (n, m + 1)), ps.Func("y", (n, m))
+    p, q = ps.vars("p q")
+    f[p, q] = a[p, q] * 2
+    y[i, j] = f[i, j] + f[i, j + 1]
+    s = ps.Schedule(y)
+    s["f"].compute_at("y", j)
+    s["y"].skew(i, j, 1)
+    s["y"].peel(j, first=1)
+    s["f"].stage("a", at=i, layout=(p, q))
+    for rows, columns in ((0, 1), (1, 2), (4, 5)):
+        given = np.arange(rows * columns).reshape(rows, columns)
+        assert np.array_equal(s.compile()(given), ps.interpret(y, given))
+        assert not examine(s, given).breaches
+
+
+def test_an_array_of_the_caller_that_is_kept_in_another_order() -> None:
+    """It has no Vars to call its axes by: the listing failed."""
+    a, b = ps.InOut("a", ps.int64, (n, m)), ps.Input("b", ps.int64, (n, m))
+    r, c, k = ps.rdom("r c k", (0, n), (0, m), (0, m))
+    a[r, c] += b[r, k]
+    s = ps.Schedule(a)
+    s["a"].accumulate_at("c").reorder_storage(1, 0)
+    s["a"].align_storage(0, 4)
+    assert "keeps a as [axis 1, axis 0] with axis 0 in multiples of 4" in str(s)
+    assert "axis 1, axis 0" in str(s.explain())
+    given = np.arange(6).reshape(2, 3)
+    expected = ps.interpret(a, a=given.copy(), b=given)
+    assert np.array_equal(s.compile()(a=given.copy(), b=given), expected)

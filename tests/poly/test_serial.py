@@ -263,3 +263,19 @@ def test_refuses_steps_that_say_nothing() -> None:
     text = json.dumps({"default": False, "inputs": None, "steps": [{"run": "rm"}]})
     with pytest.raises(ps.LanguageError, match="says nothing to a schedule"):
         ps.Schedule.from_json(plane(), text)
+
+
+def test_vars_that_only_a_copy_has() -> None:
+    """The text makes them."""
+    n, i = ps.size("n"), ps.vars("i")
+    x, f, g = ps.Input("x", ps.int64, (n,)), ps.Func("f"), ps.Func("g", (n,))
+    f[i] = x[i] * 2
+    g[i] = f[i] + 1
+    s = ps.Schedule(g)
+    s["f"].compute_root()
+    s["g"].stage("f", at=i)
+    s["f.i"].partition(ps.vars("x0") % 2 == 0)
+    names = {"ps": ps, "f": f, "g": g}
+    exec(s.source(), names)
+    assert names["s"] == s
+    assert s.source().startswith("x0 = ps.vars('x0')\n")
