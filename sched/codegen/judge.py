@@ -147,14 +147,16 @@ class Judge:
                     all_read.setdefault(element, set()).update(versions)
         apart = [w for w in writes if not (w.atomic if w.key is None else w.key[0] in self.atomic)]
         reads = [r for w in apart for r in w.reads]
-        met = (w for w in writes if w not in apart)
+        met = [w for w in writes if w not in apart]
         reads += [r for w in met for r in w.reads if r.location != w.to.location]
-        self._race(path, reads, [w.to for w in apart])
+        self._race(path, reads, [w.to for w in apart], [w.to for w in met])
         for key, (own, all_read) in by_key.items():
             self._instance(key, path, own, all_read)
 
-    def _race(self, path: Path, reads: list[Touch], writes: list[Touch]) -> None:
-        for touch in self.races.found(path, reads, writes):
+    def _race(
+        self, path: Path, reads: list[Touch], writes: list[Touch], added: Sequence[Touch] = ()
+    ) -> None:
+        for touch in self.races.found(path, reads, writes, added):
             self.wrong("race", f"iterations that run at once share {_text(touch)}")
 
     # versions ---------------------------------------------------------------------------------

@@ -10,10 +10,12 @@ from .execute import Location, Path, Touch
 
 @dataclass(slots=True)
 class _Used:
-    """Who touched a place during one run of a parallel loop; -1 stands for several iterations."""
+    """Who touched a place during one run of a parallel loop; -1 stands for several iterations.
+    Those who add to it indivisibly may meet each other, and nobody else."""
 
     reader: int | None = None
     writer: int | None = None
+    adder: int | None = None
 
 
 @dataclass
@@ -22,7 +24,13 @@ class Races:
 
     _used: dict[tuple[Path, Location], _Used] = field(default_factory=dict)
 
-    def found(self, path: Path, reads: Iterable[Touch], writes: Iterable[Touch]) -> Iterator[Touch]:
+    def found(
+        self,
+        path: Path,
+        reads: Iterable[Touch],
+        writes: Iterable[Touch],
+        added: Iterable[Touch] = (),
+    ) -> Iterator[Touch]:
         """What is touched here and elsewhere at the same time."""
         for depth, (kind, iteration) in enumerate(path):
             if kind != "parallel":
@@ -34,15 +42,30 @@ class Races:
             for touch in writes:
                 if self._write(self._at(outer, touch), iteration):
                     yield touch
+            for touch in added:
+                if self._add(self._at(outer, touch), iteration):
+                    yield touch
 
     def _at(self, outer: Path, touch: Touch) -> _Used:
         return self._used.setdefault((outer, touch.location), _Used())
 
     def _read(self, used: _Used, iteration: int) -> bool:
-        used.reader = iteration if used.reader in (None, iteration) else -1
-        return used.writer not in (None, iteration)
+        used.reader = _also(used.reader, iteration)
+        return _is_another(used.writer, iteration) or _is_another(used.adder, iteration)
 
     def _write(self, used: _Used, iteration: int) -> bool:
-        race = used.reader not in (None, iteration) or used.writer not in (None, iteration)
-        used.writer = iteration if used.writer in (None, iteration) else -1
+        race = any(_is_another(x, iteration) for x in (used.reader, used.writer, used.adder))
+        used.writer = _also(used.writer, iteration)
         return race
+
+    def _add(self, used: _Used, iteration: int) -> bool:
+        used.adder = _also(used.adder, iteration)
+        return _is_another(used.reader, iteration) or _is_another(used.writer, iteration)
+
+
+def _also(before: int | None, iteration: int) -> int:
+    return iteration if before in (None, iteration) else -1
+
+
+def _is_another(who: int | None, iteration: int) -> bool:
+    return who not in (None, iteration)

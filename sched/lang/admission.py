@@ -14,6 +14,8 @@ from .tensors import Func, Input, Tensor
 
 #: No size is as large; index arithmetic is proved not to wrap on that ground.
 SIZE_LIMIT = 1 << 40
+#: No loop begins or ends beyond, on either side, but for multiples of sizes: on the same ground.
+LOOP_LIMIT = 1 << 43
 
 
 def admit_array(name: str, tensor: Tensor, given: Any) -> Array:
@@ -188,6 +190,16 @@ def admit_param(info: ParamInfo, given: Any) -> bool | int | float:
 
 def _is_numpy_scalar(given: Any) -> bool:
     return isinstance(given, np.generic) or (isinstance(given, np.ndarray) and given.ndim == 0)
+
+
+def check_near(name: str, value: int) -> None:
+    """Refuses a Param by which a loop would begin or end too far out."""
+    if abs(value) > LOOP_LIMIT:
+        raise CallValueError(
+            f"{name}={value}: a loop begins or ends by it, which is between -2**43 and 2**43",
+            argument=name,
+            hint="run from 0 on, and add it where values are computed",
+        )
 
 
 def _float_param(info: ParamInfo, value: Any) -> float:

@@ -194,6 +194,13 @@ class Program:
                         where=d.span,
                     )
 
+    @cached_property
+    def bounding(self) -> frozenset[str]:
+        """The Params by which loops begin and end."""
+        loops = (x for d in self.definitions for x in (*d.loops, *d.rvars))
+        ends = [n for x in loops for n in nodes.postorder(x.lo, x.hi)]
+        return frozenset(n.name for n in ends if isinstance(n, nodes.Param))
+
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from ..lang.blocks import Sequential
 from ..lang.definitions import Definition
-from ..lang.errors import LanguageError
+from ..lang.errors import LanguageError, Span
 from ..lang.guards import conjunction, guards
 from ..lang.nodes import Node, Read, RVar, Var, postorder
 from ..lang.printer import expr_text, index_text
 from ..lang.tensors import Func, Tensor
 from .affine import Relation, access_relation, affine_value, condition
+from .intervals import is_near
 from .isl import Frame, Map, PwAff, Set, is_bounded, isl
 from .statements import Access, Statement
 
@@ -36,6 +37,7 @@ class Domains:
         for b in block.chain:
             if b.loop is None:
                 continue
+            _check_near(b.loop, b.span)
             x = frame.dim(b.loop.name)
             lo, hi = (_affine_bound(b, bound, frame) for bound in (b.loop.lo, b.loop.hi))
             domain = domain.intersect(x.ge_set(lo)).intersect(x.lt_set(hi))
@@ -146,6 +148,7 @@ class Domains:
         x = frame.dim(r.name)
         lo = self._bound(d, r, r.lo, frame, outer, smallest=True)
         hi = self._bound(d, r, r.hi, frame, outer, smallest=False)
+        _check_near(r, d.span)
         return x.ge_set(lo).intersect(x.lt_set(hi))
 
     def _bound(
@@ -305,6 +308,17 @@ def _affine_bound(b: Sequential, bound: Node, frame: Frame) -> PwAff:
             hint="make it a size of its own: nz = ps.size('nz', default=...)",
         )
     return value
+
+
+def _check_near(r: RVar, span: Span) -> None:
+    """Refuses a loop that may begin or end so far out that what is computed of it may wrap."""
+    if not (is_near(r.lo) and is_near(r.hi)):
+        raise LanguageError(
+            f"the loop over {r.name} may begin or end beyond 2**44: [{index_text((r.lo, r.hi))})",
+            where=span,
+            hint="run from 0 on, and add the rest where values are computed; or declare which "
+            "values bounds have that are read from data",
+        )
 
 
 def _unbounded(d: Definition, r: RVar, bound: Node) -> LanguageError:

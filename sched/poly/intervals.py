@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..lang.admission import SIZE_LIMIT
+from ..lang.admission import LOOP_LIMIT, SIZE_LIMIT
 from ..lang.dtypes import DType, concrete
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.opaque import Trace
@@ -19,6 +19,7 @@ Interval = tuple[int, int]
 
 #: Loop variables: between bounds that are affine in sizes with moderate coefficients.
 _INDEX: Interval = (-(1 << 44), 1 << 44)
+_MODERATE: Interval = (-(1 << 20), 1 << 20)
 
 
 def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
@@ -48,6 +49,23 @@ def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
             return known[value], True
         case _:
             return full, False
+
+
+def is_near(bound: Node) -> bool:
+    """Whether a loop that begins or ends there is as near to 0 as all loops are taken to be, as
+    far as constants, Params and data say: sizes and the loops around it are moderate."""
+    known: dict[Node, Interval] = {}
+    for node in postorder(bound):
+        match node:
+            case Size() | Var() | RVar():
+                known[node] = _MODERATE
+            case Param():
+                lo, hi = declared_range(node)
+                known[node] = max(lo, -LOOP_LIMIT), min(hi, LOOP_LIMIT)  # as the call checks
+            case _:
+                known[node] = interval(node, known)[0]
+    lo, hi = known[bound]
+    return _INDEX[0] <= lo and hi <= _INDEX[1]
 
 
 def declared_range(param: Param) -> Interval:

@@ -310,3 +310,25 @@ def test_lanes_that_do_not_run_need_no_condition(size: int) -> None:
     s = ps.Schedule(f)
     s["f"].update(0).vectorize("r", 4)
     check(s, x=np.arange(size, dtype=np.int32))
+
+
+def test_what_is_added_indivisibly_meets_nothing_else() -> None:
+    """Sums may meet each other; who reads what they have come to so far may not."""
+    n, i = ps.size("n"), ps.vars("i")
+    a, b = ps.Input("a", ps.int64, (n,)), ps.InOut("b", ps.int64, (1,))
+    y = ps.InOut("y", ps.int64, (n,))
+    with ps.sequential("t", 0, n) as t:
+        b[0] += a[t]
+        y[t] = b[0]
+    s = ps.Schedule((b, y))
+    s["b"].atomic()
+    with s.trust("to see that it is found"):
+        s["b"].parallel("t")
+    given = {"a": np.ones(4, int), "b": np.zeros(1, int), "y": np.zeros(4, int)}
+    assert "race" in {x.kind for x in examine(s, **given).breaches}
+    total, k = ps.Func("total", (1,), ps.int64), ps.RVar("k", 0, n)
+    total[i] = 0
+    total[i] += a[k]
+    s = ps.Schedule(total)
+    s["total"].update(0).atomic().parallel("k")
+    assert not examine(s, a=np.ones(4, int)).breaches

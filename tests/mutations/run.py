@@ -79,6 +79,21 @@ FAULTS = (
         " and told.others <= chosen", "", ("tests/poly/test_coordinates.py",),
     ),
     Fault(
+        "kept sums meet those beside them", "poly/indivisible.py",
+        "            if keep is other:\n", "            if True:\n",
+        ("tests/poly/test_storage_directives.py",),
+    ),
+    Fault(
+        "constant indices do not wrap", "lang/index.py",
+        "return integer((value + (1 << 63)) % (1 << 64) - (1 << 63))", "return integer(value)",
+        ("tests/codegen/test_wrapping.py",),
+    ),
+    Fault(
+        "loops begin anywhere", "poly/domains.py",
+        "if not (is_near(r.lo) and is_near(r.hi)):", "if False:",
+        ("tests/poly/test_far_loops.py",),
+    ),
+    Fault(
         "rows of elements begin at one of them", "codegen/llvm/vectors.py",
         "first = b.binary(\"add\", indices, constant(back, int64, n)) if back else indices",
         "first = indices", VECTORS,

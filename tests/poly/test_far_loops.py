@@ -1,0 +1,67 @@
+"""Loops that begin or end far out: what is computed of them could wrap, and is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polysched as ps
+
+n, i = ps.size("n"), ps.vars("i")
+
+
+def sums(r: ps.RVar) -> ps.Func:
+    f = ps.Func("f", (n,), ps.int64)
+    f[i] = 0
+    f[i] += ps.where(r * 4 < 100, r, 1)
+    return f
+
+
+@pytest.mark.parametrize("lo", [2**61 - 1, -(2**61) - 2, 2**44 + 1])
+def test_refuses_constant_ends(lo: int) -> None:
+    with pytest.raises(ps.LanguageError, match="may begin or end beyond"):
+        ps.Schedule(sums(ps.RVar("r", lo, lo + 5)))
+
+
+def test_refuses_ends_that_are_read_from_data() -> None:
+    ends = ps.Input("ends", ps.int64, (n,), range=(-(2**62), 2**62))
+    with pytest.raises(ps.LanguageError, match="declare which values") as refused:
+        ps.Schedule(sums(ps.RVar("r", ends[i], ends[i] + 5)))
+    assert refused.value.where is not None
+    assert refused.value.where.file == __file__
+
+
+def test_refuses_a_block_s_loop() -> None:
+    a = ps.InOut("a", ps.int64, (n,))
+    with ps.sequential("t", -(2**50), 0) as t:
+        a[i] += t
+    with pytest.raises(ps.LanguageError, match="the loop over t"):
+        ps.Schedule(a)
+
+
+@pytest.mark.parametrize("far", [2**43 + 1, -(2**61), 2**63 - 6])
+@pytest.mark.parametrize("run", ["kernel", "interpret"])
+def test_refuses_a_param_by_which_a_loop_begins(far: int, run: str) -> None:
+    """It was read out of bounds: a crash."""
+    p = ps.Param("p", ps.int64, min=-(2**63), max=2**63 - 6)
+    x, r = ps.Input("x", ps.int64, (4,)), ps.RVar("r", p, p + 5)
+    f = ps.Func("f", (1,), ps.int64)
+    f[i] = 0
+    f[i] += ps.where((r >= 0) & (r * 4 < 16), x[r], 0)
+    call = ps.Schedule(f).compile() if run == "kernel" else lambda *a, **k: ps.interpret(f, *a, **k)
+    given = np.arange(4)
+    assert call(given, p=2) == [5]
+    with pytest.raises(ps.CallError, match="a loop begins or ends by it"):
+        call(given, p=far)
+
+
+def test_a_param_beside_loops_is_any_number() -> None:
+    p = ps.Param("p", ps.int64)
+    f = ps.Func("f", (n,), ps.int64)
+    f[i] = p + i
+    assert list(f(n=2, p=2**62)) == [2**62, 2**62 + 1]
+
+
+def test_ends_by_multiples_of_sizes() -> None:
+    f = sums(ps.RVar("r", -1000 * n, 1000 * n + 3))
+    assert list(f(n=2)) == list(ps.interpret(f, n=2))
