@@ -174,7 +174,7 @@ class Builder:
                     return self._vector(scan, covered)
                 if data is not None:
                     lo, hi = self._within(lo, hi, data)
-                    covered = covered | {data.rvar}
+                    covered = covered | ({data.rvar} if data.factor == 1 else set())
                 kind: LoopKind = "parallel" if loop.kind == "parallel" else "serial"
                 inside = self.stmt(body, covered)
                 ahead = tuple(self._prefetches(scan))
@@ -268,6 +268,7 @@ class Builder:
         read = (data.rvar.lo, data.rvar.hi)
         convert = Converter(self.sources, self.safe, statement, read)
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
+        first, last = data.within(first, last)
         return ix.maximum((lo, first)), ix.minimum((hi, last))
 
     def instance(self, scan: ScanStage, covered: frozenset[Node]) -> Stmt:

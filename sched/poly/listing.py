@@ -71,7 +71,7 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
 
 def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) -> str:
     if found.data is not None:
-        return index_text((found.data.rvar.lo, found.data.rvar.hi), names)
+        return index_text(found.data.within(found.data.rvar.lo, found.data.rvar.hi), names)
     return f"{written(found.lo)}, {written(found.hi)}"
 
 

@@ -315,19 +315,32 @@ def _touches(stage: Stage, func: Func) -> bool:
 
 
 def _data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:
-    """The bounds of a loop that runs over one RVar of one stage, if they are read from data at a
-    place that the loops around it know."""
+    """The bounds of a loop that runs over one RVar of one stage, or over blocks of it, if they are
+    read from data at a place that the loops around it know."""
     while isinstance(body, (ScanLoop, ScanIf, ScanAlloc)):
         body = body.body
     if not isinstance(body, ScanStage):
         return None
-    rvar = body.stage.coordinates[len(around)]
+    rvar, factor = _block_of(body.stage.coordinates[len(around)])
     needed = body.stage.statement.data_bounds
     if not isinstance(rvar, RVar) or not {rvar.lo, rvar.hi} & needed:
         return None
     read = [body.point[x] for x in postorder(rvar.lo, rvar.hi) if x in body.point]
     known = all(x in around for x in postorder(*read) if isinstance(x, Var))
-    return DataBounds(body, rvar) if known else None
+    return DataBounds(body, rvar, factor) if known else None
+
+
+def _block_of(coordinate: Node) -> tuple[Node, int]:
+    """What a coordinate counts blocks of, as the outer loop of a split does, and how large these
+    are."""
+    factor = 1
+    while isinstance(coordinate, Op) and coordinate.op == "floordiv":
+        whole, divisor = coordinate.operands
+        size = ix.constant(divisor)
+        if size is None or size < 1:
+            break
+        coordinate, factor = whole, factor * size
+    return coordinate, factor
 
 
 def _outer(iterations: Set, count: int) -> Set:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..lang import index as ix
 from ..lang.nodes import Node, RVar, Var
 from ..lang.tensors import Func
 from .looptree import Keep, Loop, Stage
@@ -12,10 +13,19 @@ from .looptree import Keep, Loop, Stage
 
 @dataclass(frozen=True, slots=True)
 class DataBounds:
-    """Bounds that a loop reads from data: it runs within these as well."""
+    """Bounds that a loop reads from data: it runs within these as well, or over what they touch of
+    blocks of `factor`."""
 
     stage: ScanStage
     rvar: RVar
+    factor: int = 1
+
+    def within(self, lo: Node, hi: Node) -> tuple[Node, Node]:
+        """The ends of the loop from those of the RVar."""
+        if self.factor == 1:
+            return lo, hi
+        last = ix.floordiv(ix.sub(hi, ix.ONE), self.factor)
+        return ix.floordiv(lo, self.factor), ix.add(last, ix.ONE)
 
 
 @dataclass(frozen=True, slots=True)
