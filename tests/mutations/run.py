@@ -110,7 +110,7 @@ FAULTS = (
     ),
     Fault(
         "a copy is laid out for one part of a definition", "poly/layouts.py",
-        "_box([s.padded for s in parts])", "_box([stage.padded])",
+        "_box([p.padded for p in parts])", "_box([stage.padded])",
         ("tests/testing/test_found.py",),
     ),
     Fault(
