@@ -750,8 +750,9 @@ s = ps.Schedule(f)
 s[f].parallel(i)
 flat_parallel = s.compile()
 a = np.ones((2500, 2500), np.float32)
-wide, high = np.ones((2, 1_000_000), np.float32), np.ones((1_000_000, 900), np.float32)
-row = np.ones(200_000_000, np.float32)
+# Of zeros, which take no memory until they are read: gigabytes of ones take a minute to write.
+wide, high = np.zeros((2, 1_000_000), np.float32), np.zeros((1_000_000, 900), np.float32)
+row = np.zeros(200_000_000, np.float32)
 
 def interrupted(kernel, *arrays, **options):
     # The quickest of three counts: others share the machine.
