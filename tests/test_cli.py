@@ -178,6 +178,7 @@ def test_demo(tmp_path: Path) -> None:
         assert len(content) > 100_000  # a photograph, not an empty canvas
 
 
+@pytest.mark.slow
 def test_photographs_are_never_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*address: object) -> None:
         raise AssertionError(f"connects to {address}")

@@ -40,11 +40,13 @@ def test_import_is_fast(tmp_path: Path) -> None:
     assert fastest < LIMIT
 
 
+@pytest.mark.slow
 def test_import_leaves_optional_packages_alone() -> None:
     optional = {"hypothesis", "matplotlib", "skimage", "scipy", "IPython", "torch", "numba"}
     assert not optional & set(_run(_LOADED).split())
 
 
+@pytest.mark.slow
 def test_import_loads_isl_and_llvm_when_first_used() -> None:
     assert not {"islpy", "llvmlite"} & set(_run(_LOADED).split())
 
@@ -61,6 +63,7 @@ print(Kernel is ps.Kernel, interpret is ps.interpret, hasattr(ps, "Scheduel"))
     assert _run(program).split() == ["True", "True", "True", "True", "False"]
 
 
+@pytest.mark.slow
 def test_import_loads_neither_demo_nor_pictures() -> None:
     outer = ("polysched.demo", "polysched.show", "polysched.testing")
     assert [name for name in _run(_LOADED).split() if name.startswith(outer)] == []

@@ -231,6 +231,7 @@ def test_scratch_is_shared_by_stages_that_do_not_overlap_in_time() -> None:
             assert apart or not together
 
 
+@pytest.mark.slow
 def test_concurrent_calls() -> None:
     a = ps.Input("a", ps.float32, (n, m))
     edge = ps.boundary.wrap(a)

@@ -49,6 +49,7 @@ def mixed(lanes: int) -> ps.Schedule:
     return s
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs x86 code")
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_the_oldest_x86_gives_the_same_bits(lanes: int) -> None:

@@ -250,6 +250,7 @@ def test_same_bits_on_any_number_of_threads(name: str, handed_out: pools.Pool) -
     joined(handed_out, again)
 
 
+@pytest.mark.slow
 def test_large_tiles_against_numpy(handed_out: pools.Pool) -> None:
     s = large_tiles()
     x = arguments(s, 517, 2500)
@@ -428,6 +429,7 @@ def test_no_more_threads_than_asked_for(handed_out: pools.Pool) -> None:
 
 
 # concurrent calls ---------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_calls_from_eight_threads_at_once(handed_out: pools.Pool) -> None:
     """On one kernel and on several, with scratch memory of their own."""
     names = ["outer", "rows_of_its_own", "tiles_at_two_levels", "atomic_histogram"]
@@ -480,6 +482,7 @@ def test_a_kernel_called_by_a_stage_of_another(handed_out: pools.Pool) -> None:
 
 
 # the number of threads ----------------------------------------------------------------------------
+@pytest.mark.slow
 def test_numbers_set_and_scoped() -> None:
     before = ps.get_num_threads()
     with ps.threads(3):
@@ -542,6 +545,7 @@ def test_numbers_from_the_environment() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["0", "-2", "many", "1.5"])
 def test_wrong_numbers_in_the_environment(text: str) -> None:
     code = """
@@ -555,6 +559,7 @@ def test_wrong_numbers_in_the_environment(text: str) -> None:
     assert run(code, POLYSCHED_NUM_THREADS=text) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="affinity is Linux's")
 def test_numbers_from_the_affinity() -> None:
     code = f"import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); {NUMBER}"
@@ -591,6 +596,7 @@ def test_quotas_of_older_cgroups(tmp_path: Path) -> None:
     assert cgroup_quota(groups, root) == 3
 
 
+@pytest.mark.slow
 def test_one_thread_inside_of_workers_of_joblib_and_dask() -> None:
     """With stand-ins that look like what these packages have."""
     code = """

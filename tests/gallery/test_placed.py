@@ -413,6 +413,7 @@ def steps_by_tiles(s: ps.Schedule) -> None:
 
 
 # tests ------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("p", PLACED, ids=repr)
 def test_values(p: Placed) -> None:
     kernel = schedule(p).compile()

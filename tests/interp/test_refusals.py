@@ -247,6 +247,7 @@ def test_a_var_that_is_only_in_bounds_far_away():
     assert "nothing bounds the Var i" in refusal(ps.LanguageError, f, n=4)
 
 
+@pytest.mark.slow
 def test_two_vars_in_one_index():
     f = ps.Func("f", (n,))
     f[i] = 0

@@ -518,6 +518,7 @@ def test_1_3_a_region_may_start_below_zero():
     assert np.array_equal(run(f), [5 * 10, 6 * 9, 7 * 8])
 
 
+@pytest.mark.slow
 def test_1_3_an_output_without_shape_takes_it_from_the_call():
     f = ps.Func("f")
     f[i, j] = i * 10 + j

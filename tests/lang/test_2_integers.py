@@ -85,6 +85,7 @@ def test_2_3_the_smallest_integer(t):
     assert found == [t.min, 0, t.min, t.min, t.min]
 
 
+@pytest.mark.slow
 def test_2_3_division_floors_by_literals_too():
     values = np.arange(-9, 10, dtype=np.int32)
     X = ps.Input("X", ps.int32, (n,))

@@ -68,6 +68,7 @@ def test_2_1_the_type_of_every_pair_is_numpys(operation):
             assert dtype_of(operation(X[i], Y[i])) == wanted, (a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", ALL, ids=str)
 def test_2_1_the_values_of_every_pair_are_numpys(left):
     X = ps.Input("X", left, (n,))
@@ -148,6 +149,7 @@ def test_2_1_python_scalars_are_weak(literal, operation):
         assert dtype_of(operation(literal, X[i])) == ours(operation(literal, one).dtype), t
 
 
+@pytest.mark.slow
 def test_2_1_values_with_python_scalars():
     for t in ALL:
         x = some(t)

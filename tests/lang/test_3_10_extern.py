@@ -243,6 +243,7 @@ def test_3_10_empty_arrays_keep_their_shape(shape):
     assert len(seen) >= 3
 
 
+@pytest.mark.slow
 def test_3_10_an_empty_region_keeps_its_shape_beside_another():
     """What is stored of a Func is smaller than the empty region then."""
     p, q = ps.sizes("p q")
@@ -302,6 +303,7 @@ def test_3_10_an_update_may_follow():
     assert np.array_equal(everywhere(make, a), np.sort(a) + 10)
 
 
+@pytest.mark.slow
 def test_3_10_scratch_memory_is_not_shared_while_it_is_read():
     """Many intermediates, of which the function holds several at once."""
 
@@ -620,6 +622,7 @@ def test_3_10_interrupts_while_native_code_runs():
     assert kernel(x).tolist() == [4096]
 
 
+@pytest.mark.slow
 def test_3_10_what_a_function_keeps_stays_in_memory():
     kept = []
 

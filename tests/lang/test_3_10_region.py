@@ -131,6 +131,7 @@ def test_3_10_every_kind_of_definition(make, part):
     assert_same(flat(both(program, a, region=part)), tuple(wanted))
 
 
+@pytest.mark.slow
 def test_3_10_one_axis_needs_no_inner_pair():
     f = func(A[i] * 2)
     for region in ((1, 3), ((1, 3),), [[1, 3]], (np.int64(1), np.int8(3)), {"f": (1, 3)}):
@@ -246,6 +247,7 @@ def test_3_10_only_the_part_of_the_output_is_computed(capsys):
     assert printed(capsys, f, a, region=(2, 2)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [None, (n,)])
 def test_3_10_only_what_it_needs_of_others_is_computed(capsys, shape):
     """Of those with a declared shape, too."""
@@ -297,6 +299,7 @@ def test_3_10_a_declared_shape_holds_for_parts_too():
                 call(n=3, m=3, region=beyond)
 
 
+@pytest.mark.slow
 def test_3_10_indices_from_data_are_checked_in_parts_too():
     I = ps.Input("I", ps.int32, (n,))
     f = func(A[i] * 2)

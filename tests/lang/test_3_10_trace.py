@@ -141,6 +141,7 @@ def test_3_10_in_conditions(traced):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_3_10_in_reductions(traced):
     f = ps.Func("f", ())
     f[()] = ps.trace(ps.sum(ps.trace(A[k], "a"), k), "sum")

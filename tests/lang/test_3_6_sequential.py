@@ -239,6 +239,7 @@ def test_3_6_fresh_funcs_in_triangular_regions() -> None:
     assert kernel(np.zeros((0, 0), np.int64)).shape == (0, 0)
 
 
+@pytest.mark.slow
 def test_3_6_fresh_funcs_below_zero_and_beyond_what_was_read_before() -> None:
     """Regions that differ from one iteration to the next, and start below zero."""
     A = vector()

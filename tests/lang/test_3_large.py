@@ -52,6 +52,7 @@ def test_3_large_nesting_to_the_right():
     assert run(f, A=np.float32([2])) == total
 
 
+@pytest.mark.slow
 def test_3_large_a_squaring_used_twice_each_time():
     """As a tree 2**200 nodes; as a DAG 200."""
     z = c = A[i]
@@ -67,6 +68,7 @@ def test_3_large_a_squaring_used_twice_each_time():
     np.testing.assert_allclose(run(f, A=x), wanted, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_3_large_selects_used_twice_each_time():
     z = A[i]
     for step in range(60):
@@ -90,6 +92,7 @@ def test_3_large_a_hundred_updates():
     assert np.array_equal(run(f, A=np.float32([1, 2])), wanted)
 
 
+@pytest.mark.slow
 def test_3_large_a_chain_of_a_hundred_funcs():
     last = A
     for step in range(100):
@@ -99,6 +102,7 @@ def test_3_large_a_chain_of_a_hundred_funcs():
     assert run(last, A=np.float32([1])) == 1 + 4950
 
 
+@pytest.mark.slow
 def test_3_large_a_stencil_chain_that_must_not_be_inlined():
     """Each stage reads two points of the one before: inlined, 2**40 reads."""
     last = A

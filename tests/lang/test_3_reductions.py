@@ -32,6 +32,7 @@ def test_3_7_a_matrix_product():
     assert np.array_equal(run(C, M=x.astype(np.float32), B=b), x.astype(np.float32) @ b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ours", "numpys"),
     [
@@ -129,6 +130,7 @@ def test_3_7_sums_and_products_of_nothing():
     assert [float(r) for r in run(f, A=a[:0])] == [0, 1]
 
 
+@pytest.mark.slow
 def test_3_7_the_smallest_index_on_ties_and_nan_as_numpy():
     for values in ([1, 3, 3, 1], [2, np.nan, 5, np.nan], [np.nan], [-np.inf, np.inf], [0.0, -0.0]):
         v = np.float32(values)

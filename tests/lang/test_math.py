@@ -204,12 +204,14 @@ def samples(dtype: DType) -> Array:
 
 
 # value --------------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("op", UNARY)
 def test_error_of_float32(op: str) -> None:
     error, x = worst_error(op, float32, samples(float32))
     assert error <= BOUNDS[op][0], f"{op}({x!r})"
 
 
+@pytest.mark.slow
 @needs_long_double
 @pytest.mark.parametrize("op", UNARY)
 def test_error_of_float64(op: str) -> None:

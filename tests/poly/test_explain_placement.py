@@ -134,6 +134,7 @@ def test_counts_are_what_runs(k: int) -> None:
         assert found.total == 24 * {0: 3 * (7 * 4 + 6), 1: 7 * 4 + 6}[k]
 
 
+@pytest.mark.slow
 def test_fewer_where_there_are_too_many() -> None:
     """Five loops of 24 iterations are too many instances to count."""
     x, g = ps.Input("x", ps.int64, (n, n, n, n, n)), ps.Func("g")

@@ -40,6 +40,7 @@ def windows(func: ps.Func) -> dict[str, int]:
     return {f.name: w.planes for f, w in ps.Schedule(func).windows.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [1, 2, 3])
 def test_as_many_planes_as_are_still_read(distance: int) -> None:
     func = jacobi(distance)

@@ -133,6 +133,7 @@ def test_more_planes_than_are_needed() -> None:
     assert kept(s, n=100, m=50) == {"bx": 4 * 50 * 4}
 
 
+@pytest.mark.slow
 def test_back_to_the_root() -> None:
     s, plain = blur(), blur()
     s["bx"].compute_at("by", i).store_root()
@@ -303,6 +304,7 @@ def running_maximum() -> ps.Schedule:
     return ps.Schedule(g)
 
 
+@pytest.mark.slow
 def test_a_running_maximum_slides() -> None:
     s = running_maximum()
     s["f"].compute_at("g", i).store_root()

@@ -118,6 +118,7 @@ def test_a_consumer_in_two_parts() -> None:
     assert ran(s, n=6, m=3).again == 0
 
 
+@pytest.mark.slow
 def test_a_consumer_in_two_loops_of_rows() -> None:
     """The second loop finds all that it reads where the first one has left it."""
     s = chain(2)
@@ -204,6 +205,7 @@ def test_a_producer_in_two_parts_that_moves() -> None:
     assert ran(s, n=6, m=3).total == 3 * (6 + 8)
 
 
+@pytest.mark.slow
 def test_a_reduction_in_two_parts_that_moves_twice() -> None:
     """It moves with what it is computed for, out of two loops, and then to the new one itself."""
     x, f, g = ps.Input("x", ps.int64, (n, m)), ps.Func("f", (n,)), ps.Func("g", (n,))
@@ -219,6 +221,7 @@ def test_a_reduction_in_two_parts_that_moves_twice() -> None:
     right(s)
 
 
+@pytest.mark.slow
 def test_storage_for_two_loops_that_run_at_once() -> None:
     """Each has its own, and so has each of their iterations."""
     x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n,))

@@ -256,6 +256,7 @@ def test_refuses_to_move_what_shares_a_loop() -> None:
         s["f1"].compute_at("f2", i)
 
 
+@pytest.mark.slow
 def test_joins_what_is_computed_at_one_loop() -> None:
     s = chain(3)
     s["f2"].split(i, 4)

@@ -24,6 +24,7 @@ def interpreter(u: ps.InOut) -> Callable[..., Any]:
     return lambda **arguments: ps.interpret(u, **arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2, 5])
 def test_down_after_up(size: int) -> None:
     u = ps.InOut("u", ps.int64, (n,))
@@ -48,6 +49,7 @@ def test_down_after_up(size: int) -> None:
         check(u, wanted, np.arange(1, size + 1), T=steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2, 5])
 def test_funcs_that_read_each_other_through_a_reduction(size: int) -> None:
     u = ps.InOut("u", ps.int64, (n,))

@@ -373,6 +373,7 @@ def test_an_unrolled_loop_whose_iterations_differ() -> None:
     assert np.array_equal(found, ps.interpret(A, A=np.arange(1, 8), T=2))
 
 
+@pytest.mark.slow
 def test_an_unrolled_loop_whose_hull_has_no_constant_extent() -> None:
     """It begins at the first iteration that is needed, and where none is, does nothing."""
     n = ps.sizes("n")
@@ -429,6 +430,7 @@ def test_storage_of_intricate_extents_has_room_for_all() -> None:
     assert not examine(s, **given).breaches
 
 
+@pytest.mark.slow
 def test_a_piece_of_a_tile_in_which_some_rows_never_run() -> None:
     """What was left of them, a statement without stores, could not be emitted."""
     a, b = ps.Input("a", ps.int32, (n, m)), ps.Input("b", ps.int32, (m, n))
@@ -496,6 +498,7 @@ def test_a_func_of_which_only_a_clone_is_read() -> None:
     assert "u[i] = " not in str(s)
 
 
+@pytest.mark.slow
 def test_a_copy_for_two_parts_in_different_loops() -> None:
     """One has a loop more around it: the sets of both were of different spaces."""
     a = ps.Input("a", ps.int64, (n, m + 1))

@@ -505,6 +505,7 @@ def test_a_malformed_one_says_so() -> None:
         s["f"].split("q", 8)
 
 
+@pytest.mark.slow
 def test_a_refused_directive_leaves_no_trace() -> None:
     s = tiled()
     before = s.key, str(s), s.source(), s.to_json()

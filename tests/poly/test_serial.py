@@ -79,6 +79,7 @@ def test_python_with_variants() -> None:
 CONDITIONS = (n >= 4, m % 4 == 0, (n < m) & (m != 3), ps.minimum(n, m) == 2, n == 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_random_families(name: str, seed: int) -> None:

@@ -109,6 +109,7 @@ def explained(s: ps.Schedule) -> list[str]:
 
 
 # the order of axes ------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_rows_of_columns() -> None:
     s = rows()
     assert "g[i * m + j]" in flat(s)
@@ -138,6 +139,7 @@ def test_three_axes() -> None:
     assert "g[(k * n + i) * m + j]" in flat(s)
 
 
+@pytest.mark.slow
 def test_planes_that_are_folded_in_another_order() -> None:
     s = rows()
     s["g"].compute_at("f", i).store_root()
@@ -174,6 +176,7 @@ def test_whole_vectors() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_multiples_of_two_axes_in_another_order() -> None:
     s = rows()
     s["g"].align_storage(0, 4).align_storage(1, 3).align_storage(0, 8).reorder_storage(1, 0)
@@ -233,6 +236,7 @@ def test_storage_of_a_thread_that_is_larger_when_asked_for() -> None:
     same(s, over=(0, 1, 33))
 
 
+@pytest.mark.slow
 def test_planes_of_constant_extents_lie_on_the_stack() -> None:
     """All rows that are read in a column of tiles are not many at a time."""
     s = rows()

@@ -179,6 +179,7 @@ def test_a_wave_of_tiles_that_are_whole() -> None:
     assert found == {"f": (768, 24 * 24)}
 
 
+@pytest.mark.slow
 def test_fewer_where_there_are_many() -> None:
     """Five loops over 24 each are too many steps; over 6 they are not."""
     a, b, c = ps.vars("a b c")
@@ -230,6 +231,7 @@ TILINGS: dict[str, Callable[[], ps.Schedule]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TILINGS)
 def test_tiles_of_triangles_visit_nothing_for_nothing(name: str) -> None:
     """Not one loop has an iteration below which nothing runs, but for those of a whole nest of

@@ -169,6 +169,7 @@ def test_a_recurrence_in_each_iteration_of_a_loop() -> None:
     check(s, sizes={"n": 5, "m": 1})
 
 
+@pytest.mark.slow
 def test_a_copy_for_all_parts_of_a_definition() -> None:
     """That t is 0 in the first part does not say where the second one reads."""
     x = ps.InOut("x", ps.float32, (n, m))

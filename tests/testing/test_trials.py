@@ -76,6 +76,7 @@ def _findings(case: Case) -> set[str]:
     return {f.kind.partition(" (")[0] for f in run(case).findings}
 
 
+@pytest.mark.slow
 def test_a_right_refusal_is_confirmed() -> None:
     outcome = run(WAVES)
     assert not outcome.findings
@@ -87,6 +88,7 @@ def test_a_wrong_acceptance_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _findings(WAVES) == {"wrong acceptance"}
 
 
+@pytest.mark.slow
 def test_an_over_refusal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checker for which a loop that runs backwards is one that runs forwards."""
     right = times._related
@@ -122,6 +124,7 @@ def _scan() -> ps.Func:
     return f
 
 
+@pytest.mark.slow
 def test_check_takes_funcs_schedules_and_arguments() -> None:
     f = _scan()
     check(f)
@@ -152,6 +155,7 @@ def test_shuffled_loops_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert build.SHUFFLED is False
 
 
+@pytest.mark.slow
 def test_counts_add_up(hunt: Hunt) -> None:
     outcome = hunt.ask({"seed": 5})
     counts: Counter[str] = outcome.counts
@@ -159,6 +163,7 @@ def test_counts_add_up(hunt: Hunt) -> None:
     assert counts["accepted"] + refused == counts["directives"]
 
 
+@pytest.mark.slow
 def test_what_cannot_even_be_tried_is_no_finding() -> None:
     """The order is wrong, and where that is ignored, lanes would share what they compute."""
     source = (

@@ -123,6 +123,7 @@ def test_both_halves_of_a_stage_share_what_is_kept() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_stage_alone() -> None:
     s = ps.Schedule(product())
     s["C.update(0)"].peel(i, last=2)
@@ -286,6 +287,7 @@ def test_an_element_that_another_update_reads_elsewhere() -> None:
 
 
 # refused ------------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_refuses_to_keep_what_is_read_beside() -> None:
     """One loop further outside, the rows that change others are among those that change."""
     s, behind = eliminated()

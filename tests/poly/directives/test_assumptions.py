@@ -97,6 +97,7 @@ def test_a_proof_uses_what_is_assumed() -> None:
 
 
 # values -----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_bound_values() -> None:
     s = ps.Schedule(plane())
     s["f"].bound(i, 8).unroll(i)

@@ -39,6 +39,7 @@ def test_values(ahead: int) -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_down_to_an_inner_loop() -> None:
     s = ps.Schedule(blur())
     s["g"].reorder(j, i)
@@ -57,6 +58,7 @@ def test_down_to_an_inner_loop() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_stages_in_one_ordered_loop() -> None:
     a, b = ps.InOut("a", ps.int64, (n, n)), ps.InOut("b", ps.int64, (n, n))
     with ps.sequential("t", 0, n) as t, ps.sequential("r", 0, n) as r:
@@ -199,6 +201,7 @@ def test_refuses_stages_computed_at_different_loops() -> None:
         s[g].compute_with(f, i)
 
 
+@pytest.mark.slow
 def test_all_of_a_func_is_computed_together() -> None:
     """g slides, f does not; whichever stage of which one moves, both stages of g run as often."""
     for stage, into, root in (

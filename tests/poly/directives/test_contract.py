@@ -69,6 +69,7 @@ def test_the_wave_itself_is_not() -> None:
         s["a"].parallel(wave)
 
 
+@pytest.mark.slow
 def test_a_neighbour_above_on_the_right_needs_a_skew_before_tiles() -> None:
     s = ps.Schedule(gauss_seidel(north_east=True))
     with refused(s, "tile('r', 'c', 4, 4)", hint='skew("r", "c", 1)', kind="flow"):
@@ -264,6 +265,7 @@ def test_a_distance_of_the_width_is_not_carried(distance: int, lanes: int, legal
 
 
 # factorizations and tables ----------------------------------------------------------------------
+@pytest.mark.slow
 def test_what_lu_updates_may_be_tiled() -> None:
     s = ps.Schedule(lu())
     s["a.update(1)"].tile("r", "c", 4, 4)
@@ -279,6 +281,7 @@ def test_the_steps_of_lu_may_not_be_taken_apart() -> None:
         s["a.update(1)"].parallel("k")
 
 
+@pytest.mark.slow
 def test_lu_by_rows_may_be_tiled_one_way() -> None:
     s = ps.Schedule(lu(by_rows=True))
     other = s.copy()
@@ -304,6 +307,7 @@ def test_right_looking_lu_is_split_into_a_panel_and_the_rest() -> None:
     same(s, over=(0, 1, 2, 5, 9, 18))
 
 
+@pytest.mark.slow
 def test_what_cholesky_updates_may_be_tiled() -> None:
     s = ps.Schedule(cholesky())
     s["a.update(2)"].tile("q", "c", 4, 4)
@@ -312,6 +316,7 @@ def test_what_cholesky_updates_may_be_tiled() -> None:
         s["a.update(1)"].fission("k")
 
 
+@pytest.mark.slow
 def test_floyd_warshall_is_tiled_inside_of_its_steps_only() -> None:
     s = ps.Schedule(floyd_warshall())
     other = s.copy()
@@ -356,6 +361,7 @@ def test_a_float_sum_keeps_its_order_until_it_is_told_otherwise() -> None:
     np.testing.assert_array_equal(s.compile()(A=a, B=b), a @ b)  # whole numbers: exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [ps.int8, ps.int32, ps.uint64])
 def test_an_integer_sum_needs_no_permission(dtype: ps.DType) -> None:
     s = ps.Schedule(product(dtype))

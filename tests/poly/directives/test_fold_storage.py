@@ -42,6 +42,7 @@ def window(s: ps.Schedule, name: str) -> Window:
 
 
 # accepted ---------------------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("planes", [2, 3])
 def test_jacobi_needs_two_planes(planes: int) -> None:
     s = ps.Schedule(last_of_jacobi())
@@ -52,6 +53,7 @@ def test_jacobi_needs_two_planes(planes: int) -> None:
     same(s, over=(0, 1, 2, 3, 7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planes", [2, 3, 5])
 def test_of_a_func_that_is_no_recurrence(planes: int) -> None:
     s = rows()
@@ -62,6 +64,7 @@ def test_of_a_func_that_is_no_recurrence(planes: int) -> None:
     assert sum(sizes) == planes * 50 * 8
 
 
+@pytest.mark.slow
 def test_the_last_of_several_counts() -> None:
     s = ps.Schedule(last_of_jacobi())
     s["f"].fold_storage(0, 4).fold_storage(0, 2)
@@ -69,6 +72,7 @@ def test_the_last_of_several_counts() -> None:
     same(s, over=(0, 1, 2, 5))
 
 
+@pytest.mark.slow
 def test_directives_that_leave_the_planes_alone() -> None:
     s = rows()
     s["f"].fold_storage(0, 2).vectorize(j, 4)
@@ -161,6 +165,7 @@ def test_refuses_a_copy_inside_of_a_batch() -> None:
         s.compile()
 
 
+@pytest.mark.slow
 def test_refuses_what_makes_a_fold_wrong_later() -> None:
     s = rows()
     s["f"].fold_storage(0, 2)
@@ -191,6 +196,7 @@ def test_refuses_a_parallel_loop_later_at_its_line() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_refuses_a_fold_below_a_parallel_loop() -> None:
     s = row_by_row()
     s["f"].parallel(i)

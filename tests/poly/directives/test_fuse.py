@@ -35,6 +35,7 @@ def test_values() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_tiles_are_fused() -> None:
     """The loop inside of a tile has a constant extent where its tiles are whole."""
     s = ps.Schedule(plane())

@@ -23,6 +23,7 @@ def pair() -> tuple[ps.Schedule, ps.Func]:
 
 
 # compute_inline -----------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_inlines_into_each_read() -> None:
     s = ps.Schedule(blur())
     s["g"].compute_inline()
@@ -62,6 +63,7 @@ def test_keeps_the_loops_of_all_others() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_what_is_inlined_stays_so_whatever_the_rule_says() -> None:
     """Taking g in, f reads `twice` three times: no longer what the rule inlines."""
     s = ps.Schedule(blur())

@@ -64,6 +64,7 @@ def test_a_matrix_product_of_whole_tiles() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_iterations_beyond_the_end_are_counted() -> None:
     """Two tiles of 4 by 8 for 5 by 7 elements, 3 terms each."""
     report = judged(whole_tiles(), n=5, m=7, l=3)

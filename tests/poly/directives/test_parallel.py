@@ -40,6 +40,7 @@ def test_values() -> None:
     same(s, over=(0, 1, 3, 8))
 
 
+@pytest.mark.slow
 def test_what_is_fresh_in_each_iteration_does_not_meet() -> None:
     """Each iteration has a scratch row of its own."""
     n, m = ps.sizes("n m")

@@ -43,6 +43,7 @@ def test_values(name: str) -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_the_parts_are_scheduled_apart() -> None:
     s = ps.Schedule(plane())
     left, right = s["f"].partition(j < 4)

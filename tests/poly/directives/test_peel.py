@@ -42,6 +42,7 @@ def test_the_order_stays() -> None:
     same(s, over=(2, 3, 5, 9))
 
 
+@pytest.mark.slow
 def test_the_middle_is_scheduled_apart() -> None:
     s = ps.Schedule(plane())
     s["f"].peel(j, first=1)
@@ -73,6 +74,7 @@ def test_refuses_no_such_loop() -> None:
         s["f"].peel("r", first=1)
 
 
+@pytest.mark.slow
 def test_twice() -> None:
     """Each part has a name of its own."""
     s = ps.Schedule(plane())
@@ -89,6 +91,7 @@ def test_twice() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_copy_is_not_called_as_a_part() -> None:
     """Nor a part as a copy."""
     for early in (True, False):

@@ -28,6 +28,7 @@ def test_listing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_it_alone_changes_nothing() -> None:
     s = ps.Schedule(product())
     s["C"].update(0).reassociate()

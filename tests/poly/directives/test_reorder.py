@@ -27,6 +27,7 @@ def test_listing() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["ijk", "ikj", "jik", "jki", "kij", "kji"])
 def test_values(order: str) -> None:
     s = ps.Schedule(product())

@@ -86,6 +86,7 @@ def test_a_float_sum_that_may_be_reassociated() -> None:
     judged(s, n=3, m=4, l=6)
 
 
+@pytest.mark.slow
 def test_an_array_in_place() -> None:
     """Partial sums are added to what is there."""
     x, a, r = ps.Input("x", ps.int32, (n, m)), ps.InOut("a", ps.int32, (n,)), ps.RVar("r", 0, m)
@@ -98,6 +99,7 @@ def test_an_array_in_place() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_sum_in_lanes() -> None:
     """One partial sum for each lane of a vector."""
     x, z, r = ps.Input("x", ps.int32, (n, m)), ps.Func("z", (n,), ps.int32), ps.RVar("r", 0, m)
@@ -156,6 +158,7 @@ def test_every_operator_of_integers(op: str, dtype: ps.DType) -> None:
     same(s, over=(0, 1, 4, 7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["minimum", "maximum"])
 def test_least_and_largest_of_floats(op: str) -> None:
     x, a = ps.Input("x", ps.float32, (n, m)), ps.Func("a", (n,))
@@ -170,6 +173,7 @@ def test_least_and_largest_of_floats(op: str) -> None:
     same(s, over=(0, 1, 4, 7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["any", "all", "prod", "max"])
 def test_inline_reductions(which: str) -> None:
     x, a, r = ps.Input("x", ps.int32, (n, m + 1)), ps.Func("a", (n,)), ps.RVar("r", 0, m + 1)
@@ -243,6 +247,7 @@ def test_merged_in_any_order(which: str) -> None:
     np.testing.assert_array_equal(s.compile()(x), ps.interpret(f, x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [ps.uint8, ps.int64, ps.float64], ids=str)
 def test_argmax_of_other_types(dtype: ps.DType) -> None:
     s = ps.Schedule(best("argmax", dtype))
@@ -344,6 +349,7 @@ def test_refuses_parts_of_less_than_there_is_afterwards() -> None:
         s["f.sum0.update(0)"].rfactor("r")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["mul", "and", "add", "or", "xor"])
 def test_of_truths(op: str) -> None:
     """A product of bools is true where all are."""

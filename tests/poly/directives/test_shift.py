@@ -74,6 +74,7 @@ def test_refuses_no_such_loop() -> None:
         s["b"].shift("k", 1)
 
 
+@pytest.mark.slow
 def test_refuses_loops_of_a_consumer() -> None:
     """What is computed where it is needed would be computed there still."""
     s = ps.Schedule(blur())

@@ -42,6 +42,7 @@ def test_listing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_values() -> None:
     s = ps.Schedule(plane())
     s.specialize(m % 8 == 0)["f"].vectorize(j, 8)

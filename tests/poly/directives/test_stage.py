@@ -126,6 +126,7 @@ def test_a_copy_of_a_copy() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_part_of_a_recurrence_can_be_copied_by_who_reads_it() -> None:
     f, last = jacobi(), ps.Func("last", (n,))
     last[i] = f[T - 1, i] + f[T - 1, n - 1 - i]

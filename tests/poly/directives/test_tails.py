@@ -134,6 +134,7 @@ def test_lanes(tail: str) -> None:
     same(s, over=NEAR_4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", ["peel", "shift"])
 def test_the_tail_is_scheduled_apart(tail: str) -> None:
     s = ps.Schedule(plane())
@@ -183,6 +184,7 @@ def test_triangles(tail: str, loop: str) -> None:
     same(s, over=NEAR_4)
 
 
+@pytest.mark.slow
 def test_shift_below_a_diagonal() -> None:
     """The last tile of a row is where the row ends."""
     s = ps.Schedule(plane())

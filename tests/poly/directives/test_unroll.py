@@ -24,6 +24,7 @@ def test_listing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_loop_of_vectors() -> None:
     """The inner loop is called so that no other one is."""
     s = ps.Schedule(plane())

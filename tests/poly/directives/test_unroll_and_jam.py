@@ -36,6 +36,7 @@ def test_values(factor: int) -> None:
     same(s, over=(0, 1, 3, 8))
 
 
+@pytest.mark.slow
 def test_legal_where_tiles_are() -> None:
     s = ps.Schedule(gauss_seidel())
     s["a"].unroll_and_jam("r", 3)

@@ -24,6 +24,7 @@ def test_listing() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [2, 3, 8, 64])
 def test_values(lanes: int) -> None:
     s = ps.Schedule(plane())
@@ -59,6 +60,7 @@ def test_a_loop_of_few() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_split_says_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where conditions have many pieces isl needs minutes to count."""
     s = ps.Schedule(blur())

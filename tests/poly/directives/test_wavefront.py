@@ -31,6 +31,7 @@ def test_values() -> None:
     same(s, over=(2, 3, 5, 9))
 
 
+@pytest.mark.slow
 def test_tiles() -> None:
     s = ps.Schedule(gauss_seidel())
     s["a"].tile("r", "c", 2, 4)
