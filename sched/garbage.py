@@ -1,7 +1,7 @@
 """A pause for Python's collector of reference cycles while a schedule is proven or compiled.
 
 Expressions, trees and sets are immutable and make no cycles, but there are many: to look through
-all of them again and again takes as long as a quarter of the work.
+all of them again and again takes a good part of the time.
 """
 
 from __future__ import annotations

@@ -19,9 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..interp.evaluate import Symbols
-from ..interp.flow import (
-    flow,
-)
+from ..interp.flow import flow
 from ..lang.binding import bind
 from ..lang.errors import LanguageError
 from ..poly.schedule import Schedule

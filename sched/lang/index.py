@@ -28,14 +28,14 @@ def add(a: Node, b: Node) -> Node:
     if x == 0 or y == 0:
         return b if x == 0 else a
     if y is not None:
-        base, offset = _offset(a)
+        base, offset = parted(a)
         if base is not a:
             return add(base, wrapped(offset + y))
         return Op("sub", (a, wrapped(-y)), int64) if y < 0 else Op("add", (a, b), int64)
     return Op("add", (a, b), int64)
 
 
-def _offset(node: Node) -> tuple[Node, int]:
+def parted(node: Node) -> tuple[Node, int]:
     """A sum taken apart into what varies and the constant at its end."""
     match node:
         case Op(op="add" | "sub" as op, operands=(base, Const(value=value))):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
-from ..lang.nodes import Node, Op, RVar, Var
+from ..lang.nodes import Node, RVar, Var
 from .affine import affine_values
 from .isl import Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
 
@@ -70,21 +70,13 @@ def beside(coordinates: Sequence[Node]) -> dict[int, tuple[int, int]]:
     first: dict[Node, tuple[int, int]] = {}
     found = {}
     for k, x in enumerate(coordinates):
-        base, constant = _parted(x)
+        base, constant = ix.parted(x)
         if base in first:
             other, before = first[base]
             found[k] = other, constant - before
         else:
             first[base] = k, constant
     return found
-
-
-def _parted(x: Node) -> tuple[Node, int]:
-    """An expression without the constant that is added to it."""
-    match x:
-        case Op(op="add" | "sub" as op, operands=(a, b)) if (n := ix.constant(b)) is not None:
-            return a, n if op == "add" else -n
-    return x, 0
 
 
 def told(visited: Set, numbers: Sequence[int], same: dict[int, tuple[int, int]]) -> dict[int, Told]:

@@ -7,7 +7,7 @@ computed at a loop of a clone.
 from __future__ import annotations
 
 from ..lang.tensors import Func
-from .edits import rewritten, with_body
+from .directives.placing import without
 from .isl import Set
 from .looptree import Alloc, Path, Seq, Stage, Tree, leaves, nodes
 
@@ -23,7 +23,7 @@ def without_strays(tree: Tree, context: Set) -> Tree:
     ]
     if not strays or not isinstance(tree, Seq):
         return tree
-    return rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), strays)
+    return without(tree, strays)
 
 
 def _reads_elsewhere(path: Path, stage: Stage, stored: set[Func]) -> bool:

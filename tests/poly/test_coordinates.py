@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import polysched as ps
@@ -83,7 +85,7 @@ def every_stage(s: ps.Schedule) -> list[Stage]:
 
 
 @pytest.mark.parametrize("make", CASES)
-def test_what_is_told_holds_and_is_all_that_isl_finds(make) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_told_holds_and_is_all_that_isl_finds(make: Callable[[], ps.Schedule]) -> None:
     count = 0
     for stage in every_stage(make()):
         visited = iterations(stage)

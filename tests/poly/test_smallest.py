@@ -13,6 +13,8 @@ from polysched.poly.smallest import smallest_point
 
 FRAME = Frame(("n", "m"), ("x", "y"))
 SPAN = 12
+Held = tuple[tuple[int, int], tuple[int, int]]
+"""Sizes, and a point at these."""
 
 
 def point_of(sizes: tuple[int, ...], at: tuple[int, ...]) -> Set:
@@ -23,7 +25,7 @@ def point_of(sizes: tuple[int, ...], at: tuple[int, ...]) -> Set:
     return where
 
 
-def scattered(seed: int, count: int, least: int = 0) -> tuple[Set, list]:  # type: ignore[type-arg]
+def scattered(seed: int, count: int, least: int = 0) -> tuple[Set, list[Held]]:
     """A union of single points and of short lines, at sizes from `least` on."""
     rng = random.Random(seed)
     where, held = FRAME.empty, []
