@@ -295,6 +295,7 @@ def test_ldexp_rounds_once(dtype: DType) -> None:
     signed, info = dtype.numpy.str.replace("f", "i"), np.finfo(dtype.numpy)
     low, high = np.iinfo(signed).min, np.iinfo(signed).max
     x = random.integers(low, high, 200_000, dtype=signed).view(dtype.numpy)
+    x = x[np.isfinite(x)]  # what NumPy makes of the exponent of others depends on the machine
     e = random.integers(-2200, 2200, x.size)
     # Half of the results become denormal, where a second rounding would show.
     exponent = np.frexp(x[::2])[1]
