@@ -118,7 +118,8 @@ def test_2_6_functions_have_numpys_special_values(t, ours, numpys):
     found = at_points(ours(X[i]), n, X=x)
     special = np.isnan(wanted) | np.isinf(wanted) | (wanted == 0)
     assert np.array_equal(found[special], wanted[special], equal_nan=True)
-    np.testing.assert_allclose(found[~special], wanted[~special], rtol=4 * np.finfo(t.numpy).eps)
+    # NumPy's own functions are within 4 ULP, and differ by machine.
+    np.testing.assert_allclose(found[~special], wanted[~special], rtol=8 * np.finfo(t.numpy).eps)
 
 
 @pytest.mark.parametrize("t", FLOATS, ids=str)
@@ -128,7 +129,7 @@ def test_2_6_sigmoid_and_rsqrt(t):
     with np.errstate(all="ignore"):
         logistic, inverse = 1 / (1 + np.exp(-x)), t.numpy.type(1) / np.sqrt(x)
     np.testing.assert_allclose(
-        at_points(ps.sigmoid(X[i]), n, X=x), logistic, rtol=4 * np.finfo(t.numpy).eps, atol=1e-300
+        at_points(ps.sigmoid(X[i]), n, X=x), logistic, rtol=8 * np.finfo(t.numpy).eps, atol=1e-300
     )
     assert np.array_equal(at_points(ps.rsqrt(X[i]), n, X=x), inverse, equal_nan=True)
 
@@ -174,7 +175,7 @@ def test_2_6_powers():
     with np.errstate(divide="ignore", invalid="ignore"):
         for exponent in (0, 1, 2, 3, 7, -1, -2):
             found = at_points(X[i] ** exponent, n, X=x)
-            np.testing.assert_allclose(found, x**exponent, rtol=1e-15)
+            np.testing.assert_allclose(found, x**exponent, rtol=2e-15)
         assert np.array_equal(at_points(X[i] ** 0.5, n, X=x), np.sqrt(x), equal_nan=True)
 
 
