@@ -8,7 +8,7 @@ import re
 import sys
 from importlib import metadata
 
-from ..codegen.llvm import Target, host
+from ..codegen.llvm import Target, host, native
 from ..lang.errors import PolyschedError
 
 #: Features that decide about the code: by LLVM's name, and what they are for.
@@ -24,6 +24,11 @@ _VARIABLES = {
     "POLYSCHED_LOG": (
         "prints to stderr what the compiler does:",
         "1 for the IR after each pass that changed it and times, times for these alone",
+    ),
+    "POLYSCHED_NUM_THREADS": ("how many threads a call may use, instead of one a usable core",),
+    "POLYSCHED_TARGET": (
+        "makes code for less than this machine has:",
+        "v3 or v4, a level of x86-64; native or nothing for all of it",
     ),
 }
 
@@ -56,8 +61,9 @@ def _machine() -> list[str]:
         target = host()
     except PolyschedError as error:
         return [f"target       none: {error.what}"]
+    limited = "" if target == native() else f" (this CPU: {native().cpu})"
     return [
-        f"target       {target.cpu}, {target.triple}",
+        f"target       {target.cpu}, {target.triple}{limited}",
         f"features     {' '.join(_features(target))}",
         f"cores        {_usable_cores()} of {os.cpu_count()} usable by this process",
     ]

@@ -6,6 +6,7 @@ from importlib import metadata
 
 import pytest
 
+from polysched.codegen.llvm import native
 from polysched.show import system
 
 REQUIREMENTS = [
@@ -61,6 +62,24 @@ def test_a_source_tree_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unset_variable_is_said_to_be_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POLYSCHED_LOG", raising=False)
     assert "POLYSCHED_LOG is not set" in system.report()
+
+
+@pytest.mark.skipif(native().arch != "x86_64", reason="a level of x86-64")
+def test_a_smaller_target_is_shown_beside_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYSCHED_TARGET", "v3")
+    lines = system.report().splitlines()
+    triple, cpu = native().triple, native().cpu
+    assert f"target       x86-64-v3, {triple} (this CPU: {cpu})" in lines
+    assert "features     fma avx2 f16c" in lines
+    assert "POLYSCHED_TARGET=v3" in lines
+    monkeypatch.delenv("POLYSCHED_TARGET")
+    assert f"target       {cpu}, {triple}" in system.report().splitlines()
+    assert "POLYSCHED_TARGET is not set" in system.report()
+
+
+def test_a_target_that_does_not_exist_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYSCHED_TARGET", "pdp11")
+    assert "target       none: POLYSCHED_TARGET=pdp11 is no machine" in system.report()
 
 
 def test_features_that_are_missing_are_not_listed() -> None:

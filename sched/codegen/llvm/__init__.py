@@ -2,7 +2,7 @@
 
 from .functions import emit_module
 from .jit import CompiledCode, assembly_of, compile_module, load_object
-from .target import Target, TargetError, aarch64, host, x86_64_v3
+from .target import Target, TargetError, aarch64, host, native, x86_64_v3
 
 __all__ = [
     "CompiledCode",
@@ -14,5 +14,6 @@ __all__ = [
     "emit_module",
     "host",
     "load_object",
+    "native",
     "x86_64_v3",
 ]
