@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.nodes import Node
 from ..around import as_beside
 from ..directives import bodies, placing
-from ..edits import place_of, stages
+from ..edits import At, loops_around, place_of, stages
 from ..looptree import Produce, leaves, loops_of, produced, producer
 from .base import BaseEditor
 
@@ -33,6 +33,7 @@ class BodyEditor(BaseEditor):
                 f"{self.stage} and {other} are not computed at the same loop",
                 "compute_at the same loop first, or both at root",
             )
+        self._check_kinds_kept(other, at)
         self._touch(at)
         self.edited.update(s.statement for s in stages(self.tree) if s.name == self.stage)
         if mine is not None and others is not None and mine is not others:
@@ -41,6 +42,17 @@ class BodyEditor(BaseEditor):
             at = self.at(loop, other)
         self.tree = bodies.compute_with(self.tree, self.stage, at, shift)
         return ()
+
+    def _check_kinds_kept(self, other: str, at: At) -> None:
+        """Refuses to lose what was said of the loops that become those of another stage."""
+        theirs = (*loops_around(self.tree, other)[: at.depth], at)
+        for old, new in zip(loops_around(self.tree, self.stage), theirs, strict=False):
+            if old.loop.kind not in ("serial", new.loop.kind):
+                raise self._malformed(
+                    f"the {old.loop.kind} loop {old.loop.name} of {self.stage} would become the "
+                    f"{new.loop.kind} loop {new.loop.name} of {other}",
+                    f"say it of {other}, or behind compute_with",
+                )
 
     def _produced_by(self, stage: str) -> Produce | None:
         """Where on the way to a stage its Func is computed for a consumer, if it is."""

@@ -72,6 +72,8 @@ class LoopEditor(BaseEditor):
         self._fresh(a, [chosen], [outer, inner])
         for x in (a, b):
             self._check_free(x, "fuse first, then say what the loop is", ("vector", "unrolled"))
+        if a.loop.kind == "serial":
+            self._check_free(b, "say it of the loop that they become", ("parallel",))
         if a.loop.kind == "parallel":
             self._touch(a)  # iterations of the inner loop would run at once, too
         self.tree = nests.fuse(self.tree, a, b, chosen, self.symbols, self.context)
@@ -95,11 +97,28 @@ class LoopEditor(BaseEditor):
 
     def _kind(self, loop: str, kind: Any) -> tuple[str, ...]:
         at = self.at(loop)
+        self._check_one_kind(at, kind)
         if kind != "unrolled":
             self._touch(at)
         self.tree = nests.set_kind(self.tree, at, kind, self.span)
         self._check_count(self.at(loop))
         return ()
+
+    def _check_one_kind(self, at: At, kind: str) -> None:
+        """Refuses to take back what was said of a loop. What is parallel inside of a parallel
+        loop runs in order, and may become something else: nothing is lost."""
+        old = at.loop.kind
+        outside = loops_around(self.tree, next(stages(at.loop)).name)[: at.depth]
+        nested = old == "parallel" and any(a.loop.kind == "parallel" for a in outside)
+        if old in ("serial", kind) or nested:
+            return
+        said = f" ({at.loop.span})" if at.loop.span else ""
+        raise self._malformed(
+            f"{self.directive.text()} is refused: the loop {at.loop.name} is {old} already{said}, "
+            "and a loop is of one kind",
+            f"split it before it is made {old}, and say one of each part"
+            + (f"; or say it of {outside[-1].loop.name}, outside of it" if outside else ""),
+        )
 
     def _check_free(self, at: At, hint: str, taken: Sequence[str] = KINDS) -> None:
         """Refuses a loop of one of some kinds, of which nothing could be kept."""
