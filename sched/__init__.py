@@ -84,10 +84,21 @@ _LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule", "interpret": 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _no_attribute(name)
     value = getattr(import_module(f".{_LATER[name]}", __name__), name)
     globals()[name] = value
     return value
+
+
+def _no_attribute(name: str) -> AttributeError:
+    from .lang import planned, suggest
+
+    if name[0] == "_":
+        return AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    known = planned.instead(name)
+    if known is not None:
+        return AttributeError(f"{__name__}.{name} {known[0]}\n  hint: {known[1]}")
+    return suggest.missing(f"module {__name__!r}", name, __all__)
 
 
 def __dir__() -> list[str]:
@@ -107,7 +118,20 @@ def _compile(schedule: Schedule, **options: Any) -> Any:
     return compile_schedule(schedule, **options)
 
 
+def _scheduled(func: Func) -> dict[str, str]:
+    """What to write for attributes of schedules and stages that somebody looks for at a Func."""
+    from .lang.suggest import public
+    from .poly.schedule import Schedule
+    from .poly.stages import StageHandle
+
+    made, at = f"s = ps.Schedule({func.name})", f"s[{func.name}]"
+    schedule = {x: f"that is of a Schedule: {made}; s.{x}" for x in public(Schedule)}
+    stage = {x: f"directives are of a stage: {made}; {at}.{x}(...)" for x in public(StageHandle)}
+    return schedule | stage
+
+
 Func._call = _call
+Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
 
 __all__ = [

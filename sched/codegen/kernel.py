@@ -14,6 +14,7 @@ from ..lang.errors import CallValueError, InternalError
 from ..lang.inout import InOut
 from ..lang.printer import expr_text, html_text
 from ..lang.region import Partial
+from ..lang.suggest import Suggesting
 from ..lang.tensors import Const, Func, Input, Tensor
 from ..poly.conditions import Scan
 from ..poly.expressions import Translator
@@ -28,7 +29,7 @@ from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .variant import Prepared, Variant
 
 
-class Kernel:
+class Kernel(Suggesting):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..lang.binding import Binding, bind
 from ..lang.definitions import Definition
-from ..lang.errors import CallValueError, LanguageTypeError
+from ..lang.errors import CallValueError
 from ..lang.inout import InOut
 from ..lang.nodes import Node
 from ..lang.opaque import Opaque
@@ -63,10 +63,7 @@ def interpret(
         LanguageError, CallError: see their docstrings.
     """
     several = not isinstance(funcs, Func)
-    outputs = tuple(funcs) if isinstance(funcs, (tuple, list)) else (funcs,)
-    if not outputs:
-        raise LanguageTypeError("interpret needs at least one Func")
-    program = Program(outputs)
+    program = Program(funcs)
     if region is not None:
         partial = Partial(program)
         program, out = partial.program, partial.renamed(out)

@@ -8,11 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from . import nodes
+from . import nodes, planned
 from .dtypes import DType, as_dtype
 from .errors import LanguageTypeError
 from .nodes import Const, Node, Op, Read
 from .printer import expr_text, html_text
+from .suggest import Suggesting
 
 ExprLike = object
 """Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
@@ -20,11 +21,12 @@ ExprLike = object
 _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
 
 
-class Expr:
+class Expr(Suggesting):
     """A value computed at each point. Immutable; combine with operators and `ps` functions."""
 
     __slots__ = ("_augmented", "node")
     __array_priority__ = 1000.0
+    is_tensor = False
     node: Node
     #: Set by `+=` and its like: (operator, the read on the left, the right side). An assignment
     #: to the same place then is an update; anywhere else it is the plain sum.
@@ -305,9 +307,10 @@ class Expr:
                 hint="a reduction is an update over an RVar: f[()] += A[k]",
             )
         if function is None:
+            known = "available: " + ", ".join(sorted(self._ufuncs))
             raise LanguageTypeError(
                 f"np.{ufunc.__name__} is not available on expressions",
-                hint="available: " + ", ".join(sorted(self._ufuncs)),
+                hint=f"{_in_place_of(ufunc.__name__)}{known}",
             )
         if kwargs:
             raise LanguageTypeError(
@@ -333,6 +336,9 @@ class Expr:
             f"{self!r} has no value while the program is being written; NumPy cannot hold it",
             hint="compute with operators and ps functions, then call the Func on arrays",
         )
+
+    def _called(self) -> str:
+        return "an expression" if type(self) is Expr else f"a {type(self).__name__}"
 
     # conveniences ---------------------------------------------------------------------------
     def astype(self, dtype: object) -> Expr:
@@ -446,6 +452,12 @@ def _equality(op: str, a: Expr, other: ExprLike) -> Expr:
     if isinstance(a.node, nodes.Symbol) and symbol_key(a.node) == symbol_key(b):
         return Expr(nodes.literal(op == "eq"))
     return Expr(Op(op, (a.node, b), None))
+
+
+def _in_place_of(name: str) -> str:
+    """What to write for a function of NumPy's that is not there."""
+    known = planned.instead(name)
+    return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "
 
 
 def _augment(op: str, a: Expr, other: ExprLike) -> Expr:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from . import nodes
+from .asked import outputs_of
 from .definitions import Definition, Recorded
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
@@ -117,7 +118,7 @@ class Program:
 
     def __init__(
         self,
-        outputs: Sequence[Func],
+        outputs: Func | Sequence[Func],
         args: Sequence[Input] | None = None,
         *,
         complete: bool = True,
@@ -133,19 +134,14 @@ class Program:
             requirements: besides those of the Funcs.
         """
         span = user_span()
-        for output in outputs:
-            if not isinstance(output, Func):
-                raise LanguageTypeError(f"a program computes Funcs, not {output!r}")
-        self.outputs = tuple(outputs)
+        self.outputs = outputs_of(outputs)
         self._partial = partial
-        if not outputs:
-            raise LanguageError("a program computes at least one Func")
-        if len(set(outputs)) < len(outputs):
+        if len(set(self.outputs)) < len(self.outputs):
             raise LanguageError(
-                "an output is listed twice: " + ", ".join(f.name for f in outputs),
+                "an output is listed twice: " + ", ".join(f.name for f in self.outputs),
                 hint="each result is returned once",
             )
-        for output in outputs:
+        for output in self.outputs:
             _check_scope(output, span)
         #: What is computed together, each after what it needs.
         self.steps: tuple[Step, ...] = order(self.outputs, span if complete else None)

@@ -15,6 +15,7 @@ from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node
 from .nodes import Node, Read
 from .printer import html_text
+from .suggest import Suggesting
 from .symbols import check_name
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-class Tensor:
+class Tensor(Suggesting):
     """Base of everything that is read at an index. An identity, not a value."""
 
     is_tensor = True
@@ -399,6 +400,7 @@ class Func(Tensor):
     _signature: ClassVar[Callable[[Func], str]]
     _call_signature: ClassVar[Callable[[Func], inspect.Signature]]
     _made: ClassVar[Callable[[Func], None]]
+    _scheduled: ClassVar[Callable[[Func], dict[str, str]]]
     requirements: list[Any]
 
     def __init__(
@@ -468,6 +470,9 @@ class Func(Tensor):
                 hint=f"to read an element write {self.name}[{', '.join(map(repr, args))}]",
             )
         return Func._call(self, *args, **kwargs)
+
+    def _others(self) -> dict[str, str]:
+        return {"realize": f"call it with arrays: {self.name}(A=a)"} | Func._scheduled(self)
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -14,6 +14,7 @@ from ..lang.nodes import Node
 from ..lang.printer import html_text
 from ..lang.program import Program
 from ..lang.records import Directive
+from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
 from . import finding, requires, serial
@@ -41,7 +42,7 @@ T = TypeVar("T")
 Outputs = Func | Sequence[Func]
 
 
-class Schedule:
+class Schedule(Suggesting):
     """How a program is run: at first as written, each Func at root, in the order of the program,
     inlined only where it is one equation that each consumer reads at one point.
 
@@ -61,9 +62,8 @@ class Schedule:
         self._build(outputs, args, once_a_consumer)
 
     def _build(self, outputs: Outputs, args: Sequence[Input] | None, rule: Rule) -> None:
-        chosen = (outputs,) if isinstance(outputs, Func) else tuple(outputs)
         self.log = Log()
-        self._prove(self.log.step("program", lambda: Program(chosen, args)), rule)
+        self._prove(self.log.step("program", lambda: Program(outputs, args)), rule)
 
     def _prove(self, program: Program, rule: Rule) -> None:
         self._rule = rule
@@ -396,6 +396,13 @@ class Schedule:
         lines += [f"  requires {c}" for c in self.conditions]
         lines += [f"  note: {text}" for text in notes(self)]
         return "\n".join(lines)
+
+    def _called(self) -> str:
+        return "a Schedule"
+
+    def _others(self) -> dict[str, str]:
+        at = f"s[{self.funcs[-1].name}]"
+        return {x: f"directives are of a stage: {at}.{x}(...)" for x in public(StageHandle)}
 
     def __repr__(self) -> str:
         return f"Schedule of {self.program.signature()}"

@@ -158,8 +158,7 @@ class Written:
         """
         if self.inputs is None:
             return None
-        funcs = (outputs,) if isinstance(outputs, Func) else tuple(outputs)
-        program = Program(funcs)
+        program = Program(outputs)
         found = {a.name: a for a in program.arguments()}
         missing = [name for name in self.inputs if name not in found]
         if missing:

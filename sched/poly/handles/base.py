@@ -10,6 +10,7 @@ from ...lang.errors import LanguageTypeError, ScheduleError
 from ...lang.expr import Expr
 from ...lang.inout import InOut
 from ...lang.nodes import RVar, Var, postorder
+from ...lang.suggest import Suggesting, public
 from ...lang.tensors import Tensor
 from ..edits import loops_around
 
@@ -20,12 +21,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LoopHandle:
+class LoopHandle(Suggesting):
     """A loop of a stage, by name."""
 
     schedule: Schedule
     stage_name: str
     name: str
+
+    def _called(self) -> str:
+        return f"the loop {self.__dict__.get('name', '?')}"
+
+    def _others(self) -> dict[str, str]:
+        at = f's["{self.stage_name}"]'
+        return {
+            x: f'directives are of a stage: {at}.{x}("{self.name}", ...)'
+            for x in public(type(self.stage))
+            if callable(getattr(type(self.stage), x))
+        }
 
     @property
     def stage(self) -> StageHandle:
@@ -59,7 +71,7 @@ class LoopHandle:
 Loop = LoopHandle | Expr | str
 
 
-class Handle:
+class Handle(Suggesting):
     """A stage, by name."""
 
     _schedule: Schedule
@@ -68,6 +80,14 @@ class Handle:
     def __init__(self, schedule: Schedule, name: str) -> None:
         self._schedule = schedule
         self.name = name
+
+    def _called(self) -> str:
+        return f"the stage {self.__dict__.get('name', '?')}"
+
+    def _others(self) -> dict[str, str]:
+        at = f's["{self.name}"]'
+        loops = {x.name: f'{at}["{x.name}"] is its loop of that name' for x in self.loops}
+        return {x: f"that is of the Schedule: s.{x}" for x in public(self._schedule)} | loops
 
     @property
     def _stage(self) -> Any:

@@ -1,0 +1,50 @@
+"""Public names that are planned and not there yet, and what does their work until then."""
+
+from __future__ import annotations
+
+_TABLE = (
+    "compute it with NumPy before the call and pass it as an Input, or call NumPy in a stage of "
+    "its own: ps.extern(...)"
+)
+_FLOAT32 = "ps.float32, which both sides can be converted to outside of the program"
+_TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.float32)"
+
+_BITS = "a reduction over its bits: b = ps.RVar('b', 0, 32); ps.sum((x >> b) & 1, b) counts ones"
+
+PLANNED: dict[str, str] = {
+    **dict.fromkeys(("sin", "cos", "tan", "erf", "arctan2"), _TABLE),
+    "log2": "ps.log(x) * 1.4426950408889634",
+    "log1p": "ps.log(1 + x), which is less exact for small x",
+    "expm1": "ps.exp(x) - 1, which is less exact for small x",
+    "pow": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
+    **dict.fromkeys(("popcount", "clz", "ctz"), _BITS),
+    "saturating_cast": "ps.cast(dtype, ps.clip(x, lo, hi))",
+    "widening_add": "cast both first: ps.cast(ps.int32, a) + b",
+    "widening_mul": "cast both first: ps.cast(ps.int32, a) * b",
+    "halving_add": "cast both first, and shift: (ps.cast(ps.int32, a) + b) >> 1",
+    "rounding_shift_right": "(x + (1 << (k - 1))) >> k, in a type that is wide enough",
+    "absd": "ps.absolute(a - b), in a type that is wide enough",
+    "float16": _FLOAT32,
+    "bfloat16": _FLOAT32,
+}
+"""What the language will have, by name."""
+
+ABSENT: dict[str, str] = {
+    **dict.fromkeys(("complex64", "complex128"), _TUPLE),
+    **dict.fromkeys(("zeros", "ones", "full"), "f = ps.Func('f', (n, m)); f[i, j] = 0"),
+    **dict.fromkeys(("array", "asarray"), "ps.Input for what a call passes, ps.Const for a table"),
+    **dict.fromkeys(("matmul", "dot", "tensordot"), 'ps.einsum("ik,kj->ij", A, B)'),
+    "mean": "ps.sum(x[k], k) / n",
+    "power": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
+    "jit": "a Func is compiled when it is called; ps.Schedule(f).compile() gives a kernel to keep",
+}
+"""Names that others have, and what is written here."""
+
+
+def instead(name: str) -> tuple[str, str] | None:
+    """What is to be said of a name that others would look for, and what to write instead."""
+    if name in PLANNED:
+        return "is planned and not there yet", PLANNED[name]
+    if name in ABSENT:
+        return "is no part of the language", ABSENT[name]
+    return None

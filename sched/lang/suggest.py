@@ -1,0 +1,62 @@
+"""What may have been meant by a name that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NoReturn
+
+
+def close(name: str, names: Iterable[str]) -> str | None:
+    """The name among others that one may have been a misspelling of, whatever its case."""
+    known = {x.lower(): x for x in sorted(names, reverse=True)}
+    found = get_close_matches(name.lower(), known, 1, 0.7)
+    return known[found[0]] if found else None
+
+
+def public(owner: object) -> list[str]:
+    """The attributes of something that are meant for users."""
+    return [x for x in dir(owner) if x[0] != "_"]
+
+
+def missing(
+    owner: str, name: str, names: Iterable[str], others: Mapping[str, str] | None = None
+) -> AttributeError:
+    """The error for an attribute that something does not have.
+
+    Args:
+        owner: what does not have it, as a user calls it.
+        names: what it has instead.
+        others: what to write for names that something else has.
+    """
+    others = others or {}
+    own = close(name, names)
+    if name in others or own is None:
+        hint = others.get(close(name, others) or "")
+    else:
+        hint = f"did you mean {own}?"
+    return AttributeError(
+        f"{owner} has no attribute {name!r}" + (f"\n  hint: {hint}" if hint else "")
+    )
+
+
+class Suggesting:
+    """Says of an attribute that is not there what may have been meant."""
+
+    __slots__ = ()
+
+    def _called(self) -> str:
+        """What a user calls this. It may not be made yet, when Python asks for its attributes."""
+        kind, name = type(self).__name__, getattr(self, "__dict__", {}).get("name")
+        return f"{kind} {name}" if name else f"a {kind}"
+
+    def _others(self) -> dict[str, str]:
+        """What to write instead of attributes that something else has."""
+        return {}
+
+    if not TYPE_CHECKING:  # mypy would take every attribute to be there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name[:1] == "_":  # Python, NumPy and Jupyter ask for such
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise missing(self._called(), name, public(self), self._others())

@@ -1,0 +1,167 @@
+"""Names that are not there: what may have been meant, and what to write instead."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.lang.planned import ABSENT, PLANNED
+
+n, m = ps.sizes("n m")
+i, j = ps.vars("i j")
+x = ps.Input("x", ps.float32, (n, m))
+
+
+def plane() -> ps.Func:
+    f = ps.Func("f", (n, m))
+    f[i, j] = x[i, j] + 1
+    return f
+
+
+def said(owner: Any, name: str) -> str:
+    """What is said of an attribute that is not there."""
+    assert not hasattr(owner, name)
+    with pytest.raises(AttributeError) as info:
+        getattr(owner, name)
+    return str(info.value)
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_what_is_planned_says_so_and_names_a_way(name: str) -> None:
+    assert (
+        said(ps, name)
+        == f"polysched.{name} is planned and not there yet\n  hint: " + (PLANNED[name])
+    )
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_others_have_says_what_is_written_here(name: str) -> None:
+    assert said(ps, name).endswith(f"is no part of the language\n  hint: {ABSENT[name]}")
+
+
+def test_nothing_that_is_there_is_said_to_be_planned() -> None:
+    assert not (PLANNED.keys() | ABSENT.keys()) & set(ps.__all__)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("Schedul", "Schedule"), ("shedule", "Schedule"), ("func", "Func"), ("slect", "select"),
+     ("rvar", "RVar"), ("maximun", "maximum"), ("float23", "float32"), ("iterpret", "interpret")],
+)  # fmt: skip
+def test_the_module_suggests(name: str, meant: str) -> None:
+    assert said(ps, name) == (
+        f"module 'polysched' has no attribute {name!r}\n  hint: did you mean {meant}?"
+    )
+
+
+def test_what_resembles_nothing_gets_no_suggestion() -> None:
+    assert said(ps, "quux") == "module 'polysched' has no attribute 'quux'"
+    assert said(ps, "__wrapped__") == "module 'polysched' has no attribute '__wrapped__'"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("paralell", "parallel"), ("vectorise", "vectorize"), ("Split", "split"),
+     ("compute_rot", "compute_root"), ("accumulate", "accumulate_at")],
+)  # fmt: skip
+def test_a_stage_suggests_directives(name: str, meant: str) -> None:
+    s = ps.Schedule(plane())
+    assert said(s["f"], name).endswith(f"\n  hint: did you mean {meant}?")
+    assert said(s, name).endswith(f"directives are of a stage: s[f].{meant}(...)")
+    assert said(s["f"]["j"], name).endswith(f's["f"].{meant}("j", ...)')
+    assert said(plane(), name).endswith(f"s = ps.Schedule(f); s[f].{meant}(...)")
+
+
+def test_each_owner_suggests_its_own() -> None:
+    f = plane()
+    s = ps.Schedule(f)
+    kernel = s.compile()
+    assert said(s["f"], "j").endswith('s["f"]["j"] is its loop of that name')
+    assert said(s["f"], "compile").endswith("that is of the Schedule: s.compile")
+    assert said(s, "copmile").endswith("did you mean compile?")
+    assert said(s["f"]["j"], "knd").endswith("did you mean kind?")
+    assert said(f, "shap") == "Func f has no attribute 'shap'\n  hint: did you mean shape?"
+    assert said(f, "compile").endswith("that is of a Schedule: s = ps.Schedule(f); s.compile")
+    assert said(f, "realize").endswith("call it with arrays: f(A=a)")
+    assert said(x, "dtyp").endswith("did you mean dtype?")
+    assert said(x[i, j], "as_type").endswith("did you mean astype?")
+    assert said(kernel, "loop").endswith("did you mean loops?")
+
+
+def test_numpy_functions_that_are_planned_say_so() -> None:
+    with pytest.raises(ps.LanguageTypeError, match=r"ps\.sin is planned and not there yet"):
+        np.sin(x[i, j])
+
+
+def test_what_stands_for_planned_functions_computes_them() -> None:
+    """The hints are expressions that a user pastes."""
+    v = ps.Input("v", ps.float64, (n,))
+    w = ps.Input("w", ps.int32, (n,), range=(0, 1 << 20))
+    b = ps.RVar("b", 0, 32)
+
+    def value(name: str, **names: Any) -> Any:
+        f = ps.Func("f", (n,))
+        f[i] = eval(PLANNED[name].split(",")[0], {"ps": ps, **names})
+        return f
+
+    vs, ws = np.linspace(0.5, 3, 7), np.array([0, 1, 7, 1023, 1 << 19])
+    np.testing.assert_allclose(value("log2", x=v[i])(vs), np.log2(vs), rtol=1e-14)
+    np.testing.assert_allclose(value("log1p", x=v[i])(vs), np.log1p(vs), rtol=1e-14)
+    np.testing.assert_allclose(value("expm1", x=v[i])(vs), np.expm1(vs), rtol=1e-14)
+    counted = ps.Func("counted", (n,))
+    assert "ps.sum((x >> b) & 1, b) counts ones" in PLANNED["popcount"]
+    counted[i] = ps.sum((w[i] >> b) & 1, b)
+    assert list(counted(ws.astype(np.int32))) == [k.bit_count() for k in ws.tolist()]
+
+
+def test_protocols_are_asked_of_all_without_a_suggestion() -> None:
+    """Python, NumPy and Jupyter look for attributes that begin with an underscore."""
+    f = plane()
+    s = ps.Schedule(f)
+    for owner in (f, x, x[i, j], n, s, s["f"], s["f"]["j"], s.compile()):
+        assert "hint" not in said(owner, "_ipython_canary_method_should_not_exist_")
+        assert not hasattr(owner, "__array_interface__")
+    assert copy.copy(s["f"]).name == "f"
+    assert copy.copy(n) is not None
+    with pytest.raises((TypeError, pickle.PicklingError, AttributeError)):
+        pickle.dumps(s["f"])
+
+
+@pytest.mark.parametrize("make", [ps.Schedule, ps.Schedule.default, ps.interpret, ps.Program])
+@pytest.mark.parametrize(
+    ("given", "what", "hint"),
+    [
+        (x, "the Input x", "f = ps.Func('f', x.shape); f[i, j] = x[i, j]"),
+        ([x], "the Input x", "nothing of it is computed"),
+        (ps.Const("c", [1, 2]), "the Const c", "f[i] = c[i]"),
+        (x[i, j], "x[i, j], an expression", "assign it to a Func"),
+        (n, "n, an expression", "assign it to a Func"),
+        (None, "None", "has to return it"),
+        ("f", "'f'", "not its name"),
+        (["f"], "'f'", "not its name"),
+        (3, "3", "a Func, or a tuple or list of Funcs"),
+        (plane, "the function plane", "call it"),
+        (np.zeros(3), "a ndarray", "when it is called"),
+        ({}, "a dict", "a Func, or a tuple or list of Funcs"),
+        ([], None, "ps.Schedule(f)"),
+    ],
+)  # fmt: skip
+def test_what_is_computed_are_funcs(make: Any, given: Any, what: str | None, hint: str) -> None:
+    wanted = "a program computes " + ("at least one Func" if what is None else f"Funcs, not {what}")
+    with pytest.raises(ps.LanguageError) as info:
+        make(given)
+    assert info.value.what == wanted
+    assert info.value.hint is not None
+    assert hint in info.value.hint
+
+
+def test_an_inout_without_updates_is_no_program() -> None:
+    a = ps.InOut("a", ps.float32, (n,))
+    for make in (ps.Schedule, ps.interpret):
+        with pytest.raises(ps.LanguageError, match="not updated by anything"):
+            make(a)
