@@ -24,6 +24,7 @@ from ..lang.nodes import (
 from ..lang.opaque import Opaque, Trace
 from ..lang.tensors import Func, Tensor
 from ..poly.conditions import Conditions
+from ..poly.decided import decided
 from ..poly.folding import Window
 from ..poly.isl import Set
 from ..poly.looptree import Keep, Stage
@@ -43,7 +44,6 @@ from ..poly.scantree import (
 from ..poly.state import Hints
 from ..poly.statements import Statement
 from .callbacks import PrintTrace, RunExtern, as_word
-from .decided import decided
 from .ir import (
     Alloc,
     Buffer,

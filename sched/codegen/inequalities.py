@@ -12,10 +12,7 @@ from math import gcd
 
 from ..lang import index as ix
 from ..lang.nodes import Const, Node, Op, integer, postorder
-from .linear import expanded, magnitude
-
-#: Sums below this do not overflow.
-_MOST = 2**62
+from ..poly.linear import expanded, is_small
 
 #: Terms and a constant whose sum is >= 0.
 Sum = tuple[frozenset[tuple[Node, int]], int]
@@ -79,12 +76,6 @@ def as_sums(condition: Node) -> list[Sum] | None:
         return None
     found = [s for s in _sums(value) if s[0] or s[1] < 0]
     return found if all(is_small(_total(dict(terms), c)) for terms, c in found) else None
-
-
-def is_small(value: Node) -> bool:
-    """Whether its parts can be moved from one side of a comparison to the other."""
-    most = magnitude(value)
-    return most is not None and most < _MOST
 
 
 def _sums(value: Node) -> Iterator[Sum]:

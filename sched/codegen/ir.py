@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..lang.dtypes import Array, DType, Type, concrete
-from ..lang.nodes import Node, Param, Size, Var
+from ..lang.nodes import Node, Param, Size, Var, dtype_of as dtype_of
 from ..poly.folding import Window
 from ..poly.memory import AS_WRITTEN, Memory
 
@@ -255,12 +255,6 @@ class Module:
 def scalar_dtype(scalar: Size | Param) -> DType:
     """The type of a scalar inside the kernel; integers are int64, whatever the Param says."""
     return concrete(scalar.type)
-
-
-def dtype_of(node: Node) -> DType:
-    """The type that a typed expression is computed in."""
-    assert node.type is not None, "an untyped expression in the loop IR"
-    return concrete(node.type)
 
 
 def children(stmt: Stmt) -> tuple[Stmt, ...]:

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..lang import index as ix
 from ..lang.dtypes import DType
 from ..lang.inout import InOut
-from ..lang.nodes import Node, Param, Size, Var, integer, postorder
+from ..lang.nodes import Node, Param, Size, integer
 from ..lang.tensors import Const, Func, Input, Tensor
-from ..poly.expressions import Translator
+from ..poly.boxes import box, local_box
 from ..poly.folding import Window
-from ..poly.isl import PIECES_LIMIT, Set, is_bounded, isl
-from ..poly.looptree import Stage
 from ..poly.memory import LARGEST, SMALL, STACK, Memory
 from ..poly.model import Model, output_sizes
 from ..poly.scantree import Scan, ScanAlloc, ScanKeep, ScanStage, walk
@@ -27,11 +25,6 @@ def scalars(model: Model) -> tuple[Size | Param, ...]:
     program = model.program
     extents = [s for f in program.outputs for s in output_sizes(program, f)]
     return (*program.sizes.values(), *extents, *program.params.values())
-
-
-def parameters(model: Model) -> dict[str, Node]:
-    """The sizes and Params that isl knows by name."""
-    return {s.name: s for s in scalars(model)}
 
 
 def stride(buffer: Buffer, axis: int) -> Size:
@@ -81,13 +74,13 @@ def place(
             storage[array.initial, 0] = storage[array, 0]
     inside = [x for x in walk(*nests) if isinstance(x, ScanAlloc)]
     local = {
-        f: _local([x for x in inside if x.func is f], program.names[f])
+        f: local_box([x for x in inside if x.func is f], program.names[f])
         for f in {x.func for x in inside}
     }
     padded = [x.stage for x in walk(*nests) if isinstance(x, ScanStage) and x.stage.pads]
     for func in model.regions:
         if func not in program.outputs:
-            origin, extents = local[func] if func in local else _box(model, func, padded)
+            origin, extents = local[func] if func in local else box(model, func, padded)
             fold = folds.get(func)
             if fold is not None:
                 kept = integer(fold.planes)
@@ -125,26 +118,13 @@ def kept_storage(model: Model, nests: Sequence[Scan], memory: Mapping[Func, Memo
     for name in dict.fromkeys(x.name for x in found):
         same = [x for x in found if x.name == name]
         func = same[0].func
-        origin, extents = _local(same, f"{name}.kept")
+        origin, extents = local_box(same, f"{name}.kept")
         for c, dtype in enumerate(func.dtypes):
             part = f"{name}.kept" if len(func.dtypes) == 1 else f"{name}.kept.{c}"
             how = memory.get(func, Memory())
             kind = _kind(how, dtype, extents, True, made.values())
             made[name, c] = Buffer(part, dtype, extents, origin, kind, memory=how)
     return made
-
-
-def _local(
-    found: Sequence[ScanAlloc] | Sequence[ScanKeep], name: str
-) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The origin and the extents of storage inside of loops, here and there. Where the origin
-    depends on the loops it is a variable, which an `Alloc` binds."""
-    origins = []
-    for k, starts in enumerate(zip(*(x.origin for x in found), strict=True)):
-        moves = len(set(starts)) > 1 or any(isinstance(n, Var) for n in postorder(*starts))
-        origins.append(Var(f"{name}.origin{k}") if moves else starts[0])
-    extents = zip(*(x.extents for x in found), strict=True)
-    return tuple(origins), tuple(ix.maximum(dict.fromkeys(n)) for n in extents)
 
 
 def _component_name(model: Model, func: Func, component: int) -> str:
@@ -171,33 +151,3 @@ def _copy_of(array: Buffer, name: str) -> Buffer:
 def _const(name: str, table: Const, extents: tuple[Node, ...]) -> Buffer:
     origin: tuple[Node, ...] = (ix.ZERO,) * len(extents)
     return Buffer(name, table.dtypes[0], extents, origin, "const", data=table.data)
-
-
-def _box(
-    model: Model, func: Func, padded: Sequence[Stage]
-) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The origin and the extents of the bounding box of a Func's region, and of what whole tiles
-    of some stages write beyond it."""
-    region = model.regions[func]
-    for stage in padded:
-        if stage.statement.func is func:
-            region = region.union(stage.padded.apply(stage.statement.write.relation.map))
-    region = region.intersect_params(model.context)
-    if region.n_basic_set() > PIECES_LIMIT:
-        # Exact ends of many pieces take seconds; a little more memory does no harm.
-        hull = Set.from_basic_set(region.remove_divs().simple_hull())
-        if all(is_bounded(hull, axis) for axis in range(func.ndim)):
-            region = hull
-    # Where the region is empty nothing is stored, so the box may be anything there.
-    inhabited = region.params()
-    if inhabited.is_empty():
-        return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
-    names = Translator(parameters(model))
-    origin: list[Node] = []
-    extents: list[Node] = []
-    for axis in range(func.ndim):
-        lo, hi = region.dim_min(axis), region.dim_max(axis)
-        extent = hi.sub(lo).add_constant_val(isl.Val(1))
-        origin.append(names.pw_aff(lo.gist(inhabited), ix.ZERO))
-        extents.append(names.pw_aff(extent.gist(inhabited), ix.ZERO))
-    return tuple(origin), tuple(extents)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, bool_, int64
+from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, bool_, concrete, int64
 
 if TYPE_CHECKING:
     from .blocks import Sequential
@@ -271,6 +271,12 @@ def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> t
 def substitute(root: Node, replacement: dict[Node, Node]) -> Node:
     """`root` with nodes replaced."""
     return transform(root, lambda n: replacement.get(n, n))
+
+
+def dtype_of(node: Node) -> DType:
+    """The type that a typed expression is computed in."""
+    assert node.type is not None, "an expression that was not elaborated"
+    return concrete(node.type)
 
 
 def literal(value: bool | int | float) -> Const:

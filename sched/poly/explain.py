@@ -14,6 +14,7 @@ from ..lang.printer import expr_text
 from .edits import loops_around, stages
 from .expressions import Translator
 from .isl import isl
+from .loop_notes import note_text, notes_of
 from .looptree import Loop, Tree
 from .memory import AS_WRITTEN, WHERE, Memory
 from .placed import local_extents, moves, placements
@@ -139,7 +140,9 @@ def _stages(s: Schedule) -> Iterator[str]:
             f"{x.name} [{s.extent(x)}]" + ("" if x.kind == "serial" else f" {x.kind}")
             for x in loops
         )
+        said = [(x.name, note_text(notes_of(s, x))) for x in loops]
         yield f"{stage.name}: {shown or 'once'}"
+        yield from (f"  {name} {text}" for name, text in said if text)
     inlined = [f for f in s.program.funcs if f not in s.model.regions]
     for func in inlined:
         yield f"{s.program.names[func]}: inlined into what reads it"

@@ -19,16 +19,22 @@ def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
     return "0"
 
 
-def text(found: Scan, indent: int = 0, names: Names | None = None) -> str:
+Notes = Callable[[ScanLoop], str]
+"""What is said at the end of a loop's line, if that is anything."""
+
+
+def text(
+    found: Scan, indent: int = 0, names: Names | None = None, notes: Notes = lambda loop: ""
+) -> str:
     """The loops with their bounds, as an indented listing.
 
     Args:
         names: unique ones of the tensors.
     """
-    return _text(found, "  " * indent, names, {})
+    return _text(found, "  " * indent, names, {}, notes)
 
 
-def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -> str:
+def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], notes: Notes) -> str:
     """`shown` are loop variables by the names of their loops, as the user's lines have them."""
 
     def written(node: Node) -> str:
@@ -41,22 +47,23 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node]) -
             head = f"{pad}for {expr_text(inner[var])} in [{_ends(found, names, written)})"
             by = "" if found.step == 1 else f" by {found.step}"
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
-            below = _text(body, pad + "  ", names, inner)
-            return f"{head}{by}{kind}:{_direction(loop)}\n{below}"
+            below = _text(body, pad + "  ", names, inner, notes)
+            said = "; ".join(filter(None, (_direction(loop), notes(found))))
+            return f"{head}{by}{kind}:{'  # ' if said else ''}{said}\n{below}"
         case ScanIf(condition=condition, body=body):
-            return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown)}"
+            return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown, notes)}"
         case ScanSeq(parts=parts):
-            return "\n".join(_text(p, pad, names, shown) for p in parts)
+            return "\n".join(_text(p, pad, names, shown, notes) for p in parts)
         case ScanAlloc():
             rooms, body = [], found
             while isinstance(body, ScanAlloc):
                 name = (names or {}).get(body.func, body.func.name)
                 rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
                 body = body.body
-            return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown)}"
+            return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown, notes)}"
         case ScanKeep(func=func, extents=extents, body=body):
             room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
-            return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown)}"
+            return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown, notes)}"
         case ScanStage(stage=stage):
             guard, func = stage.statement.guard, stage.statement.func
             loops = [expr_text(loop) for loop in shown.values()]
@@ -95,4 +102,4 @@ def _point_note(
 def _direction(loop: Loop) -> str:
     """What a loop that runs downwards counts."""
     name = loop.name.removesuffix(".down")
-    return "" if name == loop.name else f"  # {name} = -{loop.name}"
+    return "" if name == loop.name else f"{name} = -{loop.name}"

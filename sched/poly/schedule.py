@@ -29,6 +29,7 @@ from .handles.base import LoopHandle
 from .inline import Rule, once_a_consumer, without_recomputation
 from .isl import BUDGET, BudgetExceeded, Set, budget
 from .listing import loop_extent, text
+from .loop_notes import loop_notes, note_text
 from .looptree import Loop, Seq, Stage
 from .memory import Memory
 from .model import Model, symbols_of
@@ -389,7 +390,8 @@ class Schedule(Suggesting):
 
     def __str__(self) -> str:
         head = f"Schedule of {self.program.signature()}"
-        lines = [head, *(text(nest, 1, self.program.names) for nest in self.nests)]
+        said = lambda loop: note_text(loop_notes(self, loop))
+        lines = [head, *(text(nest, 1, self.program.names, said) for nest in self.nests)]
         lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
         lines += [f"  {line}" for line in (*memory_lines(self), *hint_lines(self))]
         lines += [f"  copies {a.name} first" for a in self.copied]

@@ -276,7 +276,7 @@ FAULTS = (
     ),
     Fault(
         "a vector is whole if its first lane is there", "codegen/passes/full_lanes.py",
-        "last = self.lanes.count - 1 if (rises > 0) == (_COMPARED[op] < 0) else 0", "last = 0",
+        "last = self.lanes.count - 1 if (way > 0) == (FAILS_LESS[op] < 0) else 0", "last = 0",
         VECTORS,
     ),
     Fault(
@@ -317,13 +317,13 @@ FAULTS = (
         "sums[terms] = max(constant, sums.get(terms, constant))", VECTORS,
     ),
     Fault(
-        "a Param is small", "codegen/linear.py",
+        "a Param is small", "poly/linear.py",
         "        case Var() | Size():\n            return _MOST",
         "        case _ if type(node).__name__ in 'Var Size Param':\n            return _MOST",
         VECTORS,
     ),
     Fault(
-        "conditions that hold in some iterations hold in all", "codegen/decided.py",
+        "conditions that hold in some iterations hold in all", "poly/decided.py",
         "visited.is_subset(where.set)", "not visited.is_disjoint(where.set)", VECTORS,
     ),
     Fault(
@@ -353,8 +353,8 @@ FAULTS = (
     ),
     Fault(
         "strided loads read beyond the last lane", "codegen/llvm/vectors.py",
-        "starts = list(dict.fromkeys([*range(0, span + 1 - size, size), span - size]))",
-        "starts = list(range(0, span, size))", VECTORS,
+        "starts = list(dict.fromkeys([*range(0, most + 1 - size, size), most - size]))",
+        "starts = list(range(0, most, size))", VECTORS,
     ),
     Fault(
         "lanes that are not there add what they have", "codegen/llvm/folds.py",

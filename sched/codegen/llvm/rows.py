@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ...poly.linear import expanded
 from .. import ir
-from ..linear import expanded
 from .builder import Builder
 from .shuffles import shuffled
 from .values import Value

@@ -18,16 +18,14 @@ from ...lang import index as ix
 from ...lang.dtypes import DType, bool_, int64
 from ...lang.errors import InternalError
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
+from ...poly.lanes import near, span, stride
+from ...poly.linear import Apart, expanded
 from .. import ir
-from ..linear import Apart, apart, coefficient, expanded
 from . import instructions
 from .expressions import Evaluator
 from .rows import columns, runs_of
 from .shuffles import backwards, extracted, inserted, listed, shuffled, splat
 from .values import Value, constant, memory_type_name
-
-#: Beyond this stride, loading whole vectors reads too much that nobody wants.
-MOST_STRIDE = 4
 
 
 class Vectors:
@@ -46,7 +44,7 @@ class Vectors:
         self._known: dict[Node, Value] = {}
         self._splats: dict[Value, Value] = {}
         self._varying: dict[Node, bool] = {}
-        self._strides: dict[Node, Node | None] = {}
+        self._strides: dict[Node, int | None] = {}
         self._patterns: dict[Node, Apart | None] = {}
 
     # expressions ------------------------------------------------------------------------------
@@ -87,13 +85,9 @@ class Vectors:
     def stride(self, buffer: ir.Buffer, index: Node) -> int | None:
         """By how many elements an index moves from lane to lane, if that is known."""
         if index not in self._strides:
-            self._strides[index] = coefficient(index, self.lanes.var)
-        found = self._strides[index]
-        step = None if found is None else ix.constant(found)
-        if step is None:
-            return None
-        step *= self.lanes.step
-        if not buffer.strided:
+            self._strides[index] = stride(index, self.lanes.var, self.lanes.step)
+        step = self._strides[index]
+        if step is None or not buffer.strided:
             return step
         whole, rest = divmod(step, buffer.dtype.itemsize)
         return None if rest else whole
@@ -102,9 +96,8 @@ class Vectors:
         """Where lanes load that are near each other, if that is known."""
         if index not in self._patterns:
             steps = tuple(k * self.lanes.step for k in range(self.count))
-            found = apart(index, self.lanes.var, Apart(self.lanes.lo, steps))
-            near = found is not None and _span(found) <= MOST_STRIDE * self.count
-            self._patterns[index] = found if near and not buffer.strided else None
+            found = near(index, self.lanes.var, Apart(self.lanes.lo, steps))
+            self._patterns[index] = None if buffer.strided else found
         return self._patterns[index]
 
     @cached_property
@@ -162,10 +155,6 @@ class Vectors:
         if x not in self._splats:
             self._splats[x] = splat(self.builder, x, self.count)
         return self._splats[x]
-
-
-def _span(pattern: Apart) -> int:
-    return max(pattern.offsets) + 1 - min(pattern.offsets)
 
 
 @dataclass
@@ -227,12 +216,12 @@ class _Loads:
         """A few vectors, between the first and the last element that a lane needs, and what lanes
         need of them."""
         b, n = self.builder, self.count
-        first, span = min(pattern.offsets), _span(pattern)
-        if span == 1:
+        first, most = min(pattern.offsets), span(pattern)
+        if most == 1:
             where = self._place(ix.add(pattern.base, integer(first)))
             return self.vectors.splat(b.load(where, self.dtype))
-        size = min(n, 1 << (span.bit_length() - 1))
-        starts = list(dict.fromkeys([*range(0, span + 1 - size, size), span - size]))
+        size = min(n, 1 << (most.bit_length() - 1))
+        starts = list(dict.fromkeys([*range(0, most + 1 - size, size), most - size]))
         found: Value | None = None
         have: set[int] = set()
         for start in starts:

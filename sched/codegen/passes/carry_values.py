@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
+from ...poly.linear import coefficient, expanded
+from ...poly.simplify import COMPARISONS, TRUE
 from ..inequalities import as_sums
 from ..ir import (
     Alloc,
@@ -32,9 +34,8 @@ from ..ir import (
     expressions,
     walk,
 )
-from ..linear import coefficient, expanded
 from ..rewrite import map_tree_expressions
-from ..simplify import COMPARISONS, TRUE, assuming
+from ..simplify import assuming
 
 FARTHEST = 3
 """How many iterations back values are carried."""

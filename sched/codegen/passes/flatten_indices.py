@@ -14,17 +14,17 @@ from dataclasses import replace
 from functools import cache
 
 from ...lang import index as ix
-from ...lang.dtypes import int64
-from ...lang.nodes import Const, Node, Op, Size, Var, postorder, transform_all
+from ...lang.nodes import Const, Node, Op, Size, Var, postorder
+from ...poly import flat
+from ...poly.flat import without_origins
 from ..ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
-from ..linear import cancelled
 from ..rewrite import map_expressions, map_module, map_stores, map_tree_expressions
 from ..storage import stride
 
 
 def flatten_indices(module: Module) -> Module:
     """Every load and store gets a single offset."""
-    simple = cache(_cancelled)
+    simple = cache(without_origins)
 
     def load(node: Node) -> Node:
         if isinstance(node, Load):
@@ -58,17 +58,6 @@ def _placed(stmt: Stmt) -> Stmt:
     return replace(stmt, origin=tuple(o for o in stmt.origin if o[0] not in known), body=body)
 
 
-def _cancelled(index: Node) -> Node:
-    """The same in what is multiplied by a size."""
-
-    def rule(node: Node) -> Node:
-        if isinstance(node, Op) and node.op == "mul" and node.type is int64:
-            return ix.mul(cancelled(node.operands[0]), node.operands[1])
-        return node
-
-    return cancelled(transform_all((index,), rule)[0])
-
-
 def _is_sum(node: Node) -> bool:
     return all(
         isinstance(n, (Const, Size, Var)) or (isinstance(n, Op) and n.op in ("add", "sub", "mul"))
@@ -82,11 +71,9 @@ def offset(buffer: Buffer, index: tuple[Node, ...]) -> Node:
     if buffer.fold is not None:
         axis, planes = buffer.fold.axis, buffer.fold.planes
         at[axis] = ix.mod(at[axis], planes)
-    total: Node = ix.ZERO
     if buffer.strided:
+        total: Node = ix.ZERO
         for axis, x in enumerate(at):
             total = ix.add(total, ix.mul(x, stride(buffer, axis)))
         return total
-    for axis in buffer.order:
-        total = ix.add(ix.mul(total, buffer.pitches[axis]), at[axis])
-    return total
+    return flat.offset(at, buffer.order, buffer.pitches)

@@ -15,15 +15,12 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
-from ..inequalities import is_small, strongest
-from ..ir import For, If, Lanes, Load, Module, Stmt, Stores, dtype_of, expressions
-from ..linear import coefficient, direction
+from ...poly.lanes import CHOSEN, FAILS_LESS, moving, rises
+from ...poly.simplify import TRUE
+from ..inequalities import strongest
+from ..ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..rewrite import map_module
-from ..simplify import TRUE, assuming, folded
-
-_COMPARED = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
-"""By operator, in which direction its first operand makes it fail less: below 0, the smaller."""
-_CHOSEN = {"min": "le", "max": "ge"}
+from ..simplify import assuming, folded
 
 
 def full_lanes(module: Module) -> Module:
@@ -63,38 +60,23 @@ class _Known:
 
     def _assumed(self, node: Node, is_place: bool) -> Node:
         match node:
-            case Op(op=op, operands=(a, b)) if op in _COMPARED and self._rises(a, b):
+            case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, self.lanes.var):
                 self.tests.append(self._test(op, a, b))
                 return TRUE
-            case Op(op=op, operands=(a, b)) if op in _CHOSEN and is_place and self._rises(a, b):
-                moving = [x for x in (a, b) if direction(x, self.lanes.var) != 0]
-                if len(moving) == 1:
-                    other = b if moving[0] is a else a
-                    self.tests.append(self._test(_CHOSEN[op], moving[0], other))
+            case Op(op=op, operands=(a, b)) if is_place:
+                found = moving(op, a, b, self.lanes.var)
+                if found is not None:
+                    other = b if found is a else a
+                    self.tests.append(self._test(CHOSEN[op], found, other))
                     self.chosen = True
-                    return moving[0]
+                    return found
         return node
-
-    def _rises(self, a: Node, b: Node) -> int | None:
-        """1 if a - b never falls from lane to lane, -1 if it never rises; else 0 or None."""
-        if not dtype_of(a).is_int or any(isinstance(n, Load) for n in postorder(a, b)):
-            return None
-        if not all(is_small(x) for x in (a, b) if self.lanes.var in postorder(x)):
-            return None  # it may wrap around
-        steps = [coefficient(x, self.lanes.var) for x in (a, b)]
-        constant = [ix.constant(x) for x in steps if x is not None]
-        if len(constant) == 2 and None not in constant:
-            first, second = constant
-            assert first is not None
-            assert second is not None
-            return (first > second) - (first < second)
-        return direction(Op("sub", (a, b), dtype_of(a)), self.lanes.var)
 
     def _test(self, op: str, a: Node, b: Node) -> Node:
         """The comparison in the lane where it is the first to fail."""
-        rises = self._rises(a, b)
-        assert rises
-        last = self.lanes.count - 1 if (rises > 0) == (_COMPARED[op] < 0) else 0
+        way = rises(a, b, self.lanes.var)
+        assert way
+        last = self.lanes.count - 1 if (way > 0) == (FAILS_LESS[op] < 0) else 0
         at = ix.add(self.lanes.lo, integer(last * self.lanes.step))
         x, y = replaced_all((a, b), {self.lanes.var: at})
         return ix.compare(op, x, y)

@@ -21,10 +21,11 @@ from itertools import groupby
 
 from ...lang import index as ix
 from ...lang.nodes import Node, postorder
+from ...poly.simplify import TRUE
 from ..inequalities import compatible, strongest
 from ..ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
 from ..rewrite import map_buffers
-from ..simplify import TRUE, assuming, chosen, conjuncts, general
+from ..simplify import assuming, chosen, conjuncts, general
 
 MOST = 400
 """What has so many statements inside is not copied."""

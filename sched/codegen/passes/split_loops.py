@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder
-from ..inequalities import is_small
+from ...poly.linear import expanded, is_small
+from ...poly.simplify import TRUE
 from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
-from ..linear import expanded
 from ..rewrite import map_statements, map_tree_expressions
-from ..simplify import TRUE, assuming, chosen, conjuncts, general
+from ..simplify import assuming, chosen, conjuncts, general
 
 
 def split_loops(module: Module) -> Module:

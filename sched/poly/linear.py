@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.dtypes import int64
-from ..lang.nodes import Const, Node, Op, Size, Var, integer, postorder
-from .ir import dtype_of
+from ..lang.nodes import Const, Node, Op, Size, Var, dtype_of, integer, postorder
 
 
 def coefficient(node: Node, var: Var) -> Node | None:
@@ -131,6 +130,15 @@ def magnitude(node: Node) -> int | None:
         found[n] = _most(n, found)
     return found[node]
 
+
+def is_small(value: Node) -> bool:
+    """Whether its parts can be moved from one side of a comparison to the other."""
+    most = magnitude(value)
+    return most is not None and most < _NO_OVERFLOW
+
+
+#: Sums below this do not overflow.
+_NO_OVERFLOW = 2**62
 
 #: Sizes are below 2**40; loops are over sizes, or over sums of them with small factors.
 _MOST = 2**48

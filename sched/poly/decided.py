@@ -4,12 +4,11 @@ the middle of an image, nothing need be tested."""
 from __future__ import annotations
 
 from ..lang.dtypes import bool_
-from ..lang.nodes import Const, Node, Op, postorder, transform_all
-from ..poly.affine import condition
-from ..poly.isl import Set
-from ..poly.looptree import Stage
-from .ir import dtype_of
-from .simplify import COMPARISONS, folded
+from ..lang.nodes import Const, Node, Op, dtype_of, postorder, transform_all
+from .affine import condition
+from .isl import Set
+from .looptree import Stage
+from .simplify import COMPARISONS, simpler
 
 
 def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -27,4 +26,4 @@ def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, 
                 known[node] = Const(True, bool_)
             elif where.exact and visited.is_disjoint(where.set):
                 known[node] = Const(False, bool_)
-    return transform_all(roots, lambda n: folded(known.get(n, n))) if known else roots
+    return transform_all(roots, lambda n: simpler(known.get(n, n))) if known else roots

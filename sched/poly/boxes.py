@@ -1,0 +1,57 @@
+"""The boxes of memory that Funcs take: where they begin and how far they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lang import index as ix
+from ..lang.nodes import Node, Var, postorder
+from ..lang.tensors import Func
+from .expressions import Translator
+from .isl import PIECES_LIMIT, Set, is_bounded, isl
+from .looptree import Stage
+from .model import Model, symbols_of
+from .scantree import ScanAlloc, ScanKeep
+
+
+def box(
+    model: Model, func: Func, padded: Sequence[Stage]
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The origin and the extents of the bounding box of a Func's region, and of what whole tiles
+    of some stages write beyond it."""
+    region = model.regions[func]
+    for stage in padded:
+        if stage.statement.func is func:
+            region = region.union(stage.padded.apply(stage.statement.write.relation.map))
+    region = region.intersect_params(model.context)
+    if region.n_basic_set() > PIECES_LIMIT:
+        # Exact ends of many pieces take seconds; a little more memory does no harm.
+        hull = Set.from_basic_set(region.remove_divs().simple_hull())
+        if all(is_bounded(hull, axis) for axis in range(func.ndim)):
+            region = hull
+    # Where the region is empty nothing is stored, so the box may be anything there.
+    inhabited = region.params()
+    if inhabited.is_empty():
+        return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
+    names = Translator(symbols_of(model.program))
+    origin: list[Node] = []
+    extents: list[Node] = []
+    for axis in range(func.ndim):
+        lo, hi = region.dim_min(axis), region.dim_max(axis)
+        extent = hi.sub(lo).add_constant_val(isl.Val(1))
+        origin.append(names.pw_aff(lo.gist(inhabited), ix.ZERO))
+        extents.append(names.pw_aff(extent.gist(inhabited), ix.ZERO))
+    return tuple(origin), tuple(extents)
+
+
+def local_box(
+    found: Sequence[ScanAlloc] | Sequence[ScanKeep], name: str
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The origin and the extents of storage inside of loops, here and there. Where the origin
+    depends on the loops it is a variable, which an `Alloc` binds."""
+    origins = []
+    for k, starts in enumerate(zip(*(x.origin for x in found), strict=True)):
+        moves = len(set(starts)) > 1 or any(isinstance(n, Var) for n in postorder(*starts))
+        origins.append(Var(f"{name}.origin{k}") if moves else starts[0])
+    extents = zip(*(x.extents for x in found), strict=True)
+    return tuple(origins), tuple(ix.maximum(dict.fromkeys(n)) for n in extents)
