@@ -29,6 +29,10 @@ class Outcome:
         return self.kind in ("call refused", "program refused")
 
 
+_LOOSE = ("different values", "written beside", "slow", "crash", "hang", "another", "breach")
+"""Kinds of findings whose texts are different each time."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something wrong. `kind` and `text` say what, `variant` which code, `call` which sizes."""
@@ -41,7 +45,8 @@ class Finding:
     @property
     def signature(self) -> str:
         """The same for findings of the same cause, one hopes."""
-        return f"{self.kind}: {normalised(self.text)}"
+        loose = self.kind.startswith(_LOOSE)
+        return self.kind if loose else f"{self.kind}: {normalised(self.text)}"
 
 
 def outcome(function: Callable[[], Any]) -> Outcome:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from polysched.codegen import arena
 from polysched.codegen.kernel import Kernel
 
+from .limits import SCRATCH, TooMuch
 from .memory import PAGE, Pages
 
 Block = npt.NDArray[np.uint8]
@@ -30,6 +31,8 @@ class WalledPool(arena.Pool):
         self._taken: list[Pages] = []
 
     def take(self, size: int) -> Block:
+        if size > SCRATCH:
+            raise TooMuch(f"a kernel asks for {size} bytes of scratch memory")
         pages = Pages(-(-size // PAGE))
         for page in self.walls.get(size, ()):
             pages.wall(page)

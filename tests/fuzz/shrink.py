@@ -1,4 +1,4 @@
-"""From a program that fails to a smaller one that fails in the same way, by editing its text."""
+"""From a program that fails to smaller ones that may fail in the same way, by editing its text."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from polysched.testing.shrink import simpler, smallest, without
+from polysched.testing.shrink import simpler, without
 
 from .programs import Case
 
-Fails = Callable[[Case], bool]
 #: Declarations that the data of the calls depend on: they are dropped or kept as they are.
 _FIXED = ("ps.Input(", "ps.Param(", "ps.sizes(", "ps.vars(")
-
-
-def shrink(case: Case, fails: Fails, limit: int = 600) -> Case:
-    """The smallest case found with at most `limit` attempts. `fails(case)` holds already."""
-    return smallest(case, (_calls, _outputs, _lines, _expressions, _sizes), fails, limit)
 
 
 def _calls(case: Case) -> Iterator[Case]:
@@ -68,3 +62,9 @@ def _sizes(case: Case) -> Iterator[Case]:
 def _expressions(case: Case) -> Iterator[Case]:
     for source in simpler(case.source, _FIXED):
         yield replace(case, source=source)
+
+
+#: What makes a case a little smaller.
+EDITS: tuple[Callable[[Case], Iterator[Case]], ...] = (
+    _calls, _outputs, _lines, _expressions, _sizes
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""The calls of a schedule's kernels, compared with the interpreter bit by bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import polysched as ps
+from polysched.codegen.check import examine
+from polysched.testing.choices import Choices
+from polysched.testing.compare import shuffled
+
+from .calls import Arguments, Call
+from .directives import is_asking
+from .limits import counted
+from .outcomes import Array, Outcome, difference, flat
+from .scratch import walled_scratch
+
+if TYPE_CHECKING:
+    from .trial import Trial
+
+Kernels = dict[str, Any]
+
+
+class Calling:
+    """All calls of one schedule."""
+
+    def __init__(self, trial: Trial, calls: list[Call]) -> None:
+        self.trial = trial
+        self.calls = calls
+        self.schedule = trial.schedule
+        self.choices = Choices.from_seed(trial.case.program.seed)
+        self.exact = self.schedule.bit_exact
+
+    def run(self) -> None:
+        """In every way there is; loop by loop at the smallest sizes that are not empty."""
+        trial, choices = self.trial, self.choices
+        trial.counts["exact" if self.exact else "not exact"] += 1
+        kernel = trial.finished("compile", self.schedule.compile)
+        kernels = {"plain": kernel}
+        if "parallel" in str(trial.case.steps):
+            with shuffled():
+                kernels["shuffled"] = trial.finished("compile", self.schedule.compile)
+        fixed, parts = choices.below(2 * len(self.calls)), choices.below(2 * len(self.calls))
+        for number, call in enumerate(self.calls):
+            wanted = self._interpreted(call)
+            here = {**kernels, **(self._fixed(call) if number == fixed else {})}
+            for name, kernel in here.items():
+                self._call(name, kernel, call, wanted)
+            if number == parts:
+                self._part(kernels["plain"], call, wanted)
+        self._examined()
+
+    def _interpreted(self, call: Call) -> Outcome:
+        outputs = self.trial.outputs
+        return self._outcome("interpret", call, lambda: ps.interpret(outputs, **call.plain()))
+
+    def _outcome(self, name: str, call: Call, act: Callable[[], Any]) -> Outcome:
+        """Values or a refusal; anything else is a finding."""
+        try:
+            return Outcome("values", flat(self.trial.step(name, act, call.label)))
+        except ps.CallError as error:
+            return Outcome("call refused", text=str(error))
+        except ps.LanguageError as error:
+            return Outcome("program refused", text=str(error))
+
+    def _fixed(self, call: Call) -> Kernels:
+        """A kernel for the sizes of this call alone, unless the schedule takes others."""
+        if not call.sizes:
+            return {}
+        make = lambda: self.schedule.compile(**call.sizes)
+        try:
+            return {"fixed": self.trial.step("compile fixed", make, call.label)}
+        except (ps.LanguageError, ps.ScheduleError, ps.CallError):
+            self.trial.counts["fixed sizes refused"] += 1
+            return {}
+
+    # one call ---------------------------------------------------------------------------------
+    def _call(self, name: str, kernel: Any, call: Call, wanted: Outcome) -> None:
+        trial, arguments = self.trial, call.walled()
+        apart = trial.case.program.seed % 2 > 0
+        with walled_scratch(kernel, apart=apart):
+            found = self._outcome(f"call {name}", call, lambda: _called(kernel, arguments))
+        trial.counts[f"calls: {found.kind} / {wanted.kind}"] += 1
+        if not arguments.is_intact():
+            trial.finding("written beside the elements", name, arguments.layouts, call.label)
+        if found.kind == "program refused":
+            trial.finding("call fails", name, found.text, call.label)
+        self._compare(name, call, found, wanted)
+
+    def _compare(self, name: str, call: Call, found: Outcome, wanted: Outcome) -> None:
+        trial = self.trial
+        if found.kind == "values" and wanted.kind == "values":
+            where = difference(found.arrays, wanted.arrays) if self.exact else None
+            if where is not None:
+                trial.finding("different values", name, where, call.label)
+        elif found.kind == "values":
+            self.trial.report.notes.append(f"accepted natively alone: {wanted.text[:120]}")
+        elif wanted.kind == "values" and not self._may_refuse(call):
+            trial.finding("refused natively alone", name, found.text, call.label)
+
+    def _may_refuse(self, call: Call) -> bool:
+        """Whether the schedule asks for something, or the program as written refuses, too."""
+        schedules = self.trial.schedules.values()
+        if any(map(is_asking, self.trial.case.steps)) or any(s.assumptions for s in schedules):
+            return True
+        kernel, arguments = self.as_written, call.walled()
+        found = self._outcome("call as written", call, lambda: _called(kernel, arguments))
+        return found.is_refusal
+
+    @cached_property
+    def as_written(self) -> Any:
+        """A kernel of the program without any directive."""
+        make = ps.Schedule.default if self.trial.case.default else ps.Schedule
+        return self.trial.finished("compile as written", lambda: make(self.trial.outputs).compile())
+
+    # parts ------------------------------------------------------------------------------------
+    def _part(self, kernel: Any, call: Call, wanted: Outcome) -> None:
+        """A part of each output is that part of the whole."""
+        names = [f.name for f in self.trial.outputs]
+        if call.changed or wanted.kind != "values" or not all(call.results[n][1] for n in names):
+            return
+        region = {name: self._region(call.results[name][1]) for name in names}
+        given = {k: v for k, v in call.plain().items() if k != "shape"}
+        found = self._outcome("part", call, lambda: kernel(**given, region=region))
+        self.trial.counts[f"parts: {found.kind} / {wanted.kind}"] += 1
+        parts = list(_parts(call, region, wanted.arrays))
+        if found.kind == "values":
+            self._compare("part", call, found, Outcome("values", tuple(parts)))
+
+    def _region(self, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        ends = [sorted((self.choices.below(n + 1), self.choices.below(n + 1))) for n in shape]
+        return tuple((lo, hi) for lo, hi in ends)
+
+    # loop by loop -----------------------------------------------------------------------------
+    def _examined(self) -> None:
+        """The loops, executed and counted one by one, at one call."""
+        calls = [c for c in self.calls if not c.is_empty]
+        if not calls or not self.trial.case.steps:
+            return
+        call = min(calls, key=lambda c: sum(c.sizes.values()))
+        report = self._report(call)
+        if report is not None and report.breaches:
+            first = report.breaches[0]
+            self.trial.finding(f"breach: {first.kind}", "examine", str(first), call.label)
+
+    def _report(self, call: Call) -> Any:
+        try:
+            with counted():
+                act = lambda: examine(self.schedule, **call.plain())
+                return self.trial.step("examine", act, call.label)
+        except (ps.LanguageError, ps.CallError):
+            return None
+
+
+def _called(kernel: Any, arguments: Arguments) -> Any:
+    return kernel(*arguments.args, **arguments.kwargs)
+
+
+def _parts(call: Call, region: dict[str, Any], arrays: tuple[Array, ...]) -> Iterator[Array]:
+    left = iter(arrays)
+    for name, ends in region.items():
+        for _ in call.results[name][0]:
+            yield np.asarray(next(left))[tuple(slice(lo, hi) for lo, hi in ends)]

@@ -1,0 +1,69 @@
+"""Random directives on a schedule or on a variant of it, as Python text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import polysched as ps
+from polysched.testing.choices import Choices
+from polysched.testing.directives import random_directive
+
+EXTREMES = tuple(base + more for base in (2**20, 2**31, 2**60, 2**63, 2**64) for more in (-1, 0, 1))
+"""Where counts, bounds and addresses leave the integers that machines and isl compute with."""
+_ASKING = (".bound(", ".align_bounds(", "round_up", "assume(")
+"""Signs of directives after which a call takes few sizes."""
+
+
+def random_step(choices: Choices, schedules: Mapping[str, ps.Schedule], sizes: list[str]) -> str:
+    """One step: a directive on one of the schedules, or a new variant of the first one.
+
+    Args:
+        schedules: the schedule as "s", its variants as "v0", "v1".
+        sizes: the names of the program's sizes.
+    """
+    if choices.chance(4) and len(schedules) < 3 and sizes:
+        condition = _condition(choices, sizes)
+        return f"v{len(schedules) - 1} = s.specialize({condition})"
+    if choices.chance(2) and sizes:
+        return f"s.assume({_condition(choices, sizes)})"
+    name = choices.pick((*schedules, list(schedules)[-1]))
+    for _ in range(5):
+        text = random_directive(choices, schedules[name])
+        if not is_asking(text) or choices.chance(25):
+            break
+    text = _said_to(text, name)
+    return _with_extreme(choices, text) if choices.chance(4) else text
+
+
+def is_asking(text: str) -> bool:
+    """Whether a step may ask for some sizes."""
+    return any(sign in text for sign in _ASKING)
+
+
+def _condition(choices: Choices, sizes: list[str]) -> str:
+    n, extreme = choices.pick(sizes), choices.pick(EXTREMES)
+    return choices.weighted(
+        (4, f"{n} >= 3"), (4, f"{n} % 2 == 0"), (3, f"{n} == 5"), (4, f"{n} < 4"),
+        (1, f"{n} < {extreme}"), (1, f"{n} % {extreme} == 3"), (1, f"{n} * {extreme} >= {n}"),
+    )  # fmt: skip
+
+
+def _said_to(text: str, name: str) -> str:
+    """The directive on the schedule of this name."""
+    return re.sub(r"\bs(?=\[\"|\.batch)", name, text)
+
+
+def _with_extreme(choices: Choices, text: str) -> str:
+    """One of its numbers, outside of names, becomes an extreme one."""
+    parts = text.split('"')
+    found = [
+        (k, m.span())
+        for k in range(0, len(parts), 2)
+        for m in re.finditer(r"(?<![\w.])\d+(?!\w)", parts[k])
+    ]
+    if not found:
+        return text
+    k, (start, stop) = choices.pick(found)
+    parts[k] = parts[k][:start] + str(choices.pick(EXTREMES)) + parts[k][stop:]
+    return '"'.join(parts)

@@ -1,0 +1,85 @@
+"""What a step may take: processor time, memory, iterations.
+
+A step that takes more than it may is a finding. One that takes much more is ended by the system,
+which the process that waits for it sees as a crash or as a hang.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+from polysched.codegen import check, execute
+
+SECONDS = 5.0
+"""Of processor time: more for one directive, print, compilation or call is a finding."""
+KILLED = 40
+"""Seconds of processor time after which the system ends the process."""
+ADDRESSES = 12 << 30
+"""Bytes of address space. Libraries reserve a few GiB that they never touch."""
+SCRATCH = 64 << 20
+"""Bytes that a kernel may ask for at the sizes that are tried, which are small."""
+ITERATIONS = 100_000
+"""Of all loops of a schedule together, at such sizes."""
+
+
+class TooMuch(Exception):
+    """More iterations or memory than small sizes can need."""
+
+
+@dataclass
+class Span:
+    """How long a step has taken, in seconds of processor time, once it is over."""
+
+    seconds: float = 0.0
+
+    @property
+    def is_slow(self) -> bool:
+        return self.seconds > SECONDS
+
+
+@contextmanager
+def limited(span: Span) -> Iterator[None]:
+    """A step, timed by `span`. The process ends if it takes far too long."""
+    start = time.process_time()
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(start) + KILLED, hard))
+    try:
+        yield
+    finally:
+        span.seconds = time.process_time() - start
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+
+
+def limit_memory() -> None:
+    """This process may not ask for more than a machine has."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, hard))
+
+
+class _Counting(execute.Machine):
+    """Counts what it runs."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.left = ITERATIONS
+
+    @contextmanager
+    def _at(self, kind: str, number: int) -> Iterator[None]:
+        self.left -= kind != "seq"
+        if self.left < 0:
+            raise TooMuch(f"more than {ITERATIONS} iterations")
+        with super()._at(kind, number):
+            yield
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """Schedules that are examined inside may run so many iterations."""
+    with mock.patch.object(check, "Machine", _Counting):
+        yield

@@ -1,0 +1,206 @@
+"""One schedule, from its program to the values of its calls.
+
+Each step is limited in what it may take (`limits`), and announced before it begins, so that one
+that does not come back is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import numpy as np
+
+import polysched as ps
+from polysched.lang.program import Program
+from polysched.testing.choices import Choices
+
+from .calling import Calling
+from .calls import Call, make_calls
+from .compare import Report
+from .directives import random_step
+from .limits import Span, TooMuch, limited
+from .outcomes import Finding
+from .scheduled import PRELUDE, Scheduled
+
+T = TypeVar("T")
+Say = Callable[[Scheduled, str], None]
+
+NO_PROGRAM = (
+    ps.LanguageError, TypeError, NameError, KeyError, ArithmeticError, ValueError, SyntaxError,
+    AttributeError,
+)  # fmt: skip
+"""What programs raise that were made smaller so far that they are none."""
+
+
+class Failed(Exception):
+    """A step that ends a trial: it is a finding, or nothing can follow it."""
+
+
+def run(case: Scheduled, choices: Choices | None, say: Say) -> tuple[Scheduled, Report]:
+    """Tries a case. With choices, steps are drawn after those that it has.
+
+    Args:
+        say: is told the case and the step before each step.
+
+    Returns:
+        The case with the steps that were accepted, and the one that failed; what came of it.
+    """
+    trial = Trial(case, say)
+    with suppress(Failed):
+        trial.run(choices)
+    return trial.case, trial.report
+
+
+class Trial:
+    """A case on its way."""
+
+    def __init__(self, case: Scheduled, say: Say) -> None:
+        self.case = case
+        self.say = say
+        self.report = Report()
+        self.schedules: dict[str, ps.Schedule] = {}
+
+    @property
+    def counts(self) -> Counter[str]:
+        return self.report.counts
+
+    @property
+    def schedule(self) -> ps.Schedule:
+        return self.schedules["s"]
+
+    def run(self, choices: Choices | None) -> None:
+        """Step by step, then the whole."""
+        calls = self._program()
+        self.counts["programs"] += 1
+        for text in self.case.steps:
+            self._step(text)
+        count = choices.weighted((1, 2), (3, 5), (3, 9), (1, 14)) if choices else 0
+        for _ in range(count):
+            assert choices is not None
+            self._drawn(choices)
+            if choices.chance(20):
+                self.finished("compile", self.schedule.compile)
+        self._replayed("json", self._from_json)
+        self._replayed("source", self._from_source)
+        Calling(self, calls).run()
+
+    # the program ------------------------------------------------------------------------------
+    def _program(self) -> list[Call]:
+        self.say(self.case, "program")
+        self.names: dict[str, Any] = {"ps": ps, "np": np}
+        program = self.case.program
+        try:
+            exec(f"{PRELUDE}\n{program.source}", self.names)
+            self.outputs = tuple(self.names[name] for name in program.outputs)
+            calls = make_calls(program, Program(self.outputs))
+        except NO_PROGRAM:
+            self.counts["no program"] += 1
+            raise Failed from None
+        except ps.InternalError as error:
+            self.finding("internal error", "program", str(error))
+        self.schedules["s"] = self.step("program", self._made)
+        return calls
+
+    def _made(self) -> ps.Schedule:
+        try:
+            exec(self.case.head, self.names)
+        except ps.LanguageError:
+            self.counts["program refused"] += 1
+            raise Failed from None
+        made: ps.Schedule = self.names["s"]
+        return made
+
+    # steps ------------------------------------------------------------------------------------
+    def finding(self, kind: str, step: str, text: str, call: str = "") -> None:
+        """Something is wrong, which ends the trial."""
+        self.report.findings.append(Finding(f"{kind} ({step})", step, call, text))
+        raise Failed
+
+    def step(self, name: str, act: Callable[[], T], call: str = "") -> T:
+        """Does something that should neither fail nor take long; refusals are the caller's."""
+        self.say(self.case, f"{name} at {call}")
+        span = Span()
+        try:
+            with limited(span):
+                found = act()
+        except (Failed, ps.LanguageError, ps.ScheduleError, ps.CallError):
+            self._check_time(name, span, call)
+            raise
+        except ps.InternalError as error:
+            self.finding("internal error", name, str(error), call)
+        except TooMuch as error:
+            self.finding("too much", name, str(error), call)
+        except Exception as error:
+            self.finding("wrong exception", name, f"{type(error).__name__}: {error}", call)
+        self._check_time(name, span, call)
+        return found
+
+    def _check_time(self, name: str, span: Span, call: str) -> None:
+        if span.is_slow:
+            self.finding("slow", name, f"{span.seconds:.1f} s of processor time", call)
+
+    def _drawn(self, choices: Choices) -> None:
+        sizes = list(self.schedule.program.sizes)
+        text = self.step("draw", lambda: random_step(choices, self.schedules, sizes))
+        kept = self.case
+        self.case = kept.with_step(text)
+        if not self._step(text):
+            self.case = kept
+
+    def _step(self, text: str) -> bool:
+        """Whether it is accepted."""
+        name = step_name(text)
+        names = {**self.names, **self.schedules}
+        try:
+            self.step(name, lambda: exec(text, names))
+        except (ps.LanguageError, ps.ScheduleError) as error:
+            status = getattr(error, "status", "malformed")
+            self.counts[f"refused ({status}): {name}"] += 1
+            return False
+        self.counts[f"accepted: {name}"] += 1
+        self.schedules |= {k: v for k, v in names.items() if re.fullmatch(r"v\d", k)}
+        self.finished("print", lambda: str(self.schedule))
+        self.finished("explain", self.schedule.explain)
+        return True
+
+    def finished(self, name: str, act: Callable[[], T]) -> T:
+        """What is accepted can be printed, explained and compiled."""
+        try:
+            return self.step(name, act)
+        except ps.PolyschedError as error:
+            self.finding("refused", name, f"{type(error).__name__}: {error}")
+        raise AssertionError("a finding raises")
+
+    # again ------------------------------------------------------------------------------------
+    def _replayed(self, name: str, make: Callable[[], ps.Schedule]) -> None:
+        """What was written makes an equal schedule with an equal listing."""
+        made = self.finished(name, make)
+        if made != self.schedule:
+            self.finding("another schedule", name, self.schedule.source())
+        if unplaced(str(made)) != unplaced(str(self.schedule)):
+            self.finding("another listing", name, f"{made}\nis not\n{self.schedule}")
+
+    def _from_json(self) -> ps.Schedule:
+        return ps.Schedule.from_json(self.outputs, self.schedule.to_json())
+
+    def _from_source(self) -> ps.Schedule:
+        text = self.schedule.source()
+        names = dict(self.names)
+        exec(text, names)
+        made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]
+        return made
+
+
+def step_name(text: str) -> str:
+    """The directive in a step."""
+    found = re.findall(r"\]\.(\w+)\(|^\w+ = s\.(\w+)\(|^s\.(\w+)\(", text)
+    return "+".join(next(filter(None, groups)) for groups in found) or text
+
+
+def unplaced(text: str) -> str:
+    """A listing without the places where things were written."""
+    return re.sub(r"\([^()]*:\d+\)", "", text)
