@@ -32,6 +32,8 @@ class Functions:
         choices, world = self.choices, self.world
         if choices.chance(8) and self._boundary():
             return
+        if choices.chance(5) and self._extern():
+            return
         if choices.chance(4):
             size = choices.pick(world.sizes)
             world.run([f'ps.require({size} >= {choices.below(3)}, "too small")'])
@@ -161,6 +163,23 @@ class Functions:
         target = f"{name}[{', '.join(left) or '()'}]"
         right = right if len(values) == 1 else f"({right})"
         return self.world.run([*scope.lines, f"{target} = {right}"])
+
+    def _extern(self) -> bool:
+        """A stage that the language does not look into."""
+        shaped = [t for t in self.world.tensors if t.extents and len(t.types) == 1]
+        if not shaped:
+            return False
+        tensor, name = self.choices.pick(shaped), self.world.fresh("e")
+        assert tensor.extents is not None
+        extents = f"({', '.join(tensor.extents)},)"
+        function = self.choices.pick(("lambda a: a[::-1]", "lambda a: np.roll(a, 1)", "np.copy"))
+        dtype = tensor.types[0].name
+        call = f"ps.extern({name!r}, {function}, [{tensor.name}], {extents}, ps.{dtype})"
+        if not self.world.run([f"{name} = {call}"]):
+            return False
+        made = Tensor(name, tensor.types, tensor.rank, tensor.extents, is_func=True)
+        self.world.tensors.append(made)
+        return True
 
     def _boundary(self) -> bool:
         shaped = [t for t in self.world.tensors if t.extents and len(t.types) == 1]

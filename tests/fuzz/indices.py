@@ -120,6 +120,17 @@ class Indices:
             f"ps.cast(ps.{t}, {a} * 40) + 100", f"-ps.cast(ps.{t}, {a})",
         ))  # fmt: skip
 
+    def in_32_bits(self, extent: str) -> str:
+        """An index computed in 32 bits: one that is read, perhaps moved, or one that might wrap."""
+        t, x = self.choices.pick(("int32", "uint32")), self._symbol()
+        read = self.any_inside("index input", extent)
+        c = self.choices.below(3)
+        return self.choices.pick((
+            read, f"ps.cast(ps.{t}, {read})", f"ps.cast(ps.{t}, {read}) + {c}",
+            f"ps.cast(ps.{t}, {x})", f"ps.clip(ps.cast(ps.{t}, {read}) - {c}, 0, {extent} - 1)",
+            f"ps.minimum(ps.cast(ps.{t}, {x}), {extent} - 1)",
+        ))  # fmt: skip
+
     def expression(self) -> str:
         """As `free`, and never a plain number."""
         free = self.free()

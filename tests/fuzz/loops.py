@@ -24,7 +24,10 @@ class Loops:
         """An RVar within an extent, if one is given; it is added to the scope."""
         name = self.world.fresh("r")
         wanted = extent or self.world.extent()
-        lo, hi, symbol = self._range(name, wanted)
+        if self.choices.chance(12):
+            lo, hi, symbol = self._range_of_data(name, wanted)
+        else:
+            lo, hi, symbol = self._range(name, wanted)
         where = self._where(symbol) if self.choices.chance(25) else ""
         self.scope.lines.append(f"{name} = ps.RVar({name!r}, {lo}, {hi}{where})")
         self.scope.symbols.append(symbol)
@@ -75,6 +78,31 @@ class Loops:
             ]  # fmt: skip
         return choices.pick(forms)
 
+    def _range_of_data(self, name: str, extent: str) -> tuple[str, str, Symbol]:
+        """Bounds that are read, one or both: as the rows of a sparse matrix, or clamped."""
+        indices = self.expressions.indices
+        within = frozenset({extent})
+        end = f"ps.clip({indices.any_inside('clipped data', extent)} + 1, 0, {extent})"
+        forms = {
+            "end": lambda: ("0", indices.any_inside("index input", extent)),
+            "start": lambda: (indices.any_inside("index input", extent), extent),
+            "clamped": lambda: (str(self.choices.below(2)), end),
+            "rows": lambda: self._row(extent),
+        }
+        form = self.choices.pick(tuple(forms))
+        return *forms[form](), Symbol(name, within)
+
+    def _row(self, extent: str) -> tuple[str, str]:
+        """Neighbours in an Input, which need not be in order: then the range is empty."""
+        source, extents = self.world.index_input(extent)
+        last = f"ps.maximum({extents[-1]} - 2, 0)"
+        at = f"ps.clip({indices_of(self.scope)[-1]}, 0, {last})"
+        before = "0, " * (len(extents) - 1)
+        return (
+            f"{source}[{before}{at}]",
+            f"{source}[{before}ps.minimum({at} + 1, {extents[-1]} - 1)]",
+        )
+
     def _where(self, symbol: Symbol) -> str:
         """A condition on the RVar and on those that were made before it."""
         kept = len(self.scope.symbols)
@@ -98,3 +126,8 @@ class Loops:
         del self.scope.symbols[kept:]
         self.scope.shared, self.scope.lines = shared, lines
         return f", where=lambda {x}: {test}"
+
+
+def indices_of(scope: Scope) -> list[str]:
+    """What bounds may depend on."""
+    return [s.name for s in scope.symbols] or ["0"]

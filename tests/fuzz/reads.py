@@ -57,8 +57,10 @@ class Reads:
         return self.choices.pick(tensors)
 
     def _anywhere(self) -> str:
-        """An index of a Func without a shape; data is clamped."""
+        """An index of a Func without a shape; data is clamped, or has a range."""
         indices = self.owner.indices
+        if self.choices.chance(8):
+            return indices.in_32_bits(self.choices.pick(("4", "3", *self.world.sizes)))
         if self.choices.chance(12):
             return indices.inside(self.choices.pick(("4", "3", *self.world.sizes)))
         return indices.free()
