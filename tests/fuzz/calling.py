@@ -10,6 +10,7 @@ import numpy as np
 
 import polysched as ps
 from polysched.codegen.check import examine
+from polysched.codegen.report import Breach
 from polysched.testing.choices import Choices
 from polysched.testing.compare import shuffled
 
@@ -143,8 +144,9 @@ class Calling:
             return
         call = min(calls, key=lambda c: sum(c.sizes.values()))
         report = self._report(call)
-        if report is not None and report.breaches:
-            first = report.breaches[0]
+        breaches = [b for b in report.breaches if _matters(b)] if report is not None else []
+        if breaches:
+            first = breaches[0]
             self.trial.finding(f"breach: {first.kind}", "examine", str(first), call.label)
 
     def _report(self, call: Call) -> Any:
@@ -154,6 +156,11 @@ class Calling:
                 return self.trial.step("examine", act, call.label)
         except (ps.LanguageError, ps.CallError):
             return None
+
+
+def _matters(breach: Breach) -> bool:
+    """Not where a value is not looked at because it decides nothing, as in `x & False`."""
+    return "(it is not read)" not in breach.text
 
 
 def _called(kernel: Any, arguments: Arguments) -> Any:

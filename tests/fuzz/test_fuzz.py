@@ -26,7 +26,7 @@ def schedules() -> Iterator[Worker]:
 
 
 def _check(worker: Worker, seed: int) -> None:
-    """Tests time nothing: what is slow is a finding of the command alone."""
+    """Tests time nothing: what is slow is found by the command alone."""
     found = [f for f in worker.seed(seed)[1].findings if not f.kind.startswith("slow")]
     assert not found, "\n".join(map(str, found))
 
@@ -42,7 +42,7 @@ def test_more_random_programs(programs: Worker, seed: int) -> None:
     _check(programs, seed)
 
 
-@pytest.mark.parametrize("seed", range(3100, 3104))
+@pytest.mark.parametrize("seed", (3101, 3103, 3107, 3109))
 def test_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
 
