@@ -179,14 +179,13 @@ class _Builder:
             t = concrete(node.type or INDEX)
             lo, hi = self.intervals[node]
             x = self.frame.dim(self.names[node])
-            said = t.is_bool or (lo, hi) != (t.min, t.max)
-            # No array has an element for each value of a wide type: as a bound it is none.
-            if said or (typed and t.bits < _WIDE):
-                # A bound that no array reaches would only clutter every set made from it.
-                if lo > -SIZE_LIMIT:
-                    result = result.intersect(x.ge_set(self.frame.constant(lo)))
-                if hi < SIZE_LIMIT - 1:
-                    result = result.intersect(x.le_set(self.frame.constant(hi)))
+            # No array has an element for each value of a wide type: as a bound it is none. One
+            # that no array reaches would only clutter every set made from it.
+            by_type = t.is_bool or (typed and t.bits < _WIDE)
+            if lo > -SIZE_LIMIT and (by_type or lo > t.min or t.min == 0):
+                result = result.intersect(x.ge_set(self.frame.constant(lo)))
+            if hi < SIZE_LIMIT - 1 and (by_type or hi < t.max):
+                result = result.intersect(x.le_set(self.frame.constant(hi)))
             result = result.intersect(self._symbolic_bounds(node, x))
         return result
 

@@ -333,16 +333,44 @@ Ends = tuple[list[Constraint], list[Constraint]]
 
 
 def _parts(iterations: Set, known: Set, axis: int) -> list[Ends]:
-    """The ends of the hull; where it has none, as that of `i < n or i < m`, those of each piece."""
+    """The ends of the hull; where it has none, as that of `i < n or i < m`, or is far from all
+    pieces, those of each piece."""
     hull = _hull(iterations)
-    for candidate in (_simplified(hull, known), hull):
-        lower, upper = _ends(candidate, axis)
-        if lower and upper:
-            return [(lower, upper)]
+    of_hull = [_ends(candidate, axis) for candidate in (_simplified(hull, known), hull)]
+    found = next((ends for ends in of_hull if all(ends)), None)
+    if found is not None and not _may_be_far(found, axis):
+        return [found]
     parts = [_ends(piece, axis) for piece in iterations.remove_divs().coalesce().get_basic_sets()]
-    if not all(lower and upper for lower, upper in parts):
+    if found is not None and (not all(map(all, parts)) or _are_among(found, parts)):
+        return [found]
+    if not all(map(all, parts)):
         raise InternalError(f"a loop without bounds over {iterations}")
     return parts
+
+
+_FAR = 64
+"""So far from a piece its hull may end: by the range of a small type, say, of an index that is
+bounded by a size as well."""
+
+
+def _may_be_far(ends: Ends, axis: int) -> bool:
+    """Whether all bounds on one side have large constants, and more than these."""
+
+    def large(c: Constraint) -> bool:
+        coefficient, rest = _rest(c, axis)
+        return not rest.is_cst() and abs(_constant(rest)) >= _FAR * abs(coefficient)
+
+    return any(all(map(large, side)) for side in ends)
+
+
+def _constant(aff: Aff) -> int:
+    return int(aff.get_constant_val().to_python())
+
+
+def _are_among(ends: Ends, parts: Sequence[Ends]) -> bool:
+    """Whether on each side there is a bound that is one of a piece, or there is one piece only."""
+    own = [c for sides in parts for side in sides for c in side]
+    return len(parts) == 1 or all(any(c.is_equal(x) for c in side for x in own) for side in ends)
 
 
 def _described(constraints: list[Constraint], like: Set, axis: int, sign: int) -> Set:

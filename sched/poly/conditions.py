@@ -207,7 +207,8 @@ def _without_types(model: Model, access: Access) -> Map:
     """{ instance -> element outside }: a type bounds an index for all sizes, or not at all."""
     box = model.declared(access.tensor)
     loose = outside(model, access, access.relation.unbounded, access.domain)
-    reached = access.map.intersect_params(model.context).range()
+    touched = access.relation.map.intersect_domain(access.domain)
+    reached = touched.intersect_params(model.context).range()
     for axis in range(access.tensor.ndim):
         inside = _axis_range(box, axis)
         if reached.is_subset(inside):

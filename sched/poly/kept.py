@@ -129,7 +129,7 @@ def touched_by(stage: Stage, access: Access, depth: int) -> Set:
     whole = loop_map(stage)
     total = int(whole.dim(isl.dim_type.out))
     at = whole.project_out(isl.dim_type.out, depth, total - depth)
-    touches = access.relation.map.intersect_domain(stage.padded)
+    touches = access.reach.intersect_domain(stage.padded)
     return at.flat_range_product(touches).range()
 
 

@@ -8,7 +8,7 @@ from ..lang import index as ix
 from ..lang.nodes import Node, Var, integer
 from .affine import affine_values
 from .expressions import Translator
-from .isl import Frame, Map, Set, isl, relation, union_sets
+from .isl import Frame, Map, PwAff, Set, isl, relation, union_sets
 from .looptree import Stage
 from .statements import Statement
 
@@ -97,13 +97,36 @@ def ends(
         return None
     lo, hi = (x.gist(inhabited).coalesce() for x in (lo, hi))
     if lo.n_piece() > 1 or hi.n_piece() > 1:
-        return _constant_ends(alone)
+        constant = _constant_ends(alone)
+        if constant is not None and constant[1] - constant[0] <= _FEW:
+            return integer(constant[0]), integer(constant[1])
+        found = _enough(lo, inhabited, last=False), _enough(hi, inhabited, last=True)
+        if found[0] is None or found[1] is None:
+            return constant and (integer(constant[0]), integer(constant[1]))
+        lo, hi = found[0], found[1]
     return names.pw_aff(lo, ix.ZERO), ix.add(names.pw_aff(hi, ix.ZERO), integer(1))
 
 
-def _constant_ends(values: Set) -> tuple[Node, Node] | None:
+_FEW = 256
+"""More values than these are counted by sizes, where these bound them: the range of a small type
+says less."""
+
+
+def _enough(end: PwAff, inhabited: Set, last: bool) -> PwAff | None:
+    """The end, or a piece of it that is nowhere before the last, or behind the first."""
+    if end.n_piece() == 1:
+        return end
+    affs = sorted((aff for _, aff in end.get_pieces()), key=lambda aff: bool(aff.is_cst()))
+    for piece in map(PwAff, affs):  # what sizes say first
+        within = piece.ge_set(end) if last else piece.le_set(end)
+        if inhabited.intersect(end.domain()).is_subset(within):
+            return piece
+    return None
+
+
+def _constant_ends(values: Set) -> tuple[int, int] | None:
     """Ends that hold for all sizes, as of the lanes of a tile."""
     lo, hi = values.dim_min_val(0), values.dim_max_val(0)
     if not (lo.is_int() and hi.is_int()):
         return None
-    return integer(int(lo.to_python())), integer(int(hi.to_python()) + 1)
+    return int(lo.to_python()), int(hi.to_python()) + 1

@@ -211,7 +211,7 @@ class _Placer:
         for access, stage in demand.reads:
             touched = access.map
             if stage.pads:
-                touched = access.relation.map.intersect_domain(stage.padded)
+                touched = access.reach.intersect_domain(stage.padded)
             elif stage.where is not None:
                 touched = touched.intersect_domain(stage.where)
             at = loop_map(stage, free).apply_range(back)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Read, RVar, Var
 from ..lang.printer import index_text, region_text
 from ..lang.tensors import Func, Tensor
-from .affine import Relation
-from .isl import Frame, Set, isl
+from .affine import Relation, affine_value
+from .isl import Frame, Map, Set
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +41,31 @@ class Access:
     def is_write(self) -> bool:
         return self.node is None
 
+    @cached_property
+    def reach(self) -> Map:
+        """{ instance -> element }; where data say which one, of all that the tensor has: what is
+        outside is proven not to be, asked of the sizes, or found when an index is scanned."""
+        found, extents = self.relation.map, self.tensor.extents
+        if not self.relation.may or extents is None:
+            return found
+        return found.intersect_range(_declared(self.statement.frame.params, extents))
+
     @property
-    def map(self) -> isl.Map:
+    def map(self) -> Map:
         """{ instance -> element }, over the instances at which it may happen."""
-        return self.relation.map.intersect_domain(self.domain)
+        return self.reach.intersect_domain(self.domain)
+
+
+@lru_cache(512)
+def _declared(params: tuple[str, ...], extents: tuple[Node, ...]) -> Set:
+    """{ element : 0 <= element < extents }"""
+    frame = Frame(params, tuple(f"#{k}" for k in range(len(extents))))
+    result = frame.universe
+    for name, extent in zip(frame.dims, extents, strict=True):
+        end = affine_value(frame, extent)
+        if end is not None:
+            result = result.intersect(frame.within(name, frame.constant(0), end))
+    return result
 
 
 @dataclass(eq=False)

@@ -44,7 +44,7 @@ def test_an_index_type_is_no_extent() -> None:
     g = _gathered()
     s = ps.Schedule(g)
     s["f"].compute_at("g", "i")
-    assert "store f[min(m, 2147483648)]:" in str(s)
+    assert "store f[m]:" in str(s)
     a, at = np.float32([1, 2, 3]), np.int32([2, 0, 1, 1])
     np.testing.assert_array_equal(s.compile()(a=a, at=at), interpret(g, a=a, at=at))
     check(s, a=a, at=at)

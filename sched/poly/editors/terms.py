@@ -10,7 +10,6 @@ from ...lang.printer import expr_text
 from ..affine import condition as sizes_condition
 from ..directives import loops
 from ..folding import Window, foldable
-from ..isl import Frame
 from ..looptree import Keep
 from ..memory import PLACES, Memory
 from ..proof import accumulates, is_exact
@@ -23,7 +22,7 @@ class TermsEditor(BaseEditor):
 
     def assume(self, condition: Node) -> tuple[str, ...]:
         self._check_symbols(condition)
-        found = sizes_condition(Frame(tuple(self.symbols), ()), condition)
+        found = sizes_condition(self.model.parameters, condition)
         allowed = found.set.params() if found.exact else self.context
         made = Assumption(allowed, expr_text(condition), condition, self.span)
         if allowed.intersect(self.context).is_empty():

@@ -223,3 +223,18 @@ def test_refuses_to_compile_an_unproven_variant() -> None:
             s.compile()
         v["f"].transform(("t",), lambda t: -t)
     s.compile()
+
+
+def test_a_variant_s_refusal_beside_a_float_param() -> None:
+    """The instances of a refusal are told by sizes: a float is none."""
+    p, x, k = ps.Param("p", ps.float32), ps.Input("x", ps.int32, (n,), range=(0, n)), ps.vars("k")
+    r = ps.RVar("r", 0, n)
+    f = ps.Func("f", (n,), ps.float32)
+    f[k] = p
+    f[x[r]] *= 2
+    s = ps.Schedule(f)
+    with refused(s, "two iterations would run at once"):
+        s["f"].update(0).parallel("r")
+    v = s.specialize(n < 4)
+    with refused(v, "two iterations would run at once"):
+        v["f"].update(0).parallel("r")
