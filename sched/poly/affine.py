@@ -8,7 +8,7 @@ as its clamp, and two uses of one unknown agree. A relation with unknowns is a *
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +17,7 @@ from ..lang.dtypes import INDEX, concrete
 from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.opaque import Trace
+from ..lang.printer import expr_text
 from ..lang.tensors import Input
 from .intervals import Interval, interval
 from .isl import Frame, Map, PwAff, Set, isl, relation, val
@@ -86,6 +87,22 @@ def affine_values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
     """Integer expressions over the frame, or None where one of them is not quasi-affine."""
     builder = _Builder(frame, nodes)
     return None if builder.unknowns else [builder.value[node] for node in nodes]
+
+
+def why_not_affine(nodes: Iterable[Node], over: str) -> str:
+    """What is wrong with expressions of which one is not affine: as the rest of a sentence."""
+    known: dict[Node, Interval] = {}
+    for node in postorder(*nodes):
+        known[node], exact = interval(node, known)
+        if exact or not isinstance(node, Op) or not _integers((node, *node.operands)):
+            continue
+        if not _affine_operator(node.op, node.operands):
+            break
+        return (
+            f"may not fit in 64 bits: {expr_text(node)}, where sizes are below 2**40 and loops "
+            "within 2**44 of 0"
+        )
+    return f"is not affine in {over}"
 
 
 def condition(frame: Frame, node: Node) -> Condition:

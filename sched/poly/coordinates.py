@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..lang import index as ix
+from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, RVar, Var
 from .affine import affine_values
+from .intervals import reach
 from .isl import Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
 
 _SET, _PARAM, _DIV = isl.dim_type.set, isl.dim_type.param, isl.dim_type.div
@@ -36,8 +38,21 @@ class Told:
 def coordinate_values(frame: Frame, coordinates: Sequence[Node]) -> list[PwAff]:
     """Coordinates of loops over a frame."""
     values = affine_values(frame, coordinates)
-    assert values is not None, "a loop's coordinate is affine"
+    if values is None:
+        raise ScheduleError(
+            "a loop would count so far that its index may not fit in 64 bits", status="unproved"
+        )
     return values
+
+
+#: No loop counts farther from 0: the distance of any two iterations fits in 64 bits then.
+FARTHEST = 1 << 61
+
+
+def is_too_far(coordinate: Node) -> bool:
+    """Whether a loop that counts so may leave 64 bits, or come near to it, at some sizes."""
+    ends = reach(coordinate)
+    return ends is None or max(map(abs, ends)) > FARTHEST
 
 
 def coordinate_map(frame: Frame, coordinates: Sequence[Node]) -> Map:

@@ -16,7 +16,7 @@ from ..lang.guards import conjunction, guards
 from ..lang.nodes import Node, Read, RVar, Var, postorder
 from ..lang.printer import expr_text, index_text
 from ..lang.tensors import Func, Tensor
-from .affine import Relation, access_relation, affine_value, condition
+from .affine import Relation, access_relation, affine_value, condition, why_not_affine
 from .intervals import is_near
 from .isl import Frame, Map, PwAff, Set, is_bounded, isl
 from .statements import Access, Statement
@@ -73,7 +73,8 @@ class Domains:
                 if limits[0] is None or limits[1] is None:
                     raise LanguageError(
                         f"{d.name} reads {first.tensor.name} over "
-                        f"[{expr_text(lo)}, {expr_text(hi)}), which is not affine in sizes",
+                        f"[{expr_text(lo)}, {expr_text(hi)}), which "
+                        + why_not_affine((lo, hi), "sizes"),
                         where=d.span,
                     )
                 box = box.intersect(whole.within(whole.dims[around + k], limits[0], limits[1]))
@@ -302,8 +303,8 @@ def _affine_bound(b: Sequential, bound: Node, frame: Frame) -> PwAff:
     value = affine_value(frame, bound)
     if value is None:
         raise LanguageError(
-            f"the bounds of {b!r} are not affine in sizes, Params and the loops around it: "
-            f"{expr_text(bound)}",
+            f"the bound {expr_text(bound)} of {b!r} "
+            + why_not_affine((bound,), "sizes, Params and the loops around it"),
             where=b.span,
             hint="make it a size of its own: nz = ps.size('nz', default=...)",
         )

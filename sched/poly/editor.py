@@ -10,6 +10,7 @@ from .editors.loops import LoopEditor
 from .editors.rewriting import RewritingEditor
 from .editors.terms import TermsEditor
 from .looptree import produced
+from .numbers import check_numbers
 from .placement import placed
 from .state import Edit
 
@@ -40,10 +41,12 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
                 f"there is no directive {self.directive.name}",
                 "directives are " + ", ".join(sorted(DIRECTIVES)),
             )
+        check_numbers(self.directive)
         name = "stage_in" if self.directive.name == "stage" else self.directive.name
         method: Callable[..., tuple[str, ...]] = getattr(self, name)
-        before = self._loop_names()
+        before, counted = self._loop_names(), self._coordinates()
         made = method(**dict(self.directive.options))
+        self._check_reach(counted)
         if produced(self.tree):
             self.tree, changed = placed(self.model, self.tree)
             self.edited |= changed

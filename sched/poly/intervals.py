@@ -68,6 +68,16 @@ def is_near(bound: Node) -> bool:
     return _INDEX[0] <= lo and hi <= _INDEX[1]
 
 
+def reach(root: Node) -> Interval | None:
+    """The range of an integer expression; None where some of its arithmetic may wrap."""
+    known: dict[Node, Interval] = {}
+    for node in postorder(root):
+        known[node], exact = interval(node, known)
+        if not exact:
+            return None
+    return known[root]
+
+
 def declared_range(param: Param) -> Interval:
     """The values of an integer Param: from its type and its declared bounds."""
     t, info = param.info.dtype, param.info

@@ -17,7 +17,7 @@ from ..lang.order import Block, reads_itself
 from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
-from .affine import affine_value, condition
+from .affine import affine_value, condition, why_not_affine
 from .closure import Regions, closed_regions
 from .domains import Domains
 from .intervals import declared_range
@@ -100,7 +100,8 @@ class Model:
         value = affine_value(frame, extents[axis])
         if value is None:
             raise LanguageError(
-                f"the extent {expr_text(extents[axis])} of {tensor.name} is not affine in sizes",
+                f"the extent {expr_text(extents[axis])} of {tensor.name} "
+                + why_not_affine((extents[axis],), "sizes"),
                 where=tensor.span,
                 hint="make it a size of its own: nz = ps.size('nz', default=...)",
             )

@@ -9,7 +9,7 @@ from ..lang.errors import LanguageError
 from ..lang.nodes import Var
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
-from .affine import affine_value
+from .affine import affine_value, why_not_affine
 from .isl import Frame, Set
 from .smallest import smallest_point
 
@@ -66,7 +66,7 @@ def _claim(d: Definition, frame: Frame) -> Set:
             value = affine_value(frame, x)
             if value is None:
                 raise LanguageError(
-                    f"{expr_text(x)} on the left of {d.func.name} is not affine in sizes",
+                    f"{expr_text(x)} on the left of {d.func.name} " + why_not_affine((x,), "sizes"),
                     where=d.span,
                 )
             result = result.intersect(frame.dim(name).eq_set(value))

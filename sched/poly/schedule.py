@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
+from ..lang.admission import SIZE_LIMIT
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
 from ..lang.inout import InOut
@@ -359,6 +360,8 @@ class Schedule(Suggesting):
                 )
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")
+            if value >= SIZE_LIMIT:
+                raise ScheduleError(f"{name}={value}: a size is below 2**40")
             made.assume(Expr(self.program.sizes[name]) == value)
         made.variants = tuple(self._fixed_variants(sizes))
         return made

@@ -12,7 +12,7 @@ from ...lang.elaborate import typed_index
 from ...lang.errors import ScheduleError, Span
 from ...lang.expr import Expr, as_node
 from ...lang.nodes import Node, Var, integer, substitute
-from ..affine import affine_values
+from ..affine import affine_values, why_not_affine
 from ..edits import At, Coordinates, map_stages, put, recoordinate
 from ..isl import Frame, relation
 from ..looptree import Loop, Seq, Stage, Tree
@@ -61,7 +61,7 @@ def transform(
                 f"{inner.loop.name} is not directly inside of {outer.loop.name}",
                 hint="reorder first, or name the loops between them too",
             )
-    _check_injective(len(order), values)
+    _check_injective([a.loop.name for a in order], values)
     d, count = first.depth, len(order)
     old = placeholders(count)
 
@@ -87,13 +87,16 @@ def mapped(map: Callable[..., Any], count: int, span: Span) -> list[Node]:
     return [typed_index(as_node(v), {}, span) for v in values]
 
 
-def _check_injective(count: int, values: Sequence[Node]) -> None:
-    frame = Frame((), tuple(f"#{k}" for k in range(count)))
+def _check_injective(loops: Sequence[str], values: Sequence[Node]) -> None:
+    old = placeholders(len(loops))
+    frame = Frame((), tuple(x.name for x in old))
     exact = affine_values(frame, values)
     if exact is None:
+        named: dict[Node, Node] = {x: Var(name) for x, name in zip(old, loops, strict=True)}
+        shown = [substitute(v, named) for v in values]
         raise ScheduleError(
-            "the new coordinates are not affine in the old ones",
-            hint="sums, and multiples by constants: lambda t, i: (t, t + i)",
+            f"one of the new coordinates {why_not_affine(shown, 'the old ones')}",
+            hint="sums, and multiples by small constants: lambda t, i: (t, t + i)",
         )
     if not relation(exact, frame).is_injective():
         raise ScheduleError(

@@ -9,7 +9,7 @@ from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.records import Directive
 from ...lang.tensors import Func, Tensor
-from ..affine import condition
+from ..affine import condition, why_not_affine
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
@@ -162,7 +162,8 @@ class BaseEditor:
         self._check_symbols(node)
         found = condition(statement.frame, substitute(node, given))
         if not found.exact:
-            raise self._malformed("the condition is not affine", "compare sums of loops and sizes")
+            why = why_not_affine((node,), "loops and sizes")
+            raise self._malformed(f"the condition {why}", "compare sums of loops and sizes")
         return found.set
 
     def _check_symbols(self, node: Node) -> None:

@@ -75,6 +75,8 @@ class BodyEditor(BaseEditor):
         return tuple(stage.statement.name + n for n in names)
 
     def peel(self, loop: str, first: int = 0, last: int = 0) -> tuple[str, ...]:
+        if not first + last:
+            raise self._malformed("peel takes at least one iteration", "first=1, or last=1")
         at = self.at(loop)
         if at.loop.kind == "vector":
             raise self._malformed(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
 from ...lang.nodes import Node, substitute
+from ...lang.printer import expr_text
+from ..coordinates import is_too_far
 from ..directives import loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
@@ -160,6 +162,21 @@ class LoopEditor(BaseEditor):
         self._touch(order[0])
         self.tree = mapping.transform(self.tree, order, names, moved, self.span)
         return names
+
+    def _coordinates(self) -> frozenset[Node]:
+        """Those of all loops."""
+        return frozenset(x for s in stages(self.tree) for x in s.coordinates)
+
+    def _check_reach(self, before: Collection[Node]) -> None:
+        """Whether the loops that count otherwise than before stay within 64 bits."""
+        for path, stage in leaves(self.tree):
+            for loop, x in zip(loops_of(path), stage.coordinates, strict=True):
+                if x not in before and is_too_far(x):
+                    raise self._malformed(
+                        f"the loop {loop.name} of {stage.name} would count to {expr_text(x)}, "
+                        "which may not fit in 64 bits: sizes are below 2**40, loops within 2**44",
+                        "smaller factors, which can all be multiplied with such indices",
+                    )
 
     def _check_kinds(self) -> None:
         """Whether the loops around what was edited can be of the kinds that they are."""

@@ -13,6 +13,7 @@ from ...lang.nodes import RVar, Var, postorder
 from ...lang.suggest import Suggesting, public
 from ...lang.tensors import Tensor
 from ..edits import loops_around
+from ..numbers import check_number
 
 if TYPE_CHECKING:
     from ..looptree import Kind
@@ -156,11 +157,4 @@ def loop_of(schedule: Schedule, consumer: Any, loop: Loop | None) -> dict[str, s
 
 
 def check_factor(directive: str, factor: Any, what: str = "factor") -> None:
-    check_integer(directive, factor, what)
-    if factor < 1:
-        raise ScheduleError(f"the {what} of {directive} is at least 1, not {factor}")
-
-
-def check_integer(directive: str, number: Any, what: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise LanguageTypeError(f"the {what} of {directive} is a Python integer, not {number!r}")
+    check_number(directive, factor, what, 1)

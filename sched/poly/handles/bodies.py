@@ -6,11 +6,11 @@ from typing import Any, Self
 
 from ...lang.dtypes import bool_
 from ...lang.elaborate import infer_condition
-from ...lang.errors import LanguageTypeError, ScheduleError, user_span
+from ...lang.errors import LanguageTypeError, user_span
 from ...lang.expr import as_node
 from ...lang.nodes import Node, RVar, Var, postorder, substitute
 from ...lang.records import Plain
-from .base import Handle, Loop, check_factor, name_of
+from .base import Handle, Loop, name_of
 
 
 class BodyDirectives(Handle):
@@ -35,7 +35,7 @@ class BodyDirectives(Handle):
         the other way round.
         """
         target = other if isinstance(other, Handle) else self._schedule[other]
-        self._do("compute_with", other=target.name, loop=name_of(loop), shift=int(shift))
+        self._do("compute_with", other=target.name, loop=name_of(loop), shift=shift)
         return self
 
     def partition(self, condition: Any) -> tuple[Self, Self]:
@@ -62,21 +62,17 @@ class BodyDirectives(Handle):
 
         Legal: always; the order of iterations stays the same.
         """
-        if first < 0 or last < 0 or not first + last:
-            raise ScheduleError("peel takes at least one iteration: first=1, or last=1")
-        self._do("peel", loop=name_of(loop), first=int(first), last=int(last))
+        self._do("peel", loop=name_of(loop), first=first, last=last)
         return self
 
     def bound(self, loop: Loop, extent: int) -> Self:
         """Says that a loop has a constant extent, which each call checks."""
-        check_factor("bound", extent, "extent")
-        self._do("bound", loop=name_of(loop), extent=int(extent))
+        self._do("bound", loop=name_of(loop), extent=extent)
         return self
 
     def align_bounds(self, loop: Loop, factor: int) -> Self:
         """Says that a loop begins and ends at multiples of a factor, which each call checks."""
-        check_factor("align_bounds", factor)
-        self._do("align_bounds", loop=name_of(loop), factor=int(factor))
+        self._do("align_bounds", loop=name_of(loop), factor=factor)
         return self
 
 

@@ -44,7 +44,7 @@ class LoopDirectives(Handle):
         check_factor("split", factor)
         if tail not in TAILS:
             raise ScheduleError(f"tail={tail!r} is not known", hint=f"tails are {', '.join(TAILS)}")
-        options = {"loop": name_of(loop), "factor": int(factor), "names": names}
+        options = {"loop": name_of(loop), "factor": factor, "names": names}
         if tail != "auto":
             options["tail"] = tail
         outer, inner = self._do("split", **options)
@@ -90,7 +90,7 @@ class LoopDirectives(Handle):
         for factor in factors:
             check_factor("tile", factor)
         names = [name_of(x) for x in loops]
-        with self._together("tile", tuple(names), tuple(map(int, factors))):
+        with self._together("tile", tuple(names), factors):
             made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
             outer, inner = [a for a, _ in made], [b for _, b in made]
             self.reorder(*outer, *inner)
@@ -173,7 +173,7 @@ class LoopDirectives(Handle):
 
         Legal: always; the order of iterations stays the same.
         """
-        given = {"outer": name_of(outer), "inner": name_of(inner), "factor": int(factor)}
+        given = {"outer": name_of(outer), "inner": name_of(inner), "factor": factor}
         (made,) = self._do("skew", **given, name=name)
         return made
 
@@ -183,7 +183,7 @@ class LoopDirectives(Handle):
         Legal: where no dependence between the stages of the loop turns round, and not along loops
         of what this stage is computed for.
         """
-        (made,) = self._do("shift", loop=name_of(loop), by=int(by))
+        (made,) = self._do("shift", loop=name_of(loop), by=by)
         return made
 
     def transform(

@@ -7,7 +7,7 @@ from typing import Any, Self
 from ...lang.errors import ScheduleError
 from ...lang.expr import as_node
 from ...lang.tensors import Tensor
-from .base import Handle, Loop, check_factor, check_integer, name_of
+from .base import Handle, Loop, name_of
 
 
 class StorageDirectives(Handle):
@@ -24,7 +24,6 @@ class StorageDirectives(Handle):
 
     def align_storage(self, axis: Any, multiple: int) -> Self:
         """Makes the extent of an axis in memory a multiple of a number, for whole vectors."""
-        check_factor("align_storage", multiple, "multiple")
         self._do("align_storage", axis=self._axis(axis), multiple=multiple)
         return self
 
@@ -44,8 +43,6 @@ class StorageDirectives(Handle):
 
         Legal: where no plane is overwritten before its last read, also after later directives.
         """
-        check_integer("fold_storage", axis, "axis")
-        check_factor("fold_storage", planes, "number of planes")
         self._do("fold_storage", axis=axis, planes=planes)
         return self
 
@@ -67,7 +64,6 @@ class StorageDirectives(Handle):
     def prefetch(self, tensor: Tensor | str, loop: Loop, distance: int = 1) -> Self:
         """Fetches what this stage reads of a tensor some iterations of a loop later. A hint."""
         name = self._read(tensor)
-        check_factor("prefetch", distance, "distance")
         self._do("prefetch", tensor=name, loop=name_of(loop), distance=distance)
         return self
 

@@ -79,7 +79,7 @@ def test_refuses_two_iterations_at_one_place() -> None:
 
 def test_refuses_what_is_not_affine() -> None:
     s = ps.Schedule(plane())
-    with refused(s, "the new coordinates are not affine", hint="multiples by constants"):
+    with refused(s, "one of the new coordinates is not affine", hint="by small constants"):
         s["f"].transform((i, j), lambda i, j: (i * j, j))
 
 
