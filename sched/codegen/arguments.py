@@ -45,7 +45,7 @@ def check_aligned(name: str, array: Array) -> None:
         raise CallValueError(
             f"{name} is not aligned to its element size of {array.itemsize} bytes",
             argument=name,
-            hint=f"copy it: np.require({name}, requirements='A')",
+            hint="copy it: np.require(..., requirements='A')",
         )
 
 
@@ -61,16 +61,29 @@ def check_distinct(name: str, array: Array) -> None:
 
 
 def _overlaps_itself(array: Array) -> bool:
-    """Whether two indices may share memory: strides must grow past what is below them."""
-    if array.size <= 1:
+    """Whether two indices share memory, as far as that can be told."""
+    if array.size <= 1 or _is_nested(array):
         return False
+    # Where elements lie is a sum over the axes. So of two at one address there are two of which one
+    # is at 0 along the first axis where they differ, and along those before it.
+    rest = np.asarray(array)
+    for extent in array.shape:
+        if extent > 1 and _share(rest[:1], rest[1:]):
+            return True
+        rest = rest[0]
+    return False
+
+
+def _is_nested(array: Array) -> bool:
+    """Whether each stride reaches past all that axes of smaller ones do, as in almost all arrays:
+    then no two elements share memory."""
     reach = array.itemsize
     axes = [(abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
     for stride, extent in sorted(axes):
         if stride < reach:
-            return True
+            return False
         reach = stride * (extent - 1) + reach
-    return False
+    return True
 
 
 def check_overlap(outputs: Mapping[str, Array], inputs: Mapping[str, Array]) -> None:

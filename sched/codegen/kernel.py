@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..lang.admission import check_near
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
 from ..lang.errors import CallValueError, InternalError
@@ -243,6 +244,7 @@ class SizeChecks:
         self.assumptions = schedule.assumptions
         given = [node for node, _ in (*self.conditions, *self.assumptions)]
         self.test = compile_nodes(given)
+        self.bounding = sorted(schedule.bounding)
         program = schedule.program
         self.extents = [
             (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
@@ -253,6 +255,8 @@ class SizeChecks:
         values: dict[str, Any] = {**bound.sizes, **bound.params}
         for func, name, axis in self.extents:
             values[name] = (bound.shapes[func] or ())[axis]
+        for name in self.bounding:
+            check_near(name, int(values[name]))
         found = self.test(values)
         for holds, (node, c) in zip(found, self.conditions, strict=False):
             if not holds:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .dtypes import Array, DType
+from .dtypes import ALL, Array, DType, int64
 from .errors import CallTypeError, CallValueError
 from .symbols import ParamInfo
 from .tensors import Func, Input, Tensor
@@ -28,22 +28,31 @@ def admit_array(name: str, tensor: Tensor, given: Any) -> Array:
 
 
 def _as_array(name: str, dtype: DType, given: Any) -> Array:
-    if isinstance(given, np.ma.MaskedArray):
-        raise CallTypeError(
-            f"{name} is a masked array: the mask would be ignored",
-            argument=name,
-            hint=f"{name}.filled(value) is a plain array",
-        )
+    _check_unmasked(name, given, name, f"{name}.filled(value) is a plain array")
     if isinstance(given, np.ndarray):
         return np.asarray(given)
-    if isinstance(given, (list, tuple, str, bytes, int, float, complex, np.generic)) or not (
-        _is_arraylike(given)
-    ):
+    if isinstance(given, (list, tuple, str, bytes, int, float, complex, np.generic)):
         _refuse_kind(name, dtype, given)
-    try:
-        return np.asarray(given, copy=False)
-    except (ValueError, TypeError, RuntimeError):
+    try:  # what others write for NumPy may raise anything
+        array = np.asarray(given, copy=False) if _is_arraylike(given) else None
+    except Exception as error:
+        raise CallTypeError(
+            f"{name} is a {type(given).__name__}, of which NumPy makes no array without a copy: "
+            f"{type(error).__name__}: {error}",
+            argument=name,
+            hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
+        ) from error
+    if array is None:
         _refuse_kind(name, dtype, given)
+    return array
+
+
+def _check_unmasked(name: str, given: Any, argument: str, hint: str) -> None:
+    """Refuses NumPy's masked arrays, of which code would see the data alone."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise CallTypeError(
+            f"{name} is a masked array: the mask would be ignored", argument=argument, hint=hint
+        )
 
 
 def _is_arraylike(given: Any) -> bool:
@@ -68,20 +77,32 @@ def _numpy_name(dtype: DType) -> str:
     return "bool_" if dtype.is_bool else dtype.name
 
 
-def _check_dtype(name: str, array: Array, dtype: DType) -> None:
+def _check_dtype(name: str, array: Array, dtype: DType, hint: str | None = None) -> None:
+    """Refuses another dtype.
+
+    Args:
+        hint: how to have this one, where a converted copy is of no use.
+    """
     if array.dtype == dtype.numpy:
         return
-    if array.dtype.newbyteorder("=") == dtype.numpy:
+    converted = f"{name}.astype(np.{_numpy_name(dtype)})"
+    if dtype.numpy.newbyteorder("S") == array.dtype:
         raise CallTypeError(
             f"{name} has the dtype {array.dtype.str}: its bytes are not in this machine's order",
             argument=name,
-            hint=f"{name}.astype(np.{_numpy_name(dtype)})",
+            hint=hint or converted,
         )
+    known = _is_known(array.dtype)
     raise CallTypeError(
         f"{name} has the dtype {array.dtype}, not {dtype}",
         argument=name,
-        hint=f"{name}.astype(np.{_numpy_name(dtype)}), or declare it as {array.dtype}",
+        hint=hint or converted + (f", or declare it as {array.dtype}" if known else ""),
     )
+
+
+def _is_known(dtype: np.dtype[Any]) -> bool:
+    """Whether something can be declared with this dtype."""
+    return any(t.numpy == dtype for t in ALL)
 
 
 def _check_rank(name: str, array: Array, tensor: Tensor) -> None:
@@ -108,13 +129,15 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
     arrays = []
     for k, (part, dtype) in enumerate(zip(parts, func.dtypes, strict=True)):
         label = f"out= of {name}" if len(parts) == 1 else f"out= of {name}, value {k},"
+        plain = f"np.empty(shape, np.{_numpy_name(dtype)})"
         if not isinstance(part, np.ndarray):
             raise CallTypeError(
                 f"{label} is a {type(part).__name__}, not an array",
                 argument="out",
-                hint=f"np.empty(shape, np.{_numpy_name(dtype)})",
+                hint=plain,
             )
-        _check_dtype(label, part, dtype)
+        _check_unmasked(label, part, "out", f"{plain}, or what is masked: its attribute .data")
+        _check_dtype(label, part, dtype, f"a plain array: {plain}")
         _check_rank(label, part, func)
         if not part.flags.writeable:
             raise CallValueError(
@@ -190,6 +213,16 @@ def admit_param(info: ParamInfo, given: Any) -> bool | int | float:
 
 def _is_numpy_scalar(given: Any) -> bool:
     return isinstance(given, np.generic) or (isinstance(given, np.ndarray) and given.ndim == 0)
+
+
+def check_signed(name: str, value: int) -> None:
+    """Refuses a uint64 Param that would be another number where it is used as int64."""
+    if value > int64.max:
+        raise CallValueError(
+            f"{name}={value} does not fit in int64, which integer Params are in expressions",
+            argument=name,
+            hint=f"ps.cast(ps.uint64, {name}) wherever it is used, or pass it as an array",
+        )
 
 
 def check_near(name: str, value: int) -> None:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .admission import admit_array, admit_inout, admit_param, admit_size, check_near
+from .admission import admit_array, admit_inout, admit_param, admit_size, check_near, check_signed
 from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Condition, Extent, extent_of, size_value
@@ -94,7 +94,7 @@ class Binder:
         self.outputs = Outputs(program)
         self.inouts = program.inouts
         self.params = {name: p.info for name, p in program.params.items()}
-        self.bounding = program.bounding
+        self.bounding, self.signed = program.bounding, program.signed
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
         self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
@@ -166,6 +166,8 @@ class Binder:
                     hint=f"pass it by name: {name}=...",
                 )
             params[name] = value = admit_param(info, value)
+            if name in self.signed:
+                check_signed(name, int(value))
             if name in self.bounding:
                 check_near(name, int(value))
             if info.dtype.is_int:

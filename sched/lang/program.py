@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from . import nodes
+from . import nodes, params
 from .asked import outputs_of
 from .definitions import Definition, Recorded
 from .elaborate import infer_condition
@@ -193,9 +193,12 @@ class Program:
     @cached_property
     def bounding(self) -> frozenset[str]:
         """The Params by which loops begin and end."""
-        loops = (x for d in self.definitions for x in (*d.loops, *d.rvars))
-        ends = [n for x in loops for n in nodes.postorder(x.lo, x.hi)]
-        return frozenset(n.name for n in ends if isinstance(n, nodes.Param))
+        return params.bounding(self.definitions)
+
+    @cached_property
+    def signed(self) -> frozenset[str]:
+        """The uint64 Params that are used as int64."""
+        return params.signed(self)
 
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()

@@ -368,6 +368,11 @@ class Const(Tensor):
     kind = "Const"
 
     def __init__(self, name: str, array: object) -> None:
+        if isinstance(array, np.ma.MaskedArray):
+            raise LanguageTypeError(
+                f"Const {name} is a masked array: the mask would be ignored",
+                hint="array.filled(value) is a plain array",
+            )
         try:
             data = np.array(array, order="C")
         except LanguageError:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from ..lang.admission import LOOP_LIMIT, SIZE_LIMIT
-from ..lang.dtypes import DType, concrete
+from ..lang.dtypes import DType, concrete, int64
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.opaque import Trace
 from ..lang.tensors import Const as Table, Input
@@ -79,9 +79,11 @@ def reach(root: Node) -> Interval | None:
 
 
 def declared_range(param: Param) -> Interval:
-    """The values of an integer Param: from its type and its declared bounds."""
+    """The values of an integer Param: from its type and its declared bounds, and at most int64's,
+    as a call checks where it is used as one."""
     t, info = param.info.dtype, param.info
-    return _least(t, info.min), _most(t, info.max)
+    lo = _least(t, info.min)
+    return lo, max(lo, min(_most(t, info.max), int64.max))
 
 
 def _least(t: DType, declared: bool | int | float | None) -> int:

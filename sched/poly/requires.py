@@ -10,7 +10,9 @@ from ..lang.errors import LanguageError, user_span
 from ..lang.expr import as_node
 from ..lang.nodes import Const, Node, Op, Read, RVar, Size, Var, integer, postorder
 from ..lang.printer import expr_text
+from .edits import stages
 from .expressions import Translator
+from .isl import isl
 from .state import State
 
 if TYPE_CHECKING:
@@ -40,6 +42,17 @@ def constants(state: State) -> dict[str, Node]:
             case Op(op="eq", operands=(Size(name=name), Const(value=value))):
                 found[name] = integer(int(value))
     return found
+
+
+def bounding(s: Schedule) -> frozenset[str]:
+    """The Params by which the instances of a stage begin or end, so loops do."""
+    kind, found = isl.dim_type.param, set()
+    for stage in stages(s.tree):
+        for k in range(stage.instances.dim(kind)):
+            name = stage.instances.get_dim_name(kind, k)
+            if name in s.program.params and stage.instances.involves_dims(kind, k, 1):
+                found.add(name)
+    return frozenset(found)
 
 
 def assumptions(state: State, symbols: Mapping[str, Node]) -> Iterator[tuple[Node, str]]:

@@ -195,6 +195,11 @@ class Schedule(Suggesting):
         return symbols_of(self.program)
 
     @property
+    def bounding(self) -> frozenset[str]:
+        """The Params by which loops begin and end."""
+        return requires.bounding(self)
+
+    @property
     def constants(self) -> dict[str, Node]:
         """Sizes that are known: what is assumed to be equal to a constant."""
         return requires.constants(self._builder.state)

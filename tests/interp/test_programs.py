@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -217,11 +218,33 @@ def test_an_rvar_within_one_that_depends_on_data():
     assert interpret(f, A=a, T=t).tolist() == expected
 
 
-def test_a_large_uint64_param_is_int64_in_expressions():
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda p: ps.select(p < i, p, 99),
+        lambda p: p * 1.0,
+        lambda p: ps.minimum(p, 7),
+        lambda p: ps.trace(p, "p"),
+    ],
+)
+def test_refuses_a_uint64_param_that_int64_does_not_hold(use):
+    """It was -1 where 2**64 - 1 was passed, and an index of -1 where a minimum was."""
     p = ps.Param("p", ps.uint64)
-    f = ps.Func("f", (1,))
-    f[i] = ps.select(p < i, p, 99)
-    assert interpret(f, p=2**64 - 3).tolist() == [-3]
+    f = ps.Func("f", (n,))
+    f[i] = use(p)
+    for call in (f, partial(interpret, f)):
+        with pytest.raises(ps.CallError, match="p=18446744073709551615 does not fit in int64"):
+            call(n=1, p=2**64 - 1)
+    assert f(n=2, p=2**63 - 1).tolist() == interpret(f, n=2, p=2**63 - 1).tolist()
+
+
+@pytest.mark.parametrize("declared", [None, ps.uint64])
+def test_a_uint64_param_is_whole_where_it_is_unsigned(declared):
+    p = ps.Param("p", ps.uint64, min=2**63)
+    f = ps.Func("f", (n,), declared)
+    f[i] = ps.cast(ps.uint64, p) if declared is None else p
+    for call in (f, partial(interpret, f)):
+        assert call(n=1, p=2**64 - 1).tolist() == [2**64 - 1]
 
 
 def test_sparse_rows():

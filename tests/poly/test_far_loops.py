@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,55 @@ def test_a_param_beside_loops_is_any_number() -> None:
 def test_ends_by_multiples_of_sizes() -> None:
     f = sums(ps.RVar("r", -1000 * n, 1000 * n + 3))
     assert list(f(n=2)) == list(ps.interpret(f, n=2))
+
+
+CONDITIONS = {
+    "above": lambda x, p: x > p,
+    "up to": lambda x, p: x <= p,
+    "from": lambda x, p: x - 5 >= p,
+}
+
+
+@pytest.mark.parametrize("dtype", [ps.int64, ps.uint64])
+@pytest.mark.parametrize("far", [2**43 + 1, 2**63 - 1, -(2**63), 2**64 - 1])
+@pytest.mark.parametrize("where", CONDITIONS)
+def test_refuses_a_param_by_which_an_rvar_is_restricted(
+    where: str, far: int, dtype: ps.DType
+) -> None:
+    """Beyond p began at p + 1, which wrapped: wrong sums, and reads out of bounds."""
+    p, x = ps.Param("p", dtype), ps.Input("x", ps.int64, (n,))
+    r = ps.RVar("r", 0, n, where=lambda r: CONDITIONS[where](r, p))
+    f = ps.Func("f", (), ps.int64)
+    f[()] = 0
+    f[()] += x[r]
+    given = np.arange(9)
+    assert f(given, p=6) == ps.interpret(f, given, p=6)
+    for call in (f, partial(ps.interpret, f)):
+        with pytest.raises(ps.CallError, match=r"begins or ends by it|does not fit in"):
+            call(given, p=far)
+
+
+@pytest.mark.parametrize("far", [2**43 + 1, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("where", CONDITIONS)
+def test_refuses_a_param_by_which_a_stage_is_divided(where: str, far: int) -> None:
+    p, a = ps.Param("p", ps.int64), ps.InOut("a", ps.int64, (n,))
+    a[i] += p // 2**40
+    s = ps.Schedule(a)
+    s["a"].partition(CONDITIONS[where](i, p))
+    kernel, given = s.compile(), np.zeros(9, np.int64)
+    kernel(given, p=-1)
+    assert given.tolist() == [-1] * 9
+    with pytest.raises(ps.CallError, match="begins or ends by it"):
+        kernel(given, p=far)
+
+
+@pytest.mark.parametrize("far", [2**43 + 1, 2**63 - 1, -(2**63)])
+def test_refuses_a_param_by_which_an_intermediate_ends(far: int) -> None:
+    p, g = ps.Param("p", ps.int64), ps.Func("g", dtype=ps.int64)
+    f = ps.Func("f", (n,))
+    g[i] = i * i
+    f[i] = ps.select(i <= p, g[i] + g[i + 1], 0)
+    kernel = ps.Schedule(f).compile()
+    assert kernel(n=4, p=2).tolist() == ps.interpret(f, n=4, p=2).tolist()
+    with pytest.raises(ps.CallError, match="begins or ends by it"):
+        kernel(n=4, p=far)

@@ -1,0 +1,51 @@
+"""Where Params are used, which limits what a call may pass for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from .definitions import Definition
+from .dtypes import DType, uint64
+from .nodes import Node, Op, Param, postorder
+from .order import roots_of
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
+    """The Params by which loops begin and end, also by a condition on RVars."""
+    ends: list[Node] = []
+    for d in definitions:
+        ends += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
+        ends += d.where
+    return frozenset(n.name for n in postorder(*ends) if isinstance(n, Param))
+
+
+def signed(program: Program) -> frozenset[str]:
+    """The uint64 Params that are int64 somewhere: Params are, but where they are converted to an
+    unsigned type."""
+    found: set[str] = set()
+    for root in _roots(program):
+        used = [root, *(a for n in postorder(root) if not _is_unsigned_cast(n) for a in n.args)]
+        found |= {a.name for a in used if isinstance(a, Param) and a.info.dtype == uint64}
+    return frozenset(found)
+
+
+def _roots(program: Program) -> Iterator[Node]:
+    for d in program.definitions:
+        yield from roots_of(d)
+        yield from (end for x in d.loops for end in (x.lo, x.hi))
+        for access, ends in () if d.opaque is None else d.opaque.regions:
+            yield from (*access.index, *ends)
+    for tensor in (*program.inputs, *program.funcs):
+        yield from tensor.extents or ()
+    yield from (end for i in program.inputs if i.range is not None for end in i.range)
+    yield from (size.default for size in program.sizes.values() if size.default is not None)
+    yield from (r.condition for r in program.requirements)
+
+
+def _is_unsigned_cast(node: Node) -> bool:
+    t = node.type
+    return isinstance(node, Op) and node.op == "cast" and isinstance(t, DType) and t.kind == "u"
