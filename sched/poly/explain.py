@@ -143,9 +143,7 @@ def _stages(s: Schedule) -> Iterator[str]:
         said = [(x.name, note_text(notes_of(s, x))) for x in loops]
         yield f"{stage.name}: {shown or 'once'}"
         yield from (f"  {name} {text}" for name, text in said if text)
-    inlined = [f for f in s.program.funcs if f not in s.model.regions]
-    for func in inlined:
-        yield f"{s.program.names[func]}: inlined into what reads it"
+    yield from (f"{s.program.names[x.func]}: {x}" for x in s.evaluations)
 
 
 def _storage(s: Schedule) -> Iterator[str]:

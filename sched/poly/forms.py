@@ -21,7 +21,7 @@ from . import recurrence
 from .conditions import Conditions
 from .directives.placing import inserted, without
 from .edits import rewritten, with_body
-from .inline import Definitions, Rule, inlined
+from .inline import Definitions, Rule, Uses, inlined
 from .isl import BUDGET, BudgetExceeded, budget
 from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
 from .model import Model
@@ -71,6 +71,8 @@ class Form:
     written: Seq
     #: What is asked before any rewrite.
     asked: Conditions
+    #: Where the Funcs that are inlined were read when they were.
+    uses: Uses
 
     @cached_property
     def prover(self) -> Prover:
@@ -96,7 +98,7 @@ def form_of(
         return chosen.get(base.names[func], rule(func, uses))
 
     program = base
-    definitions = log.step("inline", lambda: inlined(base, decided))
+    definitions, uses = log.step("inline", lambda: inlined(base, decided))
     for rewrite in rewrites:
         program, definitions = rewrite(program, definitions)
     model, conditions = proven(program, definitions, log, asked)
@@ -105,9 +107,8 @@ def form_of(
             written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
     except BudgetExceeded:
         raise unproved(program) from None
-    return Form(
-        base, rule, chosen, rewrites, program, model, conditions, written, asked or conditions
-    )
+    asked = asked or conditions
+    return Form(base, rule, chosen, rewrites, program, model, conditions, written, asked, uses)
 
 
 def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:

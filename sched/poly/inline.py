@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..lang import index as ix
 from ..lang.definitions import Definition
 from ..lang.inout import Initial
 from ..lang.nodes import Const, Node, Op, Read, RVar, Var, postorder, substitute, transform_all
 from ..lang.opaque import has_trace
+from ..lang.ops import FUNCTIONS
 from ..lang.order import tensors_read
 from ..lang.program import Program
 from ..lang.tensors import Func
+from .linear import coefficient
+from .simplify import reads_memory
 
 Definitions = dict[Func, tuple[Definition, ...]]
+Uses = dict[Func, dict[Definition, list[Read]]]
 Rule = Callable[[Func, list[tuple[Definition, list[Read]]]], bool]
 
 
@@ -80,8 +85,51 @@ _AFFINE = frozenset({"add", "sub", "neg", "mul", "min", "max", "floordiv", "mod"
 
 
 def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
-    """The program as written: each consumer reads the Func at one point."""
-    return all(len({r.index for r in reads}) == 1 for _, reads in uses)
+    """The program as written: each consumer reads the Func at one point. What takes long, a
+    division or a function, is not computed more often than if it were stored."""
+    if any(len({r.index for r in reads}) != 1 for _, reads in uses):
+        return False
+    return not is_expensive(func.history.typed()[0]) or (
+        len(uses) == 1 and tells_instance(func, *uses[0])
+    )
+
+
+def is_expensive(d: Definition) -> bool:
+    """Whether a value takes a division or a function, other than in the arithmetic of indices."""
+    return any(
+        isinstance(n, Op) and n.op in _EXPENSIVE and (n.op not in _OF_INDICES or reads_memory(n))
+        for n in postorder(*d.values)
+    )
+
+
+_OF_INDICES = frozenset({"floordiv", "mod"})
+_EXPENSIVE = frozenset({"div", "sqrt"}) | FUNCTIONS | _OF_INDICES
+
+
+def tells_instance(func: Func, consumer: Definition, reads: list[Read]) -> bool:
+    """Whether each element is read by at most one instance of a consumer that reads one point."""
+    return not untold(func, consumer, reads[0].index)
+
+
+def untold(func: Func, consumer: Definition, at: tuple[Node, ...]) -> set[Var | RVar]:
+    """The dimensions of a consumer that do not follow from the element that it reads, each from an
+    index and those that are known already, as i does from 2 * i + 1, and then k from i + k."""
+    unknown = {*consumer.dims} - {*_loops_of(func)}
+    found = True
+    while unknown and found:
+        found = False
+        for index in at:
+            inside = unknown.intersection(postorder(index))
+            if len(inside) == 1 and _is_multiple(index, *inside):
+                unknown -= inside
+                found = True
+    return unknown
+
+
+def _is_multiple(index: Node, dim: Var | RVar) -> bool:
+    """Whether an index moves along a dimension by a constant."""
+    step = coefficient(index, dim)
+    return step is not None and bool(ix.constant(step)) and not reads_memory(index)
 
 
 def without_recomputation(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
@@ -93,18 +141,24 @@ def without_recomputation(func: Func, uses: list[tuple[Definition, list[Read]]])
     if any(r.index != index for r in reads):
         return False
     plain = [x for x in index if isinstance(x, (Var, RVar))]
-    around = func.history.home.loops if func.history.home is not None else ()
-    return {*plain, *around} >= set(definition.dims)
+    return {*plain, *_loops_of(func)} >= set(definition.dims)
 
 
-def inlined(program: Program, rule: Rule) -> Definitions:
-    """The definitions of the Funcs that remain, with the others put in their place.
+def _loops_of(func: Func) -> tuple[RVar, ...]:
+    """The loops in whose iterations a Func is fresh, which its readers are in too."""
+    return func.history.home.loops if func.history.home is not None else ()
+
+
+def inlined(program: Program, rule: Rule) -> tuple[Definitions, Uses]:
+    """The definitions of the Funcs that remain, with the others put in their place; and where
+    these were read then.
 
     Consumers are decided before producers, so that a rule sees what a consumer has become: a
     chain of stages that each read two points cannot grow.
     """
     current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
     uses = uses_in(current)
+    gone: Uses = {}
     stored = {f for d in program.definitions for r in d.rvars for f in _funcs(r.lo, r.hi)}
     stored |= {f for d in program.definitions if d.opaque is not None for f in _funcs(*d.values)}
     for func in reversed(program.funcs):
@@ -117,6 +171,7 @@ def inlined(program: Program, rule: Rule) -> Definitions:
             and rule(func, found)
             and stays_provable(program.definitions_of(func)[0], found)
         ):
+            gone[func] = dict(found)
             value = program.definitions_of(func)[0]
             _leave(value, uses)
             for consumer, _ in found:
@@ -126,26 +181,26 @@ def inlined(program: Program, rule: Rule) -> Definitions:
                 old = current[consumer.func]
                 current[consumer.func] = tuple(merged if d is consumer else d for d in old)
             del current[func]
-    return current
+    return current, gone
 
 
-def uses_in(definitions: Definitions) -> dict[Func, dict[Definition, list[Read]]]:
+def uses_in(definitions: Definitions) -> Uses:
     """Where each Func is read."""
-    uses: dict[Func, dict[Definition, list[Read]]] = {}
+    uses: Uses = {}
     for own in definitions.values():
         for d in own:
             _enter(d, uses)
     return uses
 
 
-def _enter(d: Definition, uses: dict[Func, dict[Definition, list[Read]]]) -> None:
+def _enter(d: Definition, uses: Uses) -> None:
     """Records what a definition reads."""
     for node in postorder(*_roots(d)):
         if isinstance(node, Read) and isinstance(node.tensor, Func):
             uses.setdefault(node.tensor, {}).setdefault(d, []).append(node)
 
 
-def _leave(d: Definition, uses: dict[Func, dict[Definition, list[Read]]]) -> None:
+def _leave(d: Definition, uses: Uses) -> None:
     for node in postorder(*_roots(d)):
         if isinstance(node, Read) and isinstance(node.tensor, Func):
             uses[node.tensor].pop(d, None)

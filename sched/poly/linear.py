@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.dtypes import int64
-from ..lang.nodes import Const, Node, Op, Size, Var, dtype_of, integer, postorder
+from ..lang.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, integer, postorder
 
 
-def coefficient(node: Node, var: Var) -> Node | None:
+def coefficient(node: Node, var: Var | RVar) -> Node | None:
     """c where node = c * var + (what does not depend on var), modulo 2**64; None where it is not
     so."""
     found: dict[Node, Node | None] = {}
@@ -171,7 +171,7 @@ def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
     return None
 
 
-def _one(node: Node, var: Var, known: dict[Node, Node | None]) -> Node | None:
+def _one(node: Node, var: Var | RVar, known: dict[Node, Node | None]) -> Node | None:
     if node is var:
         return ix.ONE
     parts = [known[a] for a in node.args]

@@ -28,13 +28,17 @@ class Repeats:
     distinct: int
     sizes: Mapping[str, int]
 
+    def ratio(self, what: str = "") -> str:
+        """`1.13 times (153 for 135, at n=24)`"""
+        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
+        counted = f"{self.total} for {self.distinct}" + (f", at {at}" if at else "")
+        return f"{self.total / self.distinct:.2f} times{what and ' '}{what} ({counted})"
+
     def __str__(self) -> str:
         """`runs each instance 1.13 times (153 for 135, at n=24)`"""
         if self.total == self.distinct:
             return "runs each instance once"
-        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
-        counted = f"{self.total} for {self.distinct}" + (f", at {at}" if at else "")
-        return f"runs each instance {self.total / self.distinct:.2f} times ({counted})"
+        return f"runs each instance {self.ratio()}"
 
 
 def repeats(stages: Iterable[Stage], context: Set) -> Repeats | None:
@@ -43,27 +47,30 @@ def repeats(stages: Iterable[Stage], context: Set) -> Repeats | None:
     Args:
         context: the sizes that a call accepts.
     """
-    run = [(s.statement, s.instances.intersect_params(context)) for s in stages]
-    names = _sizes_of([where for _, where in run])
+    total: list[Set] = []
+    own: dict[Statement, list[Set]] = {}
+    for stage in stages:
+        statement, where = stage.statement, stage.instances.intersect_params(context)
+        total.append(where)
+        alone = where.project_out(_SET, 0, len(statement.around))
+        own.setdefault(statement.base, []).append(alone)
+    return counted(total, [union_sets(found[1:], found[0]) for found in own.values()], context)
+
+
+def counted(total: list[Set], distinct: list[Set], context: Set) -> Repeats | None:
+    """How many points there are in sets, for those of others, at small sizes."""
+    names = _sizes_of([*total, *distinct])
     for least in LEAST:
         try:
             sizes = sizes_from(least, names, context)
         except Uncountable:
             return None
-        here = [(statement, _at(where, sizes)) for statement, where in run]
-        if sum(_box(where) for _, where in here) <= MOST:
-            return _counted(here, {k: sizes[k] for k in names})
+        here = [_at(where, sizes) for where in total]
+        if sum(map(_box, here)) <= MOST:
+            among = sum(_count(_at(where, sizes)) for where in distinct)
+            shown = {k: sizes[k] for k in names}
+            return Repeats(sum(map(_count, here)), among, shown) if among else None
     return None
-
-
-def _counted(run: list[tuple[Statement, Set]], sizes: Mapping[str, int]) -> Repeats | None:
-    own: dict[Statement, list[Set]] = {}
-    for statement, where in run:
-        alone = where.project_out(_SET, 0, len(statement.around))
-        own.setdefault(statement.base, []).append(alone)
-    total = sum(_count(where) for _, where in run)
-    distinct = sum(_count(union_sets(found[1:], found[0])) for found in own.values())
-    return Repeats(total, distinct, sizes) if distinct else None
 
 
 def _sizes_of(sets: list[Set]) -> list[str]:

@@ -23,6 +23,7 @@ from .builder import Builder
 from .conditions import Conditions
 from .dependences import Dependence
 from .edits import At, stages
+from .evaluations import Evaluation, evaluations
 from .explain import explain, hint_lines, memory_lines, notes
 from .folding import Window, copied, windows
 from .forms import Form, form_of
@@ -46,7 +47,8 @@ Outputs = Func | Sequence[Func]
 
 class Schedule(Suggesting):
     """How a program is run: at first as written, each Func at root, in the order of the program,
-    inlined only where it is one equation that each consumer reads at one point.
+    inlined only where it is one equation that each consumer reads at one point; what takes a
+    division or a function only where no element is computed twice then.
 
     `s[C]` is a stage, whose methods are the directives. Each is proven right for all sizes when
     it is given, or refused with two instances that would run in the wrong order.
@@ -140,6 +142,11 @@ class Schedule(Suggesting):
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
         found = self._derived("folding", lambda: windows(self.model, self.tree))
         return {**found, **dict(self._builder.state.folds)}
+
+    @property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """How often what is inlined is evaluated."""
+        return self._derived("evaluations", lambda: tuple(evaluations(self)))
 
     @property
     def copied(self) -> tuple[InOut, ...]:
@@ -404,6 +411,8 @@ class Schedule(Suggesting):
         lines += [f"  {line}" for line in (*memory_lines(self), *hint_lines(self))]
         lines += [f"  copies {a.name} first" for a in self.copied]
         lines += [f"  requires {c}" for c in self.conditions]
+        repeated = (x for x in self.evaluations if x.times)
+        lines += [f"  note: {self.program.names[x.func]} is {x}" for x in repeated]
         lines += [f"  note: {text}" for text in notes(self)]
         return "\n".join(lines)
 
