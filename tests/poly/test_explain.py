@@ -68,7 +68,7 @@ def test_what_is_inlined() -> None:
     g[i] = x[i] * 2
     f[i] = g[i] + 1
     found = sections(ps.Schedule(f))
-    assert found == {"stages": ["f: i [n]", "g: inlined into what reads it"]}
+    assert found == {"stages": ["f: i [n]", "g: inlined into f"]}
 
 
 # storage ----------------------------------------------------------------------------------------
