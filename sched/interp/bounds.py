@@ -10,9 +10,11 @@ import operator
 from collections.abc import Collection
 
 from ..lang.dtypes import concrete
+from ..lang.ends import Range
 from ..lang.nodes import Node, Op, Read, RVar, Var, postorder
 from ..lang.opaque import Trace
-from ..lang.tensors import Const, Input
+from ..lang.ranges import value_range
+from ..lang.tensors import Const, Func, Input
 from .evaluate import (
     Env,
     Evaluator,
@@ -93,6 +95,8 @@ class Bounds:
         match node:
             case Read(tensor=Input(range=(lo, hi))):
                 return self._declared(lo, hi, full(t))
+            case Read(tensor=Func() as func, component=component):
+                return self._held(value_range(func, component), full(t))
             case Read(tensor=Const(data=data)) if data.size:
                 return constant((int(data.min()), int(data.max())))
             case Trace(value=value):
@@ -114,6 +118,13 @@ class Bounds:
     def _declared(self, lo: Node, hi: Node, whole: Interval) -> Function:
         low, high = (symbol_value(x, self._symbols) for x in (lo, hi))
         return constant((max(low, whole[0]), min(high - 1, whole[1])))
+
+    def _held(self, found: Range, whole: Interval) -> Function:
+        lo, hi = (
+            end if node is None else symbol_value(node, self._symbols)
+            for node, end in zip((found.lo, found.hi), whole, strict=True)
+        )
+        return constant((max(lo, whole[0]), min(hi, whole[1])))
 
 
 def _is_float(node: Node) -> bool:

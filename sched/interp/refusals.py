@@ -13,6 +13,7 @@ from ..lang.dtypes import DType, concrete, int64
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder
 from ..lang.printer import expr_text, region_text
+from ..lang.ranges import value_range
 from ..lang.tensors import Func, Input, Tensor
 from .bounds import Box
 from .evaluate import Env
@@ -96,13 +97,15 @@ def _other_sizes_help(tensor: Tensor, axis: int, index: Node, found: Interval) -
 
 
 def _with_ranges(index: Node) -> list[Node]:
-    ranges = [
-        bound
-        for n in postorder(index)
-        if isinstance(n, Read) and isinstance(n.tensor, Input) and n.tensor.range is not None
-        for bound in n.tensor.range
-    ]
-    return [index, *ranges]
+    ends: list[Node | None] = [index]
+    for n in postorder(index):
+        match n:
+            case Read(tensor=Input(range=(lo, hi))):
+                ends += [lo, hi]
+            case Read(tensor=Func() as func, component=component):
+                held = value_range(func, component)
+                ends += [held.lo, held.hi]
+    return [end for end in ends if end is not None]
 
 
 def _has_symbols(root: Node) -> bool:

@@ -18,7 +18,8 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.opaque import Trace
 from ..lang.printer import expr_text
-from ..lang.tensors import Input
+from ..lang.ranges import value_range
+from ..lang.tensors import Func, Input
 from .intervals import Interval, interval
 from .isl import Frame, Map, PwAff, Set, isl, relation, val
 
@@ -215,17 +216,20 @@ class _Builder:
                 by_zero = x.eq_set(zero).intersect(divisor.eq_set(zero))
                 return positive.union(negative).union(by_zero)
             case Read(tensor=Input(range=(lo, hi))):
-                frame = self.frame
-                low, high = (affine_value(self.base, b) for b in (lo, hi))
-                result = frame.universe
-                extra = len(self.unknowns)
-                for bound, compare in ((low, PwAff.ge_set), (high, PwAff.lt_set)):
-                    if bound is not None:
-                        wide = bound.add_dims(isl.dim_type.in_, extra)
-                        result = result.intersect(compare(x, wide))
-                return result
+                return self._where(x, PwAff.ge_set, lo).intersect(self._where(x, PwAff.lt_set, hi))
+            case Read(tensor=Func() as func, component=component):
+                held = value_range(func, component)
+                above = self._where(x, PwAff.ge_set, held.lo)
+                return above.intersect(self._where(x, PwAff.le_set, held.hi))
             case _:
                 return self.frame.universe
+
+    def _where(self, x: PwAff, compare: Callable[[PwAff, PwAff], Set], end: Node | None) -> Set:
+        """Where an unknown compares so with the end of a range, if that is affine."""
+        bound = None if end is None else affine_value(self.base, end)
+        if bound is None:
+            return self.frame.universe
+        return compare(x, bound.add_dims(isl.dim_type.in_, len(self.unknowns)))
 
     def _is_affine(self, node: Node) -> bool:
         match node:

@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 from ..lang.admission import LOOP_LIMIT, SIZE_LIMIT
 from ..lang.dtypes import DType, concrete, int64
+from ..lang.ends import Range
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.opaque import Trace
-from ..lang.tensors import Const as Table, Input
+from ..lang.ranges import value_range
+from ..lang.tensors import Const as Table, Func, Input
 
 Interval = tuple[int, int]
 
@@ -41,6 +43,8 @@ def interval(node: Node, known: dict[Node, Interval]) -> tuple[Interval, bool]:
             return _INDEX, True
         case Param():
             return declared_range(node), True
+        case Read(tensor=Func() as func, component=component):
+            return _held(value_range(func, component), full), True
         case Read(tensor=tensor):
             return _declared(tensor, full), True
         case Op(op=op, operands=operands):
@@ -102,6 +106,13 @@ def _declared(tensor: object, full: Interval) -> Interval:
     if isinstance(tensor, Table) and tensor.data.size:
         return int(tensor.data.min()), int(tensor.data.max())
     return full
+
+
+def _held(found: Range, full: Interval) -> Interval:
+    """What a Func may hold."""
+    lo = full[0] if found.lo is None else max(_ends(found.lo)[0], full[0])
+    hi = full[1] if found.hi is None else min(_ends(found.hi)[1], full[1])
+    return lo, max(lo, hi)  # a loop without iterations gives it no value
 
 
 def _ends(root: Node) -> Interval:

@@ -134,11 +134,10 @@ def kmeans_step() -> tuple[ps.Func, ps.Func]:
     label = ps.Func("label", (n,))
     label[i] = ps.argmin(ps.sum((X[i, k] - C[q, k]) ** 2, k), q)
     count, total = ps.Func("count", (m,), ps.int64), ps.Func("total", (m, d), ps.float64)
-    mine = ps.clip(label[r], 0, m - 1)
     count[c] = 0
-    count[mine] += 1
+    count[label[r]] += 1
     total[c, j] = 0.0
-    total[mine, j] += X[r, j]
+    total[label[r], j] += X[r, j]
     moved = ps.Func("moved", (m, d))
     moved[c, j] = ps.select(count[c] > 0, total[c, j] / count[c], C[c, j])
     return moved, label
