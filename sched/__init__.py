@@ -8,6 +8,7 @@ if __name__ != "polysched":
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import forks
 from .codegen.threads import get_num_threads, set_num_threads, threads
 from .lang import boundary
 from .lang.blocks import sequential
@@ -85,7 +86,7 @@ _LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule", "interpret": 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise _no_attribute(name)
-    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    value = getattr(_loaded(_LATER[name]), name)
     globals()[name] = value
     return value
 
@@ -105,24 +106,31 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+# Python's locks of modules would be held in a child for ever.
+_loading = forks.reentrant()
+forks.whole(_loading)
+
+
+def _loaded(name: str) -> Any:
+    with _loading:
+        return import_module(f".{name}", __name__)
+
+
 # The rooms below know nothing of those above them: here they are told whom to call.
 def _call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
-    from .codegen.kernel import call
-
-    return call(func, *args, **kwargs)
+    return _loaded("codegen.kernel").call(func, *args, **kwargs)
 
 
 def _compile(schedule: Schedule, **options: Any) -> Any:
-    from .codegen.kernel import compile_schedule
-
-    return compile_schedule(schedule, **options)
+    return _loaded("codegen.kernel").compile_schedule(schedule, **options)
 
 
 def _scheduled(func: Func) -> dict[str, str]:
     """What to write for attributes of schedules and stages that somebody looks for at a Func."""
-    from .lang.suggest import public
-    from .poly.schedule import Schedule
-    from .poly.stages import StageHandle
+    with _loading:
+        from .lang.suggest import public
+        from .poly.schedule import Schedule
+        from .poly.stages import StageHandle
 
     made, at = f"s = ps.Schedule({func.name})", f"s[{func.name}]"
     schedule = {x: f"that is of a Schedule: {made}; s.{x}" for x in public(Schedule)}

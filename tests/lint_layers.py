@@ -8,7 +8,7 @@ The rules:
 * lang <- poly <- codegen <- (testing, show, tune, graph, scale), and interp needs lang only
   (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts as any other.
 * Modules directly in sched/ may import every room. No room imports them back, except those that
-  import nothing of polysched themselves.
+  import nothing of polysched themselves but each other.
 * Imports of the package's own modules are relative.
 * islpy, llvmlite and hypothesis have one owner each (`OWNERS`).
 * Beyond these, only the standard library and NumPy are imported when a module is loaded; optional
@@ -125,12 +125,17 @@ def _foreign(module: PurePosixPath, ref: Reference) -> str | None:
     return f"{package} is optional: import it inside the function that needs it"
 
 
-def _is_leaf(root: Path, name: str) -> bool:
-    """Whether sched/name.py exists and imports nothing of polysched."""
+def _is_leaf(root: Path, name: str, above: frozenset[str] = frozenset()) -> bool:
+    """Whether sched/name.py exists and imports nothing of polysched but leaves."""
     module = PurePosixPath(f"{name}.py")
     if not (root / module).is_file():
         return False
-    return all(ref.inside is None for ref in _references(root, module))
+    above |= {name}
+    return all(
+        ref.inside is None
+        or (ref.inside and ref.inside[0] not in above and _is_leaf(root, ref.inside[0], above))
+        for ref in _references(root, module)
+    )
 
 
 def _references(root: Path, module: PurePosixPath) -> Iterator[Reference]:

@@ -14,13 +14,15 @@ ROOMS = ("lang", "poly", "codegen", "codegen/llvm", "codegen/passes", "interp", 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """A package folder whose rooms are empty, with a leaf module `errors` at its top."""
+    """A package folder whose rooms are empty, with leaf modules `errors` and `steps` at its top."""
     root = tmp_path / "sched"
     for folder in ("", *ROOMS):
         (root / folder).mkdir(parents=True, exist_ok=True)
         (root / folder / "__init__.py").write_text("")
     (root / "errors.py").write_text("import enum\n")
+    (root / "steps.py").write_text("from .errors import Error\n")
     (root / "face.py").write_text("from .lang import a\n")
+    (root / "about.py").write_text("from .face import a\n")
     return root
 
 
@@ -52,6 +54,7 @@ FORBIDDEN = [
     # The public face and what is above it.
     ("poly/a.py", "from .. import Schedule", "no room imports the public face (..Schedule)"),
     ("poly/a.py", "from ..face import a", "no room imports the public face (..face.a)"),
+    ("poly/a.py", "from ..about import a", "no room imports the public face (..about.a)"),
     ("poly/a.py", "from .. import *", "no room imports the public face"),
     ("poly/a.py", "from ... import x", "...x leaves the package"),
     ("poly/a.py", "import polysched.lang", "imports of polysched itself are relative here"),
@@ -108,6 +111,7 @@ ALLOWED = [
     ("show/a.py", "if typing.TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
     ("tune/a.py", "from ..codegen import lower"),
     ("lang/a.py", "from ..errors import LanguageError\nfrom .. import errors"),
+    ("lang/a.py", "from ..steps import Log\nfrom .. import steps"),
     ("lang/a.py", "import ast, os.path\nfrom collections.abc import Iterator\nimport numpy.typing"),
     ("face.py", "from . import codegen, interp, lang, poly, show, testing\nfrom .errors import E"),
     ("__main__.py", "def main():\n    import_module('.show', __package__)\n    import torch"),

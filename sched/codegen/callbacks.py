@@ -13,6 +13,7 @@ import numpy as np
 from ..lang.dtypes import Array, DType, int32, int64
 from ..lang.nodes import Node, Op
 from ..lang.opaque import Extern, trace_text
+from .calls import STOP, Call
 from .ir import Buffer, Callback, dtype_of
 
 Arrays = Callable[[Buffer], tuple[Array, tuple[int, ...]]]
@@ -25,42 +26,39 @@ _NATIVE = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_int64))
 
 
 class Dispatcher:
-    """The function that one run of a kernel calls back; what it raises is kept for the end.
+    """The function that one run of a kernel calls back; what it raises stops the call.
 
     It is a generator: what arrives while native code runs, as a KeyboardInterrupt, is raised
     where Python code is entered next. That is inside of the `try` here, whereas in a function it
     would be before the first statement, from where ctypes drops it.
     """
 
-    def __init__(
-        self, callbacks: Sequence[Callback], arrays: Arrays, stop: Callable[[], None]
-    ) -> None:
-        self._stop = stop
-        self.error: BaseException | None = None
-        self._serving = self._serve(callbacks, arrays)
+    def __init__(self, callbacks: Sequence[Callback], arrays: Arrays, call: Call) -> None:
+        self._is_over = False
+        self._serving = self._serve(callbacks, arrays, call)
         next(self._serving)
         self._native = _NATIVE(self._serving.send)
 
     def _serve(
-        self, callbacks: Sequence[Callback], arrays: Arrays
+        self, callbacks: Sequence[Callback], arrays: Arrays, call: Call
     ) -> Generator[None, Sequence[int], None]:
         while True:
             try:
                 while True:
                     words = yield
-                    if self.error is None:  # else the kernel is about to end
+                    if call.error is None:  # else the kernel is about to end
                         callbacks[words[0]](words, arrays)
-            except GeneratorExit:
-                return
-            except BaseException as error:
-                self.error = error if self.error is None else self.error
-                self._stop()
+            except BaseException as error:  # a callback may raise GeneratorExit, too
+                if self._is_over:
+                    return
+                # Kept before anything is called, where a handler of a signal could run.
+                call.error = error if call.error is None else call.error
+                call.words[STOP] = 1
 
     def finish(self) -> None:
-        """Lets go of the arrays; raises what a callback raised."""
+        """Lets go of the arrays."""
+        self._is_over = True
         self._serving.close()
-        if self.error is not None:
-            raise self.error
 
     @property
     def address(self) -> int:

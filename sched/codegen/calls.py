@@ -13,6 +13,7 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
+from ..forks import at_fork
 from .llvm import compile_module, host
 from .llvm.layout import CALL
 from .llvm.polls import POLL, emit_poll
@@ -21,44 +22,57 @@ from .pool import keep_for_ever, pool
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_int64)
 
 
-class Call:
-    """One call of a kernel, around which it is entered: `address` says where the words are.
+STOP, _CALLBACK, _THREADS = (CALL[name] // 8 for name in ("stop", "callback", "threads"))
 
-    Leaving it raises what stopped the kernel.
+
+class Call:
+    """One call of a kernel, around which it is entered. Leaving it raises what stopped the kernel.
+
+    Attributes:
+        words: what the kernel is told, `CALL`; `address` is where they are.
+        error: what stopped it.
     """
 
     def __init__(self, threads: int) -> None:
-        self._words = words = (ctypes.c_int64 * len(CALL))()
+        self.words = words = (ctypes.c_int64 * len(CALL))()
         self.error: BaseException | None = None
         self.address = ctypes.addressof(words)
         words[CALL["poll"] // 8] = _poll_address()
-        there = pool(threads) if threads > 1 else None
+        self._threads = threads
+        self._pool = there = pool(threads) if threads > 1 else None
         if there is not None:
             words[CALL["run"] // 8] = there.native.run
             words[CALL["pool"] // 8] = there.address
-            words[CALL["threads"] // 8] = threads
-        self.is_asked = False
+            words[_THREADS] = threads
 
     def __enter__(self) -> Call:
+        _mine.calls.append(self)
         # Handlers of signals run on the main thread only. One that calls a kernel is not
         # interrupted by others: it runs inside of the generator, which cannot be entered twice.
-        if threading.current_thread() is threading.main_thread() and not _asked.is_running:
-            self._words[CALL["callback"] // 8] = _asked.address()
-            _asked.calls.append(self)
-            self.is_asked = True
+        if threading.current_thread() is threading.main_thread() and not _mine.is_asking:
+            self.words[_CALLBACK] = _mine.callback()
+            _mine.asked.append(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
     ) -> None:
-        if self.is_asked:
-            _asked.calls.remove(self)
+        # Behind it may be calls that were interrupted before they had begun.
+        for calls in (_mine.calls, _mine.asked):
+            if self in calls:
+                del calls[calls.index(self) :]
         if self.error is not None and kind is None:
             raise self.error
 
-    def stop(self) -> None:
-        """Lets the kernel end early."""
-        self._words[CALL["stop"] // 8] = 1
+    def hold(self) -> None:
+        """Waits until no worker is at work for it; none begins until `go_on`."""
+        if self._pool is not None:
+            self._pool.native.hold(self._pool.address, self.address)
+
+    def go_on(self) -> None:
+        """Lets workers take part again."""
+        if self._pool is not None:
+            self.words[_THREADS] = self._threads
 
 
 def _poll_address() -> int:
@@ -75,19 +89,14 @@ def _poll_address() -> int:
 _poll: int | None = None
 
 
-class _Asked:
-    """The function that kernels on the main thread call."""
+class _Mine(threading.local):
+    """The calls of a thread that are in progress, the innermost last; and of the main thread, the
+    function that kernels call to ask, and which of the calls do."""
 
     def __init__(self) -> None:
-        #: The calls that may ask; the innermost one, which a handler of another may have made,
-        #: is the last.
         self.calls: list[Call] = []
-        self._begin()
-
-    def _begin(self) -> None:
-        self._generator: Any = self._ask()
-        next(self._generator)
-        self._native = _NATIVE(self._generator.send)
+        self.asked: list[Call] = []
+        self._generator: Any = None
 
     def _ask(self) -> Generator[None, int, None]:
         """A generator, since it is entered inside of the `try`: a function would be entered before
@@ -96,21 +105,42 @@ class _Asked:
             try:
                 while True:
                     yield
-            except GeneratorExit:
-                return
             except BaseException as error:
-                call = self.calls[-1]
-                call.error = error
-                call.stop()
+                if not self.asked:  # it is the generator that is to end
+                    return
+                # Nothing is called here, where another handler could run.
+                call = self.asked[-1]
+                call.error = error if call.error is None else call.error
+                call.words[STOP] = 1
 
     @property
-    def is_running(self) -> bool:
-        return bool(self._generator.gi_running)
+    def is_asking(self) -> bool:
+        return self._generator is not None and bool(self._generator.gi_running)
 
-    def address(self) -> int:
-        if self._generator.gi_frame is None:  # a second signal came while one was dealt with
-            self._begin()
+    def callback(self) -> int:
+        """The address of the function. It is made when first needed, and again if a second signal
+        came while one was dealt with."""
+        if self._generator is None or self._generator.gi_frame is None:
+            self._generator = self._ask()
+            next(self._generator)
+            self._native = _NATIVE(self._generator.send)
         return ctypes.cast(self._native, ctypes.c_void_p).value or 0
 
 
-_asked = _Asked()
+_mine = _Mine()
+
+
+def _hold() -> None:
+    """A handler of a signal that forks may have interrupted a loop on several threads. What the
+    others have begun they end before, and in the child, where they are not, the one that is left
+    does what remains."""
+    for call in _mine.calls:
+        call.hold()
+
+
+def _go_on() -> None:
+    for call in _mine.calls:
+        call.go_on()
+
+
+at_fork(before=_hold, after_in_parent=_go_on)

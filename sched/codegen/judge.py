@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 
+from ..cached import cached_property
 from ..interp.evaluate import Symbols
 from ..interp.flow import (
     Accumulated,

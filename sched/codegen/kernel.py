@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..forks import reentrant
 from ..lang.admission import check_near
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
@@ -48,7 +48,7 @@ class Kernel(Suggesting):
         self._checks = checks
         self._target = target or host()
         self._binder = Binder(schedule.program)
-        self._lock = threading.Lock()
+        self._lock = reentrant()
         self._pool = arena.Pool()
         self._variants: dict[bool, Variant] = {}
         self._repeats: dict[Key, Repeat] = {}
@@ -318,7 +318,7 @@ def call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
     return default_kernel(func)(*args, **kwargs)
 
 
-_kernels_lock = threading.Lock()
+_kernels_lock = reentrant()
 
 
 def default_kernel(func: Func) -> Kernel:

@@ -9,15 +9,15 @@ the code of the loop have a reference more than anybody knows of.
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 import threading
 import time
 from typing import Any
 
+from ..forks import at_fork
 from .llvm import CompiledCode, compile_module, host
 from .llvm.layout import BOX, LINE, POOL
-from .llvm.runtime import NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
+from .llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
 
 SPIN = 30e-6
@@ -38,6 +38,7 @@ class Native:
         code = compile_module(emit_runtime(host(), waiting), host())
         keep_for_ever(code)
         self.run = code.address(RUN)
+        self.hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(HOLD))
         self.worker = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(WORKER))
         self.ticks_a_second = _ticks_a_second(code)
 
@@ -135,8 +136,7 @@ def _after_fork() -> None:
     _pool, _lock = None, threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+at_fork(after_in_child=_after_fork)
 
 
 def _waiting() -> tuple[Waiting, int]:

@@ -117,7 +117,7 @@ class Variant:
         try:
             with Call(threads) as call:
                 if module.callbacks:
-                    back = Dispatcher(module.callbacks, array, call.stop)
+                    back = Dispatcher(module.callbacks, array, call)
                     words.append(back.address)
                 slots = (ctypes.c_int64 * (len(words) + 1))(*words, call.address)
                 self.function(ctypes.addressof(slots))

@@ -14,12 +14,12 @@ polyhedral model and code generation see typed ones only.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from ..forks import reentrant
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, bool_, concrete, int64
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .tensors import Tensor
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
-_lock = threading.Lock()
+_lock = reentrant()
 
 
 class _HashConsed(type):
@@ -39,8 +39,8 @@ class _HashConsed(type):
         with _lock:
             node = _table.get(key)
             if node is None:
-                node = super().__call__(*fields)
-                _table[key] = node
+                # Meanwhile a handler of a signal may have made the same.
+                node = _table.setdefault(key, super().__call__(*fields))
         return node
 
 

@@ -6,9 +6,9 @@ import inspect
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
+from ..cached import cached_property
 from . import nodes, params
 from .asked import outputs_of
 from .definitions import Definition, Recorded

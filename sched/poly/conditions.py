@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 
+from ..cached import cached_property
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read

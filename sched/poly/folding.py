@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, reduce
 
+from ..cached import cached_property
 from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .bounds import span_of

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Protocol
 
+from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Read
 from ..lang.program import Program

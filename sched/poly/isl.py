@@ -7,16 +7,17 @@ Never use isl objects as dict keys: equal sets may hash differently.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import groupby
 
 import islpy as isl
 from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, UnionSet, Val
 
+from .. import forks
+from ..cached import cached_property
 from ..lang.errors import InternalError
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
-_lock = threading.RLock()
+_lock = forks.reentrant()
 
 
 def val(number: int) -> Val:
@@ -65,6 +66,16 @@ def budget(operations: int) -> Iterator[None]:
         finally:
             CONTEXT.set_max_operations(before)  # that of a budget around, or none
             CONTEXT.reset_operations()
+
+
+def _in_child() -> None:
+    """Ends the budget of a thread that is not in a forked process."""
+    if not forks.is_mine(_lock):
+        CONTEXT.set_max_operations(0)
+        CONTEXT.reset_operations()
+
+
+forks.at_fork(after_in_child=_in_child)
 
 
 def is_spent() -> bool:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
+from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.dtypes import int64
 from ..lang.errors import Span

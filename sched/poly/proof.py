@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, postorder
 from .dependences import Dependence, dependences, flow_of_all_writes

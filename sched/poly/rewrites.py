@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from ..cached import cached_property
 from ..lang.added import added_func, close, exchanged, extended, typed
 from ..lang.definitions import Definition
 from ..lang.dtypes import DType

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
+from ..cached import cached_property
 from ..lang.admission import SIZE_LIMIT
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from ..cached import cached_property
 from .isl import Map, isl
 from .looptree import Alloc, Loop, Path, Stage, Tree, leaves, loop_map, loops_of, producer
 

@@ -9,9 +9,8 @@ by `load_object` in another process. Addresses are valid as long as the `Compile
 
 from __future__ import annotations
 
-import threading
-from functools import cached_property
-
+from ...cached import cached_property
+from ...forks import reentrant
 from ...lang.errors import InternalError
 from . import binding
 from .imports import imports
@@ -31,7 +30,7 @@ class CompiledCode:
         self.object_code = object_code
         self.text = text
         self._target = target
-        self._lock = threading.Lock()
+        self._lock = reentrant()
         self._addresses: dict[str, int] = {}
         self._library = binding.link(object_code, imports(object_code))
 

@@ -13,10 +13,14 @@ each thread gets at least, what a chunk takes at least. Mailboxes follow, a `LIN
 BOX = {"word": 0, "job": 8, "index": 16, "chunks": 24, "jobs": 32}
 """A mailbox: the word, the job and the thread's number in it; chunks and jobs done so far."""
 
-CALL = {"run": 0, "pool": 8, "threads": 16, "stop": 24, "callback": 32, "due": 40, "poll": 48}
+CALL = {
+    "run": 0, "pool": 8, "threads": 16, "stop": 24, "callback": 32, "due": 40, "poll": 48,
+    "helpers": 56,
+}  # fmt: skip
 """What a kernel is told at a call: the function `run` (0 for one thread) and what that needs; a
 word that is not 0 when it is to stop; whom to ask about that (0 for nobody), and when next; the
-function `poll` that does so."""
+function `poll` that does so; how many workers are at it. Where only one thread is allowed, none
+begins a chunk any more, and nobody waits for one: so it is in a forked process."""
 
 JOB = {
     "next": 0, "body": 128, "context": 136, "count": 144, "chunk": 152, "call": 160, "left": 256,

@@ -34,7 +34,7 @@ from .names import quoted, symbol
 from .polls import CLOCK_NAME, clock
 from .target import Target
 
-WORKER, RUN, NOW = "threads.worker", "threads.run", "threads.now"
+WORKER, RUN, NOW, HOLD = "threads.worker", "threads.run", "threads.now", "threads.hold"
 """The functions, by what `CompiledCode.address` calls them."""
 
 FREE, SLEEPING, CLAIMED, POSTED, RUNNING, STARTING = range(6)
@@ -69,6 +69,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
         "worker": quoted(symbol(WORKER)),
         "run": quoted(symbol(RUN)),
         "now": quoted(symbol(NOW)),
+        "hold": quoted(symbol(HOLD)),
         "environment": _environment(target),
         "clock": clock(target),
         "rest": _REST[target.arch],
@@ -83,7 +84,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
     many = struct.pack(">d", 1e9).hex().upper()
     values |= {name: str(x) for name, x in numbers.items()}
     values["MANY"] = f"0x{many}"
-    parts = [_CLOCK, _SLEEP if waiting.futex else _NAP, _WORK, _WORKER, _RUN]
+    parts = [_CLOCK, _SLEEP if waiting.futex else _NAP, _WORK, _WORKER, _RUN, _HOLD]
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
     text = Template("\n\n".join(parts)).substitute(values)
     head = f'target triple = "{target.triple}"'
@@ -161,9 +162,16 @@ entry:
   %call = load ptr, ptr %p.call, align 8
   %p.poll = getelementptr i8, ptr %call, i64 $CALL_poll
   %poll = load ptr, ptr %p.poll, align 8
+  %p.threads = getelementptr i8, ptr %call, i64 $CALL_threads
+  %helps = icmp ne i64 %index, 0
   br label %next
 next:
   %taken = phi i64 [ 0, %entry ], [ %more, %again ]
+  %threads = load atomic i64, ptr %p.threads seq_cst, align 8
+  %held = icmp slt i64 %threads, 2
+  %leaves = and i1 %helps, %held
+  br i1 %leaves, label %done, label %take
+take:
   %first = atomicrmw add ptr %job, i64 %chunk monotonic
   %any = icmp slt i64 %first, %count
   br i1 %any, label %again, label %done
@@ -176,7 +184,7 @@ again:
   %stopped = icmp ne i64 %stop, 0
   br i1 %stopped, label %done, label %next
 done:
-  %all = phi i64 [ %taken, %next ], [ %more, %again ]
+  %all = phi i64 [ %taken, %next ], [ %taken, %take ], [ %more, %again ]
   ret i64 %all
 }"""
 
@@ -228,7 +236,12 @@ take:
 run:
   %job = load ptr, ptr %p.job, align 8
   %index = load i64, ptr %p.index, align 8
+  %p.call = getelementptr i8, ptr %job, i64 $JOB_call
+  %call = load ptr, ptr %p.call, align 8
+  %p.helpers = getelementptr i8, ptr %call, i64 $CALL_helpers
+  %helpers = atomicrmw add ptr %p.helpers, i32 1 seq_cst
   %taken = call i64 @work(ptr %job, i64 %index)
+  %helpers.less = atomicrmw sub ptr %p.helpers, i32 1 seq_cst
   %chunks = load i64, ptr %p.chunks, align 8
   %chunks.now = add i64 %chunks, %taken
   store i64 %chunks.now, ptr %p.chunks, align 8
@@ -243,8 +256,8 @@ run:
   %left = atomicrmw sub ptr %p.left, i32 1 acq_rel
   ; From here on the job may be gone: its address is compared by the system, but not read.
   %last = icmp eq i32 %left, $LAST
-  br i1 %last, label %call, label %idle
-call:
+  br i1 %last, label %tell, label %idle
+tell:
   call void @wake(ptr %pool, ptr %p.left)
   br label %idle
 }"""
@@ -384,7 +397,11 @@ await:
 check:
   %left = load atomic i32, ptr %p.left acquire, align 4
   %none = icmp eq i32 %left, 0
-  br i1 %none, label %done, label %linger
+  ; Forked in the midst of the loop: nobody else is here, and nobody was in a chunk.
+  %threads.now = load atomic i64, ptr %p.threads monotonic, align 8
+  %forked = icmp slt i64 %threads.now, 2
+  %end = or i1 %none, %forked
+  br i1 %end, label %done, label %linger
 linger:
   call void @rest()
   %now = call i64 $now()
@@ -399,12 +416,35 @@ announce:
 count.left:
   %found = load atomic i32, ptr %p.left acquire, align 4
   %over = icmp eq i32 %found, $AWAITED
-  br i1 %over, label %done, label %sleep
+  %threads.then = load atomic i64, ptr %p.threads monotonic, align 8
+  %forked.then = icmp slt i64 %threads.then, 2
+  %end.then = or i1 %over, %forked.then
+  br i1 %end.then, label %done, label %sleep
 sleep:
   ; Who waits is asked whether to stop, too, and the others find out by themselves.
   call void @wait(ptr %pool, ptr %p.left, i32 %found, i1 true)
   %stop = call i64 %poll(ptr %call, i64 0)
   br label %count.left
+done:
+  ret void
+}"""
+
+_HOLD = """\
+; Lets no worker begin a chunk of a call, and returns when all have ended those that they had.
+define void $hold(ptr %pool, ptr %call) #0 {
+entry:
+  %p.threads = getelementptr i8, ptr %call, i64 $CALL_threads
+  %p.helpers = getelementptr i8, ptr %call, i64 $CALL_helpers
+  ; Who begins counts itself first, and looks then: one of both sees the other.
+  %was = atomicrmw xchg ptr %p.threads, i64 1 seq_cst
+  br label %count
+count:
+  %helpers = load atomic i32, ptr %p.helpers seq_cst, align 4
+  %none = icmp eq i32 %helpers, 0
+  br i1 %none, label %done, label %sleep
+sleep:
+  call void @wait(ptr %pool, ptr %p.helpers, i32 %helpers, i1 true)
+  br label %count
 done:
   ret void
 }"""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeGuard
 
+from ...cached import cached_property
 from ...lang import index as ix
 from ...lang.dtypes import DType, bool_, int64
 from ...lang.errors import InternalError
