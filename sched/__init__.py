@@ -6,6 +6,7 @@ if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from . import forks
@@ -106,14 +107,18 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-# Python's locks of modules would be held in a child for ever.
-_loading = forks.reentrant()
+# Python's own locks of modules would be held in a forked process for ever, so forks wait for those
+# that load some; and the first Func finds the one that it needs loaded.
+_loading = RLock()
 forks.whole(_loading)
 
 
 def _loaded(name: str) -> Any:
     with _loading:
         return import_module(f".{name}", __name__)
+
+
+_loaded("lang.define")
 
 
 # The rooms below know nothing of those above them: here they are told whom to call.
