@@ -6,7 +6,6 @@ if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
 from importlib import import_module
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from . import forks
@@ -93,7 +92,8 @@ def __getattr__(name: str) -> Any:
 
 
 def _no_attribute(name: str) -> AttributeError:
-    from .lang import planned, suggest
+    with _loading:
+        from .lang import planned, suggest
 
     if name[0] == "_":
         return AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -109,8 +109,7 @@ def __dir__() -> list[str]:
 
 # Python's own locks of modules would be held in a forked process for ever, so forks wait for those
 # that load some; and the first Func finds the one that it needs loaded.
-_loading = RLock()
-forks.whole(_loading)
+_loading = forks.whole()
 
 
 def _loaded(name: str) -> Any:

@@ -19,14 +19,16 @@ from weakref import WeakSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+Lock = AbstractContextManager[Any]
+
 _locks: WeakSet[Any] = WeakSet()
-_whole: list[AbstractContextManager[Any]] = []
-_held: list[AbstractContextManager[Any]] = []
+_whole: list[Lock] = []
+_held: list[Lock] = []
 
 
-def reentrant() -> AbstractContextManager[Any]:
+def reentrant() -> Lock:
     """A lock for what Python code does."""
-    lock = threading.RLock()
+    lock = threading.RLock()  # noqa: TID251
     _locks.add(lock)
     return lock
 
@@ -36,9 +38,12 @@ def is_mine(lock: Any) -> bool:
     return bool(lock._is_owned())
 
 
-def whole(lock: AbstractContextManager[Any]) -> None:
-    """Lets forks wait until no other thread holds a lock; of two, for the one told first."""
-    _whole.append(lock)
+def whole(lock: Lock | None = None) -> Lock:
+    """A lock, made here or by others, that no other thread holds when a process forks; forks take
+    them in the order of these calls."""
+    taken = threading.RLock() if lock is None else lock  # noqa: TID251
+    _whole.append(taken)
+    return taken
 
 
 def at_fork(**hooks: Callable[[], None]) -> None:
@@ -54,7 +59,8 @@ def _before() -> None:
 
 
 def _behind() -> None:
-    while _held:
+    # Those that `_before` has taken last: it may have been interrupted by one that forks, too.
+    for _ in range(min(len(_whole), len(_held))):
         _held.pop().__exit__(None, None, None)
 
 

@@ -48,7 +48,7 @@ class Pool:
 
     def __init__(self, native: Native) -> None:
         self.native = native
-        self.lock = threading.Lock()
+        self.lock = threading.Lock()  # noqa: TID251 - nobody waits for it
         self.started = 0
         self._memory = ctypes.create_string_buffer((MOST + 2) * LINE)
         keep_for_ever(self._memory)
@@ -100,7 +100,7 @@ class Pool:
         return ctypes.c_int64.from_address(self.address + offset)
 
 
-_lock = threading.Lock()
+_lock = threading.Lock()  # noqa: TID251 - nobody waits for it
 _native: Native | None = None
 _pool: Pool | None = None
 
@@ -133,7 +133,7 @@ def _made() -> Pool | None:
 def _after_fork() -> None:
     """Only the thread that forked lives on in the child, and a lock may be held by another."""
     global _pool, _lock
-    _pool, _lock = None, threading.Lock()
+    _pool, _lock = None, threading.Lock()  # noqa: TID251
 
 
 at_fork(after_in_child=_after_fork)

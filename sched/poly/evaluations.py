@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..cached import cached_property
 from ..lang import index as ix
 from ..lang.nodes import Node, postorder
 from ..lang.printer import expr_text

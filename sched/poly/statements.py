@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
+from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Read, RVar, Var
 from ..lang.printer import index_text, region_text
