@@ -26,7 +26,7 @@ from ..poly.schedule import Schedule
 from .execute import Machine
 from .judge import Judge, free_serials
 from .kernel import SizeChecks
-from .report import CheckError, Report
+from .report import FaultError, Report, TrustError
 
 
 def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
@@ -37,8 +37,10 @@ def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
         CallError: as a call.
     """
     report = examine(schedule, *args, **kwargs)
+    if report.breaches and schedule.trusted:
+        raise TrustError(report.breaches, schedule.trusted)
     if report.breaches:
-        raise CheckError(report.breaches)
+        raise FaultError(report.breaches)
     return report
 
 

@@ -6,7 +6,7 @@ from ..lang.errors import LanguageError
 from ..lang.guards import Guard, guards
 from ..lang.nodes import Const, Node, Read, postorder, substitute
 from ..lang.opaque import Trace
-from ..lang.printer import expr_text
+from ..lang.printer import written_text
 from ..poly.statements import Statement
 from .ir import Load, dtype_of
 from .storage import Storage
@@ -56,8 +56,8 @@ class Converter:
         for node in waiting:
             if node in begun:
                 raise LanguageError(
-                    f"whether {expr_text(node)} is read depends on other reads, and whether these "
-                    "happen depends on it",
+                    f"whether {written_text(node)} is read depends on other reads, and whether "
+                    "these happen depends on it",
                     where=self.statement.definition.span,
                     hint="clamp their indices, or compute the conditions in a Func of their own",
                 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..interp.flow import (
@@ -17,8 +17,12 @@ from ..interp.flow import (
     Written,
 )
 from ..lang.definitions import Definition
-from ..lang.errors import InternalError
+from ..lang.errors import REPORT, InternalError, PolyschedError
+from ..lang.records import Directive
 from .execute import Path
+
+Trusted = Sequence[tuple[Directive, str]]
+"""Directives that were not proven, each with the reason given."""
 
 NOTHING = Untouched("", ())
 """What memory holds that nobody wrote."""
@@ -36,12 +40,36 @@ class Breach:
         return f"{self.kind}: {self.text}"
 
 
-class CheckError(InternalError):
-    """A schedule does not do what its program means, though it was accepted (or trusted)."""
+class CheckError(PolyschedError, RuntimeError):
+    """A schedule does not do what its program means."""
 
-    def __init__(self, breaches: list[Breach]) -> None:
+    def __init__(self, breaches: Sequence[Breach], before: str, hint: str) -> None:
         self.breaches = tuple(breaches)
-        super().__init__("; ".join(map(str, breaches[:5])))
+        PolyschedError.__init__(self, before + "; ".join(map(str, breaches[:5])), hint=hint)
+
+
+class FaultError(CheckError, InternalError):
+    """Though all of it was proven."""
+
+    def __init__(self, breaches: Sequence[Breach]) -> None:
+        super().__init__(breaches, "", REPORT)
+
+
+class TrustError(CheckError):
+    """Since what was trusted does not hold. `trusted` are the directives, each with its reason."""
+
+    def __init__(self, breaches: Sequence[Breach], trusted: Trusted) -> None:
+        self.trusted = trusted
+        super().__init__(breaches, doubts(trusted) + ": ", UNTRUSTED)
+
+
+UNTRUSTED = "give the directive without trust, to see what is not proven; or mend the data"
+
+
+def doubts(trusted: Trusted) -> str:
+    """What is said of directives that were trusted where something has come out wrong."""
+    shown = " or ".join(f"{d.text()} (trusted: {reason})" for d, reason in trusted)
+    return f"{shown} is wrong"
 
 
 @dataclass

@@ -211,7 +211,7 @@ class Run:
         for point in self.regions.of[d.func].points():
             if point not in self.touched[d]:
                 raise CallValueError(
-                    f"{d.func.name} has no value over an empty domain ({d.span})",
+                    f"{d.func.written} has no value over an empty domain ({d.span})",
                     hint="say what it is then: initial=...",
                 )
 

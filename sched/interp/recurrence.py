@@ -105,7 +105,7 @@ class MemberUpdate:
         current.pop(point, None)
         if self.d.func.nonempty and not happened:
             raise CallValueError(
-                f"{self.d.func.name} has no value over an empty domain ({self.d.span})",
+                f"{self.d.func.written} has no value over an empty domain ({self.d.span})",
                 hint="say what it is then: initial=...",
             )
         return value

@@ -12,7 +12,7 @@ from ..lang.definitions import Definition
 from ..lang.dtypes import DType, concrete, int64
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder
-from ..lang.printer import expr_text, region_text
+from ..lang.printer import region_text, written_text
 from ..lang.ranges import value_range
 from ..lang.tensors import Func, Input, Tensor
 from .bounds import Box
@@ -38,7 +38,7 @@ def point_text(point: Mapping[str, int | Interval]) -> str:
 def _access_text(d: Definition, access: Access) -> str:
     verb = "written" if access.is_write else "read"
     if access.ends is None:
-        inside = ", ".join(map(expr_text, access.index))
+        inside = ", ".join(map(written_text, access.index))
     else:
         inside = region_text(access.index, access.ends)
     return f"{access.tensor.name}[{inside}], {verb} by {d.name} ({d.span})"
@@ -74,13 +74,14 @@ def unproved(
     Where other sizes could make it right, the sizes are at fault, else the program.
     """
     name, index, at = access.tensor.name, access.index[axis], instance_text(d, env)
+    written = written_text(index)
     what = (
-        f"the index {expr_text(index)} lies in {found[0]}..{found[1]} as far as types and declared "
+        f"the index {written} lies in {found[0]}..{found[1]} as far as types and declared "
         f"ranges tell, and {name} has {shape[axis]} elements along axis {axis}; "
         f"it is in {_access_text(d, access)}" + (f" at {at}" if at else "")
     )
     hint = (
-        f"clamp it: ps.clip({expr_text(index)}, 0, n - 1), n the extent of {name} there, or give "
+        f"clamp it: ps.clip({written}, 0, n - 1), n the extent of {name} there, or give "
         "the Input that it is computed from a range=(lo, hi)"
     )
     if _other_sizes_help(access.tensor, axis, index, found):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import LanguageError, LanguageTypeError
+from .errors import LanguageTypeError
 from .expr import Expr
 from .tensors import Func, Tensor
 
@@ -16,12 +16,12 @@ def outputs_of(given: object) -> tuple[Func, ...]:
     """A Func, or several, as a tuple.
 
     Raises:
-        LanguageError: there is none, or something else.
+        LanguageTypeError: there is none, or something else.
     """
     several = isinstance(given, Sequence) and not isinstance(given, str)
     outputs: tuple[Any, ...] = tuple(given) if several else (given,)  # type: ignore[arg-type]
     if not outputs:
-        raise LanguageError(
+        raise LanguageTypeError(
             "a program computes at least one Func", hint="ps.Schedule(f), ps.Schedule((f, g))"
         )
     for output in outputs:

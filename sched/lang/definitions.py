@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .blocks import Sequential
@@ -58,6 +59,8 @@ class Definition:
     stands_for: int | None = None
     #: Whether a schedule has added it: it copies, or merges partial results.
     is_added: bool = False
+    #: What the user wrote where Funcs that are read have been inlined.
+    before_inlining: Mapping[Node, Node] = field(default_factory=dict)
 
     @property
     def origin(self) -> int:

@@ -30,7 +30,7 @@ from .dtypes import (
 from .errors import LanguageError, LanguageTypeError, Span
 from .nodes import Const, Node, Op, Read, RVar, postorder
 from .ops import OPS
-from .printer import expr_text
+from .printer import written_text
 
 if TYPE_CHECKING:
     from .definitions import Recorded
@@ -94,7 +94,9 @@ def typed_size(root: Node, span: Span) -> Node:
     if isinstance(node, Const) and isinstance(node.value, int) and node.type != bool_:
         return Const(int(node.value), INDEX)
     if node.type is None or not concrete(node.type).is_int:
-        raise LanguageTypeError(f"{expr_text(root)} is {node.type!r}, not an integer", where=span)
+        raise LanguageTypeError(
+            f"{written_text(root)} is {node.type!r}, not an integer", where=span
+        )
     return node
 
 
@@ -128,8 +130,8 @@ def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
         if other is not first:
             raise LanguageError(
                 f"two different RVars are both called {first.name}: over "
-                f"[{expr_text(other.lo)}, {expr_text(other.hi)}) and "
-                f"[{expr_text(first.lo)}, {expr_text(first.hi)})",
+                f"[{written_text(other.lo)}, {written_text(other.hi)}) and "
+                f"[{written_text(first.lo)}, {written_text(first.hi)})",
                 where=recorded.span,
                 hint="give one of them another name",
             )
@@ -201,7 +203,7 @@ class _Typer:
         node = self.typed(nodes.substitute(root, rename))
         if node.type is not INDEX and not concrete(node.type or int64).is_int:
             raise LanguageTypeError(
-                f"the index {expr_text(root)} is {node.type!r}, not an integer",
+                f"the index {written_text(root)} is {node.type!r}, not an integer",
                 where=self.span,
                 hint="ps.cast(ps.int32, x) truncates; ps.floor first rounds down",
             )
@@ -211,7 +213,7 @@ class _Typer:
         node = self.typed(root)
         if node.type != bool_:
             raise LanguageTypeError(
-                f"{what} {expr_text(root)} is {node.type!r}, not a condition",
+                f"{what} {written_text(root)} is {node.type!r}, not a condition",
                 where=self.span,
                 hint="compare it: x != 0",
             )
@@ -273,7 +275,7 @@ class _Typer:
             if args[1] is not None and not concrete(args[1]).is_int:
                 raise self._error(
                     f"the exponent of ldexp is {args[1]!r}, not an integer: "
-                    f"{expr_text(node.operands[1])}",
+                    f"{written_text(node.operands[1])}",
                     "ps.cast(ps.int32, x) truncates",
                 )
             args = args[:1]
@@ -285,7 +287,7 @@ class _Typer:
         if rule == "select":
             if args[0] not in (None, bool_):
                 raise self._error(
-                    f"the condition of a select is {args[0]!r}: {expr_text(node.args[0])}",
+                    f"the condition of a select is {args[0]!r}: {written_text(node.args[0])}",
                     "compare it: x != 0",
                 )
             args = args[1:]
@@ -320,11 +322,12 @@ class _Typer:
     def _no_bits(self, node: Op, t: Type, args: list[Type | None]) -> LanguageTypeError:
         if not any(a is not None and concrete(a).is_float for a in args):
             return self._error(
-                f"no integer type holds {args[0]!r} and {args[1]!r}: {expr_text(node)}",
+                f"no integer type holds {args[0]!r} and {args[1]!r}: {written_text(node)}",
                 "cast one of them: ps.cast(ps.uint64, x)",
             )
         return self._error(
-            f"{OPS[node.op].symbol} works on integers and bools, not on {t!r}: {expr_text(node)}",
+            f"{OPS[node.op].symbol} works on integers and bools, not on {t!r}: "
+            f"{written_text(node)}",
             "compare first, or ps.bitcast(ps.uint32, x) to work on the bits",
         )
 
@@ -332,7 +335,7 @@ class _Typer:
         if node.op in ("add", "mul"):
             return bool_
         raise self._error(
-            f"{node.op} of bools: {expr_text(node)}",
+            f"{node.op} of bools: {written_text(node)}",
             "use & | ^ ~ on conditions, or cast to an integer first",
         )
 
@@ -356,7 +359,7 @@ class _Typer:
         t = node.type
         if t is None or not (t is INDEX or concrete(t).is_int):
             raise self._error(
-                f"an index of {tensor} is {t!r}, not an integer: {expr_text(written)}",
+                f"an index of {tensor} is {t!r}, not an integer: {written_text(written)}",
                 "ps.cast(ps.int32, x) truncates; ps.floor first rounds down",
             )
         return convert(node, int64, self.span)

@@ -35,7 +35,9 @@ def _cell_number(file: str) -> int | None:
 
 
 #: Whose frames are not the user's: ours, and of those who call us back on the user's behalf.
-_NOT_THE_USER = frozenset({__name__.partition(".")[0], "numpy", "copy", "inspect", "functools"})
+_NOT_THE_USER = frozenset(
+    {__name__.partition(".")[0], "numpy", "copy", "inspect", "functools", "contextlib"}
+)
 
 
 def user_span() -> Span:
@@ -133,6 +135,14 @@ class ScheduleError(PolyschedError, ValueError):
         self.directive = directive
         super().__init__(what, where=where or user_span(), hint=hint)
 
+    def reworded(self, what: str, hint: str | None, directive: str | None) -> ScheduleError:
+        """The same refusal in other words."""
+        return ScheduleError(
+            what, where=self.where, hint=hint, status=self.status, kind=self.kind,
+            tensor=self.tensor, source=self.source, sink=self.sink, sizes=self.sizes,
+            directive=directive,
+        )  # fmt: skip
+
 
 class CallError(PolyschedError):
     """The arguments of a call do not fit. Attribute `argument`: the name of the culprit."""
@@ -150,8 +160,11 @@ class CallValueError(CallError, ValueError):
     """An argument has the wrong shape, layout or value."""
 
 
+REPORT = "this is a fault in polysched: please report it"
+
+
 class InternalError(PolyschedError, RuntimeError):
     """A fault of this package, never of its user. Please report it."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(what, hint="this is a fault in polysched: please report it")
+        super().__init__(what, hint=REPORT)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .dtypes import DType, bool_, int64
-from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder, substitute, transform
 from .ops import OPS
 
 if TYPE_CHECKING:
@@ -31,6 +31,18 @@ def expr_text(root: Node, names: Names | None = None) -> str:
     for node in postorder(root):
         text[node] = _one(node, text, names or {})
     return text[root][0]
+
+
+def written_text(root: Node) -> str:
+    """The same with inline reductions as the user wrote them, not as the Funcs made of them."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Read) and node.tensor.made_of is not None:
+            reduction, index = node.tensor.made_of
+            return substitute(reduction, dict(zip(index, node.index, strict=True)))
+        return node
+
+    return expr_text(transform(root, rule))
 
 
 def code_text(root: Node) -> str:
@@ -60,10 +72,15 @@ def index_text(index: Sequence[Node], names: Names | None = None) -> str:
     return ", ".join(expr_text(_unwidened(x), names) for x in index) or "()"
 
 
+def written_index(index: Sequence[Node]) -> str:
+    """The same with inline reductions as the user wrote them."""
+    return ", ".join(written_text(_unwidened(x)) for x in index) or "()"
+
+
 def region_text(first: Sequence[Node], ends: Sequence[Node]) -> str:
     """What stands between the brackets of a region."""
     axes = zip(first, ends, strict=True)
-    return ", ".join(f"{index_text((lo,))}:{index_text((hi,))}" for lo, hi in axes) or "()"
+    return ", ".join(f"{written_index((lo,))}:{written_index((hi,))}" for lo, hi in axes) or "()"
 
 
 def _unwidened(index: Node) -> Node:

@@ -14,7 +14,7 @@ from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node
 from .nodes import Node, Read
-from .printer import html_text
+from .printer import expr_text, html_text
 from .suggest import Suggesting
 from .symbols import check_name
 
@@ -48,6 +48,8 @@ class Tensor(Suggesting):
     nonempty = False
     #: Made of an inline reduction: its update is part of its value, as an equation's right side is.
     is_reduction = False
+    #: The reduction of which it was made, and the index at which that stood.
+    made_of: tuple[Node, tuple[Node, ...]] | None = None
     #: What a user calls this kind of thing, for messages.
     kind: ClassVar[str] = "tensor"
 
@@ -126,6 +128,11 @@ class Tensor(Suggesting):
         nodes_ = self._index(index)
         reads = tuple(Expr(Read(self, nodes_, c, None)) for c in range(self._components()))
         return reads[0] if len(reads) == 1 else ExprTuple(reads)
+
+    @property
+    def written(self) -> str:
+        """What a user calls it: an inline reduction has no name."""
+        return self.name if self.made_of is None else expr_text(self.made_of[0])
 
     def _components(self) -> int:
         return len(self.dtypes)

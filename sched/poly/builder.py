@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +12,9 @@ from ..garbage import uncollected
 from ..lang.errors import ScheduleError, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
+from .advice import NoLoops, Part, Shared, apart, explained, of_those_there, parts_made
 from .editor import Editor
+from .edits import loop_names
 from .forms import Form
 from .isl import BUDGET, BudgetExceeded, budget
 from .judge import Change, Judge
@@ -33,6 +35,15 @@ class Batch:
         return Batch(self.start, (*self.changes, change), self.edited | edited)
 
 
+@dataclass(frozen=True)
+class Whole:
+    """Directives that count as one, under way: what the user asked for, and what was before."""
+
+    text: str
+    state: State
+    records: tuple[Directive, ...]
+
+
 class Builder:
     """The state of a schedule, and the directives that led to it.
 
@@ -48,8 +59,7 @@ class Builder:
         self._symbols = symbols
         self._batch: Batch | None = None
         self._trust: str | None = None
-        self._composite: str | None = None
-        self._start: tuple[State, tuple[Directive, ...]] | None = None
+        self._whole: Whole | None = None
         self._advises = True
 
     def copy(self) -> Builder:
@@ -89,8 +99,9 @@ class Builder:
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """The same for a directive as data."""
-        asked = Asked(directive, self._composite or directive.text(), self._batch is not None)
-        with uncollected(), self._in_time(asked):
+        text = directive.text() if self._whole is None else self._whole.text
+        asked = Asked(directive, text, self._batch is not None)
+        with uncollected(), self._in_time(asked), self._in_their_terms(asked):
             edit = self.editor(directive).run()
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
             edited = edit.edited if self._trust is None else frozenset()
@@ -103,6 +114,39 @@ class Builder:
         self.state = change.after
         self.records = (*self.records, directive)
         return edit.made
+
+    @contextmanager
+    def _in_their_terms(self, asked: Asked) -> Iterator[None]:
+        """Says of a refusal what was asked, in terms of the loops that there were then."""
+        try:
+            yield
+        except ScheduleError as error:
+            raise self.in_their_terms(error, asked) from None
+
+    def in_their_terms(self, error: ScheduleError, asked: Asked | None = None) -> ScheduleError:
+        """A refusal of what a user asked for, if it was a directive, in terms of the loops that
+        there were then."""
+        what, hint, parts = error.what, error.hint, self._parts(asked)
+        if isinstance(error, NoLoops):
+            what = error.because(self.state.form.rule, self.records)
+        if asked is None:
+            return error.reworded(what, hint, error.directive)
+        if isinstance(error, Shared):
+            part = parts.get(error.loop.name)
+            loop = error.loop.name if part is None else part.loop
+            hint = apart(error, asked.directive, loop, self._would_help)
+            what = of_those_there(what, parts)
+        if not what.startswith(asked.text):
+            what = f"{asked.subject} is refused: {explained(what, parts)}"
+            hint = None if hint is None else of_those_there(hint, parts)
+        return error.reworded(what, hint, asked.text)
+
+    def _parts(self, asked: Asked | None) -> dict[str, Part]:
+        """The loops that parts of what was asked for have made."""
+        if self._whole is None or asked is None:
+            return {}
+        known = loop_names(self._whole.state.tree).get(asked.directive.stage, ())
+        return parts_made(self.records[len(self._whole.records) :], known)
 
     def _with_trust(self, state: State, directive: Directive) -> State:
         """A state after a directive that is not proven, if it is trusted."""
@@ -135,15 +179,17 @@ class Builder:
             with self._in_time(Asked(last, f"the batch up to {last.text()}")):
                 self.judge.check(batch.changes, batch.edited, self._would_help)
 
-    def _would_help(self, directive: Directive, first: Directive) -> bool:
-        """Whether a refused directive would be right with another one before it."""
+    def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
+        """Whether a refused directive would be right with others before it."""
         if not self._advises or self._batch is not None:
             return False
         trial = self.copy()
         trial._advises = False
-        trial.state, trial.records = self._start or (self.state, self.records)
+        if self._whole is not None:
+            trial.state, trial.records = self._whole.state, self._whole.records
+            trial._whole = None
         try:
-            for d in (first, *self.records[len(trial.records) :], directive):
+            for d in (*first, *self.records[len(trial.records) :], directive):
                 trial.replay(d)
         except ScheduleError:
             return False
@@ -151,26 +197,32 @@ class Builder:
 
     # several at a time ------------------------------------------------------------------------
     @contextmanager
-    def together(self, stage: str, name: str, *args: Any) -> Iterator[None]:
+    def together(self, stage: str, name: str, loops: Sequence[str], *args: Any) -> Iterator[None]:
         """Several directives that count as one: all of them, or none.
 
         Args:
-            args: what the user gave, as it is shown.
+            loops: those that it is about, which must be there.
+            args: what else the user gave, as it is shown.
         """
-        before, composite = (self.state, self.records, self._batch), self._composite
-        outermost = self._start is None
-        self._start = self._start or before[:2]
-        shown = ", ".join(repr(x) for a in args for x in (a if isinstance(a, tuple) else (a,)))
-        self._composite = self._composite or f's["{stage}"].{name}({shown})'
+        before, outer = (self.state, self.records, self._batch), self._whole
         try:
+            if outer is None:
+                self._whole = self._begun(stage, name, loops, args)
             yield
         except BaseException:
             self.state, self.records, self._batch = before
             raise
         finally:
-            self._composite = composite
-            if outermost:
-                self._start = None
+            self._whole = outer
+
+    def _begun(self, stage: str, name: str, loops: Sequence[str], args: Sequence[Any]) -> Whole:
+        """What counts as one, whose loops are there."""
+        directive = Directive(stage, name, (), user_span())
+        at = f's["{stage}"]' if stage else "s"
+        text = f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})"
+        with self._in_their_terms(Asked(directive, text, self._batch is not None)):
+            self.editor(directive).in_order(loops)
+        return Whole(text, self.state, self.records)
 
     @contextmanager
     def batch(self) -> Iterator[None]:

@@ -53,7 +53,7 @@ class SizeCondition:
     def text(self) -> str:
         a = self.access
         if self.is_about_emptiness:
-            return f"{a.tensor.name} has no value over an empty domain ({self.span})"
+            return f"{a.tensor.written} has no value over an empty domain ({self.span})"
         verb = "writes" if a.is_write else "reads"
         return f"{a.statement.name} {verb} {a.text} ({self.span})"
 

@@ -9,6 +9,7 @@ from .editors.bodies import BodyEditor
 from .editors.loops import LoopEditor
 from .editors.rewriting import RewritingEditor
 from .editors.terms import TermsEditor
+from .edits import loop_names
 from .looptree import produced
 from .numbers import check_numbers
 from .placement import placed
@@ -44,7 +45,7 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
         check_numbers(self.directive)
         name = "stage_in" if self.directive.name == "stage" else self.directive.name
         method: Callable[..., tuple[str, ...]] = getattr(self, name)
-        before, counted = self._loop_names(), self._coordinates()
+        before, counted = loop_names(self.tree), self._coordinates()
         made = method(**dict(self.directive.options))
         self._check_reach(counted)
         if produced(self.tree):
@@ -54,7 +55,7 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
         self._check_kept()
         self._check_lanes()
         gone = dict(self.state.gone)
-        after = self._loop_names()
+        after = loop_names(self.tree)
         changed_names = [x for x in {**before, **after} if before.get(x) != after.get(x)]
         for stage in changed_names:
             for name in before.get(stage, ()):

@@ -73,6 +73,22 @@ def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
     raise KeyError(name)
 
 
+def loop_names(tree: Seq) -> dict[str, tuple[str, ...]]:
+    """By stage, the names of the loops around it, outermost first."""
+    found = {}
+
+    def visit(node: Tree, around: tuple[str, ...]) -> None:
+        if isinstance(node, Stage):
+            found[node.name] = around
+            return
+        inside = (*around, node.name) if isinstance(node, Loop) else around
+        for child in node.body:
+            visit(child, inside)
+
+    visit(tree, ())
+    return found
+
+
 def place_of(tree: Seq, name: str) -> Place:
     """Where the stage of that name is."""
     for path, stage in leaves(tree):

@@ -149,6 +149,13 @@ def _loops_of(func: Func) -> tuple[RVar, ...]:
     return func.history.home.loops if func.history.home is not None else ()
 
 
+WHY: dict[Rule, str] = {
+    once_a_consumer: "it is one equation that each of them reads at one point",
+    without_recomputation: "it is one equation, read by one of them, at one point, once",
+}
+"""What a rule found of a Func that it has inlined."""
+
+
 def inlined(program: Program, rule: Rule) -> tuple[Definitions, Uses]:
     """The definitions of the Funcs that remain, with the others put in their place; and where
     these were read then.
@@ -225,6 +232,12 @@ def substituted(consumer: Definition, func: Func, definition: Definition) -> Def
             return substitute(definition.values[node.component], at)
         return node
 
-    roots = transform_all(_roots(consumer), rule)
+    made: dict[Node, Node] = {}
+    roots = transform_all(_roots(consumer), rule, made)
     a, b = len(consumer.lhs), len(consumer.lhs) + len(consumer.where)
-    return replace(consumer, lhs=roots[:a], where=roots[a:b], values=roots[b:])
+    known = consumer.before_inlining
+    written = {new: known.get(old, old) for old, new in made.items() if new is not old}
+    return replace(
+        consumer, lhs=roots[:a], where=roots[a:b], values=roots[b:],
+        before_inlining={**known, **written},
+    )  # fmt: skip

@@ -9,13 +9,14 @@ from typing import TypeVar
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
 from ..lang.records import Directive
 from . import kept, padding, registers
+from .advice import Helps
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
 from .isl import Set
 from .model import symbols_of
 from .pairs import Pair, smallest_pair
 from .proof import Violation, accumulates, is_exact
-from .refusals import Asked, Helps, clobbered, refusal
+from .refusals import Asked, clobbered, refusal
 from .scan import scan
 from .sharing import shared
 from .state import State

@@ -87,14 +87,18 @@ def _point_note(
 ) -> str:
     """The dimensions that no loop runs over, up or down, in terms of the loops.
 
-    One that is called as a loop around it is not that loop: it is `f.i`.
+    One that is called as a loop around it is not that loop: it is `f.i`. A loop that runs downwards
+    says itself what it counts.
     """
-    seen = {n for x in found.stage.coordinates for n in (x, *x.args) if x.args in ((), (n,))}
+    down = (x.args[0] for x in found.stage.coordinates if len(x.args) == 1)
+    seen = {*found.stage.coordinates, *(x for x in down if f"{expr_text(x)}.down" in loops)}
     dims = ((x, at) for x, at in found.point.items() if isinstance(x, (Var, RVar)))
-    hidden = {expr_text(x): at for x, at in dims if x not in seen}
+    told = {expr_text(x): (written(at), x in seen) for x, at in dims}
+    hidden = {x: at for x, (at, is_seen) in told.items() if not is_seen or x in loops}
     notes = ", ".join(
-        f"{func}.{x} = {written(at)}" if x in loops else f"{x} = {written(at)}"
+        f"{func}.{x} = {at}" if x in loops else f"{x} = {at}"
         for x, at in hidden.items()
+        if at.partition(".")[0] != x  # i, or i.2 where a loop outside is called i, too
     )
     return f"  # {notes}" if notes else ""
 

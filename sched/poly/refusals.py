@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..lang.errors import ScheduleError
 from ..lang.records import Directive
+from .advice import Helps
 from .folding import Clobber, Window
 from .pairs import Pair
 from .proof import Violation, accumulates, witness_text
 
 Fault = tuple[str, str]
 """What is wrong, and what would help."""
-
-Helps = Callable[[Directive, Directive], bool]
 
 
 @dataclass(frozen=True)
@@ -132,6 +130,8 @@ def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str |
         if directive.name == "accumulate_at":
             return "keep it around the parallel loop; rfactor(...) gives each a partial sum"
         return "a float sum keeps its order: reassociate() allows any"
+    if d.source.func.is_reduction and d.source is d.sink:
+        return "rfactor(...) gives each iteration a partial result"
     if not d.exact:
         return "which elements they touch depends on data: trust() takes your word for it"
     if directive.name == "parallel":
@@ -154,6 +154,6 @@ def _skew_hint(directive: Directive, pair: Pair, helps: Helps) -> str | None:
     t, i = forward[0], backward[0]
     factor = -(steps[i] // steps[t])
     skew = Directive(directive.stage, "skew", (("outer", t), ("inner", i), ("factor", factor)))
-    if not helps(directive, skew):
+    if not helps(directive, [skew]):
         return None
     return f'skew("{t}", "{i}", {factor}) first makes the distance along {i} go forward'

@@ -19,6 +19,7 @@ from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
 from . import finding, requires, serial
+from .advice import NoLoops
 from .builder import Builder
 from .conditions import Conditions
 from .dependences import Dependence
@@ -244,14 +245,14 @@ class Schedule(Suggesting):
         for stage in stages(self.tree):
             if stage.name == name:
                 return stage
-        raise ScheduleError(
-            f"{name} is inlined into its consumers: it has no loops",
-            hint=f's["{name}"].compute_root() gives it some',
-        )
+        raise self._builder.in_their_terms(NoLoops(name))
 
     def _find(self, stage: str, loop: str) -> At:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())
-        return self._builder.editor(directive).at(loop)
+        try:
+            return self._builder.editor(directive).at(loop)
+        except NoLoops as error:
+            raise self._builder.in_their_terms(error) from None
 
     def extent(self, loop: Loop) -> str:
         """How many iterations a loop of the tree has, as text."""
@@ -397,7 +398,8 @@ class Schedule(Suggesting):
         """The variant for a condition that is typed already."""
         variant = self.copy()
         variant.variants, variant.inherited = (), len(self.directives)
-        variant._builder.apply("", "assume", {"condition": condition})
+        with variant._builder.together("", "specialize", (), Expr(condition)):
+            variant._builder.apply("", "assume", {"condition": condition})
         node = variant._builder.state.assumptions[-1].condition
         assert node is not None
         self.variants = (*self.variants, (node, variant))

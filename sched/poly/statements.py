@@ -8,7 +8,7 @@ from functools import lru_cache
 from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Read, RVar, Var
-from ..lang.printer import index_text, region_text
+from ..lang.printer import region_text, written_index
 from ..lang.tensors import Func, Tensor
 from .affine import Relation, affine_value
 from .isl import Frame, Map, Set
@@ -35,7 +35,9 @@ class Access:
     @property
     def text(self) -> str:
         """As it is written: `A[i, j]`, or `A[0:n, j:j + 1]` for a region."""
-        inside = index_text(self.index) if self.ends is None else region_text(self.index, self.ends)
+        written = self.statement.definition.before_inlining
+        index = tuple(written.get(x, x) for x in self.index)
+        inside = written_index(index) if self.ends is None else region_text(index, self.ends)
         return f"{self.tensor.name}[{inside}]"
 
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from ..codegen import build
 from ..codegen.check import check as execute
 from ..codegen.kernel import Kernel
+from ..codegen.report import doubts
 from ..interp import interpret
 from ..lang.dtypes import Array
 from ..lang.errors import CallError
@@ -53,7 +54,8 @@ def check(
 
     Raises:
         Mismatch: results differ.
-        CheckError: an instance does what it must not.
+        CheckError: an instance does what it must not: a fault of ours, or, with the directives
+            and their reasons, of what was trusted.
     """
     schedule = what if isinstance(what, Schedule) else Schedule.default(what)
     kernels = Kernels(schedule)
@@ -107,6 +109,8 @@ class Kernels:
                     continue
                 raise Mismatch(way, f"refused: {error}") from error
             where = difference(found, wanted)
+            if where is not None and self.schedule.trusted:
+                raise Mismatch(way, f"{doubts(self.schedule.trusted)}: {where}")
             if where is not None:
                 raise Mismatch(way, where)
 

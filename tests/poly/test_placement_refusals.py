@@ -220,7 +220,7 @@ def test_refuses_lanes_of_a_loop_that_computes_something() -> None:
     s = blur()
     s["bx"].compute_at("by", j)
     with refused(s, "bx would be computed inside of the vector loop ji", status="malformed",
-                 hint="compute bx at a loop outside of ji first"):  # fmt: skip
+                 hint="compute bx at a loop outside of j first"):  # fmt: skip
         s["by"].vectorize(j, 4)
 
 

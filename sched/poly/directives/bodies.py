@@ -9,6 +9,7 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ...lang.tensors import Func
+from ..advice import Shared
 from ..edits import (
     At,
     Place,
@@ -74,13 +75,10 @@ def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
         )
     shared = _common(own[-1].place if own else (), other.place)
     outer = own[other.depth]
-    inside = [list(stages(a.loop)) for a in own if len(a.place) > len(shared)]
-    if inside and len(inside[0]) > 1:
-        names = ", ".join(dict.fromkeys(s.name for s in inside[0] if s.name != stage))
-        raise ScheduleError(
-            f"the loops of {stage} hold other stages, too: {names}",
-            hint="fission takes them apart, where that is legal",
-        )
+    inside = [a.loop for a in own if len(a.place) > len(shared)]
+    if inside and len(list(stages(inside[0]))) > 1:
+        names = ", ".join(dict.fromkeys(s.name for s in stages(inside[0]) if s.name != stage))
+        raise Shared(f"the loops of {stage} hold other stages, too: {names}", inside[0])
 
     between = (node_at(tree, outer.place[:k]) for k in range(len(own[0].place), len(outer.place)))
     kept = next((node for node in between if isinstance(node, Keep)), None)

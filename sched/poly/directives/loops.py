@@ -12,6 +12,7 @@ from dataclasses import replace
 from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Op, integer
+from ..advice import Shared
 from ..bounds import constant_extent, extent_from, fixed_start
 from ..edits import At, Coordinates, node_at, put, recoordinate, stages
 from ..isl import PwAff, Set, complement, isl
@@ -124,10 +125,10 @@ def check_perfect(tree: Seq, first: At, last: At) -> None:
         assert isinstance(here, Loop)
         if len(here.body) > 1 or not isinstance(here.body[0], Loop):
             names = ", ".join(dict.fromkeys(s.name for s in stages(here)))
-            raise ScheduleError(
+            raise Shared(
                 f"the loop {here.name} holds more than the loop inside of it ({names}), so it "
                 f"cannot change places with {last.loop.name}",
-                hint="fission takes a loop apart, where that is legal",
+                here,
             )
         here = here.body[0]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
+from ..advice import Shared
 from ..edits import At, Body, rewritten, stages, with_body
 from ..isl import Set, dim_count, isl
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
@@ -182,9 +183,9 @@ def _refuse_copies(moved: Sequence[Stage]) -> None:
 
 def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
     names = ", ".join(dict.fromkeys(s.name for s in stages(loop)))
-    return ScheduleError(
+    return Shared(
         f"{' and '.join(f.name for f in funcs)} shares the loop {loop.name} with others ({names})",
-        hint="fission takes them apart, where that is legal",
+        loop,
     )
 
 

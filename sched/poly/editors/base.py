@@ -9,11 +9,12 @@ from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.records import Directive
 from ...lang.tensors import Func, Tensor
+from ..advice import NoLoops
 from ..affine import condition, why_not_affine
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
-from ..looptree import Keep, Loop, Produce, Seq, Stage, Tree, leaves, loops_of
+from ..looptree import Keep, Produce, Seq, Stage, Tree, leaves, loops_of
 from ..model import Model
 from ..rewrites import fresh
 from ..state import Assumption, State
@@ -44,21 +45,6 @@ class BaseEditor:
     @property
     def model(self) -> Model:
         return self.form.model
-
-    def _loop_names(self) -> dict[str, tuple[str, ...]]:
-        """Those of each stage."""
-        found = {}
-
-        def visit(node: Tree, around: tuple[str, ...]) -> None:
-            if isinstance(node, Stage):
-                found[node.name] = around
-                return
-            inside = (*around, node.name) if isinstance(node, Loop) else around
-            for child in node.body:
-                visit(child, inside)
-
-        visit(self.tree, ())
-        return found
 
     # finding ----------------------------------------------------------------------------------
     def at(self, name: str, stage: str | None = None) -> At:
@@ -92,10 +78,7 @@ class BaseEditor:
         have = ", ".join(stage.name for _, stage in leaves(self.tree))
         inlined = [f for f in self.form.program.funcs if f not in self.model.regions]
         if name in [self.form.program.names[f] for f in inlined]:
-            return self._malformed(
-                f"{name} is inlined into its consumers: it has no loops",
-                f's["{name}"].compute_root() or compute_at(...) gives it some',
-            )
+            return NoLoops(name, where=self.span)
         return ScheduleError(
             f"there is no stage {name}",
             where=self.span,
@@ -103,7 +86,7 @@ class BaseEditor:
             directive=self.directive.text(),
         )
 
-    def _in_order(self, names: Iterable[str]) -> tuple[list[At], list[At]]:
+    def in_order(self, names: Iterable[str]) -> tuple[list[At], list[At]]:
         """Loops in the order given, and as they are in the tree."""
         wanted = [self.at(n) for n in names]
         if len({a.place for a in wanted}) < len(wanted):
@@ -131,7 +114,7 @@ class BaseEditor:
             if taken is not None or len(set(names)) < len(names):
                 raise self._malformed(
                     f"{stage.name} has a loop {taken or names[0]} already",
-                    "give other names: names=...",
+                    f'rename("{taken or names[0]}", ...) first, or give other names: names=...',
                 )
 
     def _depth_of_consumer(self, stage: str) -> int:

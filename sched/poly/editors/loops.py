@@ -63,7 +63,7 @@ class LoopEditor(BaseEditor):
         return ()
 
     def reorder(self, loops: tuple[str, ...]) -> tuple[str, ...]:
-        wanted, order = self._in_order(loops)
+        wanted, order = self.in_order(loops)
         self._touch(order[0])
         self.tree = nests.reorder(self.tree, order, wanted)
         return ()
@@ -116,8 +116,7 @@ class LoopEditor(BaseEditor):
             return
         said = f" ({at.loop.span})" if at.loop.span else ""
         raise self._malformed(
-            f"{self.directive.text()} is refused: the loop {at.loop.name} is {old} already{said}, "
-            "and a loop is of one kind",
+            f"the loop {at.loop.name} is {old} already{said}, and a loop is of one kind",
             f"split it before it is made {old}, and say one of each part"
             + (f"; or say it of {outside[-1].loop.name}, outside of it" if outside else ""),
         )
@@ -152,7 +151,7 @@ class LoopEditor(BaseEditor):
     def transform(
         self, loops: tuple[str, ...], values: tuple[Node, ...], names: tuple[str, ...]
     ) -> tuple[str, ...]:
-        wanted, order = self._in_order(loops)
+        wanted, order = self.in_order(loops)
         for a in order:
             self._check_free(a, "change coordinates first, then say what the loop is")
         old = mapping.placeholders(len(order))

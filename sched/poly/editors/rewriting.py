@@ -112,7 +112,7 @@ class RewritingEditor(PlacementEditor):
     ) -> tuple[tuple[Var, ...], tuple[Node, ...], tuple[Node, ...]]:
         """The dimensions of a copy laid out by loops; where its elements are, over these; and
         where the stage finds them."""
-        inner, _ = self._in_order(layout)
+        inner, _ = self.in_order(layout)
         early = next((a for a in inner if a.depth <= at.depth), None)
         if early is not None:
             raise self._malformed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -119,8 +120,10 @@ class Handle(Suggesting):
             raise ScheduleError(f"{self.name} does not read {tensor!r}")
         return name
 
-    def _together(self, name: str, /, *args: Any) -> AbstractContextManager[None]:
-        return self._schedule._builder.together(self.name, name, *args)
+    def _together(
+        self, name: str, loops: Sequence[str], /, *args: Any
+    ) -> AbstractContextManager[None]:
+        return self._schedule._builder.together(self.name, name, loops, *args)
 
     def _do(self, directive: str, /, **options: Any) -> tuple[LoopHandle, ...]:
         made = self._schedule._builder.apply(self.name, directive, options)
@@ -156,5 +159,12 @@ def loop_of(schedule: Schedule, consumer: Any, loop: Loop | None) -> dict[str, s
     return {"consumer": stage.name, "loop": name_of(loop)}
 
 
-def check_factor(directive: str, factor: Any, what: str = "factor") -> None:
+def check_factor(
+    directive: str, factor: Any, what: str = "factor", most: int | None = None
+) -> None:
     check_number(directive, factor, what, 1)
+    if most is not None and factor > most:
+        raise ScheduleError(
+            f"the {what} of {directive} is at most {most}, not {factor}",
+            hint="so many iterations are laid out one by one",
+        )

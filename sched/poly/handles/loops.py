@@ -7,9 +7,13 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ...lang.errors import LanguageTypeError, ScheduleError, user_span
+from ..directives.loops import MOST_COPIES
 from ..directives.mapping import mapped
 from ..directives.tails import TAILS
 from .base import Handle, Loop, LoopHandle, check_factor, name_of
+
+_MOST = {"vectorize": MOST_COPIES["vector"], "unroll": MOST_COPIES["unrolled"]}
+"""How large the factors of directives are that lay iterations out one by one."""
 
 
 class LoopDirectives(Handle):
@@ -90,7 +94,7 @@ class LoopDirectives(Handle):
         for factor in factors:
             check_factor("tile", factor)
         names = [name_of(x) for x in loops]
-        with self._together("tile", tuple(names), factors):
+        with self._together("tile", names, *factors):
             made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
             outer, inner = [a for a, _ in made], [b for _, b in made]
             self.reorder(*outer, *inner)
@@ -134,8 +138,8 @@ class LoopDirectives(Handle):
         if factor is None:
             self._do(directive, loop=name)
             return self
-        check_factor(directive, factor)
-        with self._together(directive, name, factor):
+        check_factor(directive, factor, most=_MOST.get(directive))
+        with self._together(directive, [name], factor):
             if directive == "parallel":
                 self.split(name, factor, names=(name, self._unused(f"{name}i")))
                 self._do(directive, loop=name)
@@ -156,11 +160,11 @@ class LoopDirectives(Handle):
         Legal: as tiling with the loops inside.
         """
         name = name_of(loop)
-        check_factor("unroll_and_jam", factor)
-        with self._together("unroll_and_jam", name, factor):
+        check_factor("unroll_and_jam", factor, most=_MOST["unroll"])
+        with self._together("unroll_and_jam", [name], factor):
             inside = [x.name for x in self.loops]
             below = inside[inside.index(name) + 1 :] if name in inside else []
-            _, inner = self.split(name, factor, names=(name, f"{name}i"))
+            _, inner = self.split(name, factor, names=(name, self._unused(f"{name}i")))
             if below:
                 self.reorder(*below, inner)
             self.unroll(inner)

@@ -1,0 +1,136 @@
+"""Refusals of directives that mean nothing where they are given, in the terms of who gave them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..lang.errors import ScheduleError, Span
+from ..lang.nodes import Var
+from ..lang.printer import expr_text
+from ..lang.records import Directive
+from .edits import stages
+from .inline import WHY, Rule
+from .looptree import Alloc, Loop, Tree
+
+Helps = Callable[[Directive, Sequence[Directive]], bool]
+"""Whether a directive would be right with others before it."""
+
+
+class Shared(ScheduleError):
+    """A loop holds more than a directive can do with."""
+
+    def __init__(self, what: str, loop: Loop, *, where: Span | None = None) -> None:
+        super().__init__(what, where=where, hint="fission takes them apart, where that is legal")
+        self.loop = loop
+
+
+class NoLoops(ScheduleError):
+    """A stage is inlined."""
+
+    def __init__(self, name: str, *, where: Span | None = None) -> None:
+        hint = f's["{name}"].compute_root() keeps it and gives it loops, or compute_at(...)'
+        self.name = name
+        super().__init__(
+            f"{name} is inlined into its consumers: it has no loops", where=where, hint=hint
+        )
+
+    def because(self, rule: Rule, records: Sequence[Directive]) -> str:
+        """With the reason: a directive, or the rule by which Funcs are inlined."""
+        asked = [d for d in records if d.stage == self.name and d.name == "compute_inline"]
+        why = f"{asked[-1].text()} said so ({asked[-1].span})" if asked else WHY[rule]
+        return f"{self.what}, as {why}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a loop is of a loop that was split to make it."""
+
+    loop: str
+    which: str
+
+
+def parts_made(records: Sequence[Directive], known: Sequence[str]) -> dict[str, Part]:
+    """The loops that directives have made of those that there were."""
+    parts: dict[str, Part] = {}
+    for d in records:
+        options = dict(d.options)
+        if d.name == "split":
+            loop = str(options["loop"])
+            made = options.get("names") or (f"{loop}o", f"{loop}i")
+            assert isinstance(made, tuple)
+            parts |= {str(x): Part(loop, y) for x, y in zip(made, ("outer", "inner"), strict=True)}
+    return {x: part for x, part in parts.items() if x not in known}
+
+
+def explained(what: str, parts: Mapping[str, Part]) -> str:
+    """What is wrong, with what the loops in it are to whoever does not have them."""
+    named = [x for x in parts if re.search(_named(x), what)]
+    said = ", ".join(f"{x} would be the {parts[x].which} part of {parts[x].loop}" for x in named)
+    return f"{what} ({said})" if said else what
+
+
+def of_those_there(text: str, parts: Mapping[str, Part]) -> str:
+    """A text about loops that there are: those of which the others were made."""
+    for name, part in parts.items():
+        text = re.sub(_named(name), rf"\1 {part.loop}", text)
+    return text
+
+
+def _named(loop: str) -> str:
+    """Where a text names a loop; it may be called what is a word elsewhere."""
+    return rf"\b(loop|of|with|around|behind) {re.escape(loop)}\b"
+
+
+def apart(error: Shared, directive: Directive, loop: str, helps: Helps) -> str:
+    """What to do about a loop that holds too much: take it apart, if that would help.
+
+    Args:
+        loop: what the loop is called where `directive` was given.
+    """
+    cuts = [
+        Directive(directive.stage, "fission", (("loop", loop), ("after", after)))
+        for after in _cuts(error.loop)
+    ]
+    for chosen in (*([cut] for cut in cuts), cuts):
+        if chosen and helps(directive, chosen):
+            shown = " and ".join(f'fission("{loop}", after="{_after(d)}")' for d in chosen)
+            return f"fission takes them apart: {shown} first"
+    return _as_one(error.loop) or (
+        "fission takes a loop apart where that is legal, and does not help here"
+    )
+
+
+def _after(d: Directive) -> object:
+    return dict(d.options)["after"]
+
+
+def _cuts(loop: Loop) -> Iterator[str]:
+    """The stages behind which a loop can be cut."""
+    body: tuple[Tree, ...] = loop.body
+    while len(body) == 1 and isinstance(body[0], Alloc):
+        body = body[0].body
+    for child in body[:-1]:
+        yield list(stages(child))[-1].name
+
+
+def _as_one(loop: Loop) -> str | None:
+    """How several pieces of one definition are written as one."""
+    inside = list(dict.fromkeys(s.statement.definition for s in stages(loop)))
+    func, last = inside[0].func, inside[-1]
+    if any(d.func is not func or d.is_update for d in inside) or len(inside) < 2:
+        return None
+    choices = [
+        [f"{expr_text(v)} == {expr_text(x)}" for v, x in pairs if not isinstance(x, Var)]
+        for pairs in (zip(last.lhs, d.lhs, strict=True) for d in inside[:-1])
+    ]
+    choices.sort(key=len, reverse=True)  # the more specific ones first
+    left = f"{func.name}[{', '.join(map(expr_text, last.lhs))}]"
+    values = "".join(
+        f"{c[0] if len(c) == 1 else ' & '.join(f'({x})' for x in c)}, ..., " for c in choices
+    )
+    return (
+        "fission does not help, as the pieces need each other: write them as one, "
+        f"{left} = ps.select({values}...)"
+    )
