@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from polysched.testing.choices import Choices
 
-from . import scheduled, shrink, trial
+from . import scheduled, shrink, trial, understood
 from .compare import VARIANTS, Report, compare
 from .programs import Case, make_case
 from .scheduled import Scheduled
@@ -56,9 +56,20 @@ def _run_scheduled(
     return trial.run(case, choices, say)
 
 
+def _draw_understood(seed: int) -> tuple[Case, None]:
+    return understood.draw(seed), None
+
+
+def _run_understood(
+    case: Case, choices: Choices | None, say: Say, only: str
+) -> tuple[Case, Report]:  # fmt: skip
+    return case, understood.run(case, say)
+
+
 EXPERIMENTS = {
     "programs": Experiment(_draw_program, _run_program, Case.from_dict, shrink.EDITS),
     "schedules": Experiment(
         scheduled.make_scheduled, _run_scheduled, Scheduled.from_dict, scheduled.edits()
     ),
+    "meaning": Experiment(_draw_understood, _run_understood, Case.from_dict, shrink.EDITS),
 }

@@ -1,0 +1,175 @@
+"""Types of trees, and their values at a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import Unknown
+from .arithmetic import applied, bitcast, converted, fused, scaled
+from .trees import Tree
+from .types import WEAK, concrete, float_of, join, kind
+
+Types = Callable[[Tree], str | None]
+"""The type of a read; None where it is not known yet."""
+
+
+# types ------------------------------------------------------------------------------------------
+def type_of(root: Tree, read: Types, known: dict[int, str | None]) -> str | None:
+    """The type of a tree; `known` keeps what was found."""
+    if id(root) not in known:
+        operands = [type_of(a, read, known) for a in root.operands]
+        known[id(root)] = _type(root, operands, read)
+    return known[id(root)]
+
+
+def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
+    match tree.op:
+        case "number":
+            return str(tree.extra[1])
+        case "symbol":
+            return str(tree.extra[1])
+        case "read":
+            return read(tree)
+        case "cast" | "bitcast":
+            return str(tree.extra)
+        case "<" | "<=" | ">" | ">=" | "==" | "!=":
+            return "bool"
+        case "strict":
+            return operands[0]
+        case "select":
+            return join(operands[1:])
+        case "ldexp":
+            return operands[0] and float_of(operands[0])
+    t = join(operands)
+    return t and _working(tree.op, t)
+
+
+def _working(op: str, t: str) -> str:
+    """The type in which operands of the common type `t` are combined."""
+    if op == "/" and kind(t) != "f":
+        return "weak float" if t in WEAK else "float64"
+    if op == "sqrt":
+        found = float_of(t)
+        if found is None:
+            raise Unknown(f"the square root of {t}")
+        return found
+    if op in ("<<", ">>") and t == "bool":
+        return "int64"
+    return t
+
+
+# values -----------------------------------------------------------------------------------------
+class Point:
+    """Values at one point: what is shared is computed once.
+
+    Args:
+        values: of sizes, Params, Vars and RVars by name.
+        types: those of all trees.
+        load: the value of a read of something at an index.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any], types: Callable[[Tree], str],
+        load: Callable[[Tree, tuple[int, ...]], Any],
+    ) -> None:  # fmt: skip
+        self.values = values
+        self.types = types
+        self.load = load
+        self.known: dict[tuple[int, bool], Any] = {}
+
+    def value(self, tree: Tree, to: str | None = None, strict: bool = False) -> Any:
+        """In its own type, or converted."""
+        own = self.types(tree)
+        if to is not None and to != own:
+            return self._adapted(tree, own, to, strict)
+        if (id(tree), strict) not in self.known:
+            self.known[id(tree), strict] = self._compute(tree, concrete(own), strict)
+        return self.known[id(tree), strict]
+
+    def _adapted(self, tree: Tree, own: str, to: str, strict: bool) -> Any:
+        """A literal, or a choice between such, takes the type of its neighbours."""
+        if own in WEAK and tree.op == "number":
+            return converted(tree.extra[0], concrete(own), to)
+        if own in WEAK and tree.op == "select" and concrete(own) != to:
+            chosen = tree.operands[1 if self.value(tree.operands[0], None, strict) else 2]
+            return self.value(chosen, to, strict)
+        return converted(self.value(tree, None, strict), concrete(own), to)
+
+    def _compute(self, tree: Tree, t: str, strict: bool) -> Any:
+        operands = tree.operands
+        match tree.op:
+            case "number":
+                return converted(tree.extra[0], concrete(tree.extra[1]), t)
+            case "symbol":
+                return self.values[tree.extra[0]]
+            case "read":
+                return self.load(tree, tuple(self.index(a) for a in operands))
+            case "strict":
+                return self.value(operands[0], None, True)
+            case "cast" | "bitcast":
+                source = concrete(self.types(operands[0]))
+                change = converted if tree.op == "cast" else bitcast
+                return change(self.value(operands[0], source, strict), source, t)
+            case "<" | "<=" | ">" | ">=" | "==" | "!=":
+                return self._compared(tree, strict)
+            case "+" | "-" if kind(t) == "f" and not strict:
+                return self._sum(tree, t)
+        return self._operator(tree, t, strict)
+
+    def _operator(self, tree: Tree, t: str, strict: bool) -> Any:
+        """Of what is computed in the type of its result."""
+        operands = tree.operands
+        match tree.op:
+            case "select":
+                chosen = operands[1 if self.value(operands[0], None, strict) else 2]
+                return self.value(chosen, t, strict)
+            case "fma":
+                return fused(*(self.value(a, t, strict) for a in operands), t)
+            case "ldexp":
+                exponent = self.value(operands[1], None, strict)
+                return scaled(self.value(operands[0], t, strict), exponent, t)
+            case "floor" | "ceil" | "round" if kind(t) != "f":
+                return self.value(operands[0], t, strict)
+        return applied(tree.op, t, *(self.value(a, t, strict) for a in operands))
+
+    def index(self, tree: Tree) -> int:
+        """A value first, in its own type; then it is widened."""
+        return int(self.value(tree))
+
+    def _compared(self, tree: Tree, strict: bool) -> bool:
+        """Integers exactly, whatever their types; others in their common type."""
+        types = [self.types(a) for a in tree.operands]
+        common = join(types)
+        assert common is not None
+        if any(kind(x) == "f" for x in types):
+            pair = [self.value(a, concrete(common), strict) for a in tree.operands]
+        else:
+            pair = [self.value(a, None, strict) for a in tree.operands]
+        return bool(applied(tree.op, "int64", *pair))
+
+    # sums -----------------------------------------------------------------------------------
+    def _sum(self, tree: Tree, t: str) -> Any:
+        """One of two terms may be a product, which is fused: the right one first."""
+        x, y = tree.operands
+        minus = tree.op == "-"
+        right, left = self._product(y, t), self._product(x, t)
+        if right is not None:
+            a, b = right
+            return fused(-a if minus else a, b, self.value(x, t), t)
+        if left is not None:
+            a, b = left
+            other = self.value(y, t)
+            return fused(a, b, -other if minus else other, t)
+        return applied(tree.op, t, self.value(x, t), self.value(y, t))
+
+    def _product(self, tree: Tree, t: str) -> tuple[Any, Any] | None:
+        """The factors, the first one with the sign of all negations; None if it is no product, or
+        one of another type, which is rounded before it is converted."""
+        sign = 1
+        while tree.op == "neg" and concrete(self.types(tree)) == t:
+            (tree,), sign = tree.operands, -sign
+        if tree.op != "*" or concrete(self.types(tree)) != t:
+            return None
+        a, b = (self.value(x, t) for x in tree.operands)
+        return (-a if sign < 0 else a), b

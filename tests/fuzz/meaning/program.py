@@ -1,0 +1,278 @@
+"""The values of a program at a call: what is asked for is computed, element by element."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import Outside, Unknown
+from .arithmetic import converted
+from .evaluate import Point, type_of
+from .symbols import PS, Extended, Extern, Table
+from .tensors import Definition, Func, Tensor, is_var, read_type
+from .trees import Tree
+from .types import concrete, kind
+
+REACH = 70
+"""How far from zero Vars are tried that stand inside of coordinates."""
+
+Element = tuple[Any, ...]
+Index = tuple[int, ...]
+
+
+class Refused(Exception):
+    """A precondition does not hold."""
+
+
+class Program:
+    """What a text means."""
+
+    def __init__(self, source: str, outputs: tuple[str, ...]) -> None:
+        self.ps = PS()
+        names: dict[str, Any] = {"ps": self.ps, "np": np}
+        exec(source, names)
+        self.outputs = [names[name] for name in outputs]
+        self._known: dict[int, str | None] = {}
+
+    def type(self, node: Tree) -> str:
+        """Of a tree, once all definitions are there."""
+        found = type_of(node, read_type, self._known)
+        if found is None:
+            raise Unknown("a type that follows from itself")
+        return found
+
+    def __call__(
+        self, values: Mapping[str, Any], arrays: Mapping[str, Any],
+        shapes: Mapping[str, Index],
+    ) -> list[Any]:  # fmt: skip
+        """The arrays of all outputs, one for each value.
+
+        Args:
+            values: of sizes and Params.
+            shapes: of the outputs that declare none.
+        """
+        given = {
+            n: np.dtype(t).type(values[n]) if kind(t) == "f" else values[n]
+            for n, t in self.ps.params.items()
+            if n in values
+        }
+        run = Run(self, {**values, **given}, arrays, shapes)
+        with np.errstate(all="ignore"):
+            return [a for f in self.outputs for a in run.array(f)]
+
+
+class Run:
+    """One call."""
+
+    def __init__(
+        self, program: Program, values: Mapping[str, Any], arrays: Mapping[str, Any],
+        shapes: Mapping[str, Index],
+    ) -> None:  # fmt: skip
+        self.program = program
+        self.values = dict(values)
+        self.arrays = arrays
+        self.shapes = shapes
+        self.current: dict[Func, dict[Index, Element]] = {}
+        """Of Funcs with updates: all elements, as far as they are by now."""
+        self.whole: set[Func] = set()
+        self.externs: dict[Extern, Any] = {}
+        self.points: dict[tuple[Func, Index], Element | None] = {}
+        """Of others: the elements that were asked for; None while they are computed."""
+        if not all(self.point({}).value(c) for c in program.ps.required):
+            raise Refused
+
+    def array(self, func: Func) -> Iterator[Any]:
+        """All values of an output."""
+        shape = self.shape(func)
+        assert shape is not None
+        types = [concrete(str(t)) for t in func.types()]
+        made = [np.empty(shape, t) for t in types]
+        for at in np.ndindex(*shape):
+            for array, value in zip(made, self.element(func, at), strict=True):
+                array[at] = value
+        yield from made
+
+    def shape(self, tensor: Tensor) -> Index | None:
+        """Its extents; None where it has none."""
+        if tensor.extents is None:
+            return self.shapes.get(tensor.name)
+        point = self.point({})
+        return tuple(max(point.index(e), 0) for e in tensor.extents)
+
+    def point(self, symbols: Mapping[str, int], own: Func | None = None) -> Point:
+        """Where symbols have these values; inside of an update of a Func."""
+        values = {**self.values, **symbols}
+        return Point(values, self.program.type, lambda read, at: self._read(read, at, own))
+
+    # reads ------------------------------------------------------------------------------------
+    def _read(self, read: Tree, at: Index, own: Func | None) -> Any:
+        tensor, component = read.extra
+        if isinstance(tensor, Func):
+            if tensor is own and tensor in self.current:
+                return self._current(tensor, at)[component]
+            return self.element(tensor, at)[component]
+        if isinstance(tensor, Extended):
+            return self._extended(tensor, at)
+        self._check(tensor, at)
+        found = self._array(tensor)[at]
+        return found if found.dtype.kind == "f" else found.item()
+
+    def _array(self, tensor: Tensor) -> Any:
+        """Of what is not a Func."""
+        if isinstance(tensor, Table):
+            return tensor.array
+        if not isinstance(tensor, Extern):
+            return self.arrays[tensor.name]
+        if tensor not in self.externs:
+            self.externs[tensor] = np.asarray(tensor.function(*map(self._whole, tensor.reads)))
+        return self.externs[tensor]
+
+    def _whole(self, tensor: Tensor) -> Any:
+        """All of a tensor, for a function that is not looked into."""
+        return next(self.array(tensor)) if isinstance(tensor, Func) else self._array(tensor)
+
+    def _extended(self, tensor: Extended, at: Index) -> Any:
+        inner = list(at)
+        for axis, n in enumerate(self.shape(tensor.tensor) or ()):
+            if tensor.axes is None or axis in tensor.axes:
+                inner[axis] = tensor.at(at[axis], n) if n else 0
+        target = concrete(str(tensor.types()[0]))
+        if None in inner:
+            assert tensor.value is not None
+            return self.point({}).value(tensor.value, target)
+        found = Tree("read", extra=(tensor.tensor, 0))
+        source = concrete(str(tensor.tensor.types()[0]))
+        return converted(self._read(found, tuple(inner), None), source, target)
+
+    def _check(self, tensor: Tensor, at: Index) -> None:
+        shape = self.shape(tensor)
+        if shape is not None and not all(0 <= x < n for x, n in zip(at, shape, strict=True)):
+            raise Outside(f"{tensor.name}{list(at)} of {shape}")
+
+    # elements ---------------------------------------------------------------------------------
+    def element(self, func: Func, at: Index) -> Element:
+        """The final values."""
+        self._check(func, at)
+        if not func.updates:
+            return self._pure_point(func, at)
+        if self.shape(func) is None:
+            return self._updated_point(func, at)
+        if func not in self.current:
+            self._run(func)
+        if func not in self.whole:
+            raise Unknown("a Func that is read while it is updated")
+        return self._current(func, at)
+
+    def _current(self, func: Func, at: Index) -> Element:
+        self._check(func, at)
+        return self.current[func][at]
+
+    def _pure_point(self, func: Func, at: Index) -> Element:
+        key = func, at
+        if key not in self.points:
+            self.points[key] = None
+            self.points[key] = self._pure(func, at)
+        found = self.points[key]
+        if found is None:
+            raise Unknown("a value that needs itself")
+        return found
+
+    def _updated_point(self, func: Func, at: Index) -> Element:
+        """Of a Func without a shape whose updates stay where they are."""
+        key = func, at
+        if key in self.points:
+            return self._pure_point(func, at)
+        self.points[key] = None
+        found = self._pure(func, at)
+        for update in func.updates:
+            if not all(map(is_var, update.left)):
+                raise Unknown("an update elsewhere of a Func without a shape")
+            symbols = dict(zip((x.extra[0] for x in update.left), at, strict=True))
+            self.current[func] = {at: found}
+            for values in self._loops(func, update, symbols):
+                self._store(func, update, values)
+                if len(self.current[func]) != 1:
+                    raise Unknown("a Func without a shape that reads elsewhere")
+            found = self.current.pop(func)[at]
+        self.points[key] = found
+        return found
+
+    def _pure(self, func: Func, at: Index) -> Element:
+        """By the piece with the most constants that holds here."""
+        if func.initial is not None:
+            return (self._read(Tree("read", extra=(func.initial, 0)), at, None),)
+        fitting = [(d, s) for d in func.pieces if (s := self._matched(d, at)) is not None]
+        definition, symbols = min(fitting, key=lambda found: len(found[1]))
+        return self._values(func, definition, self.point(symbols))
+
+    def _matched(self, definition: Definition, at: Index) -> dict[str, int] | None:
+        symbols = {}
+        for x, value in zip(definition.left, at, strict=True):
+            if is_var(x):
+                symbols[x.extra[0]] = value
+            elif self.point({}).index(x) != value:
+                return None
+        return symbols
+
+    def _values(self, func: Func, definition: Definition, point: Point) -> Element:
+        types = [concrete(str(t)) for t in func.types()]
+        return tuple(point.value(v, t) for v, t in zip(definition.values, types, strict=True))
+
+    # updates ----------------------------------------------------------------------------------
+    def _run(self, func: Func) -> None:
+        """The pure definition everywhere, then every update."""
+        shape = self.shape(func)
+        assert shape is not None
+        elements = {at: self._pure(func, at) for at in np.ndindex(*shape)}
+        self.current[func] = elements
+        for update in func.updates:
+            for symbols in self._vars(func, update):
+                for values in self._loops(func, update, symbols):
+                    self._store(func, update, values)
+        self.whole.add(func)
+
+    def _store(self, func: Func, update: Definition, symbols: dict[str, int]) -> None:
+        point = self.point(symbols, func)
+        at = tuple(point.index(x) for x in update.left)
+        self._check(func, at)
+        if at not in self.current[func]:
+            raise Unknown("a write elsewhere")
+        self.current[func][at] = self._values(func, update, point)
+
+    def _vars(self, func: Func, update: Definition) -> Iterator[dict[str, int]]:
+        """A Var alone runs over its axis, any other where its coordinates are inside."""
+        shape = self.shape(func)
+        assert shape is not None
+        alone = {x.extra[0]: n for x, n in zip(update.left, shape, strict=True) if is_var(x)}
+        names = update.vars
+        ranges = [range(alone[v]) if v in alone else range(-REACH, REACH) for v in names]
+        compound = [
+            (x, n) for x, n in zip(update.left, shape, strict=True)
+            if not is_var(x) and any(map(is_var, x.walk()))
+        ]  # fmt: skip
+        for values in itertools.product(*ranges):
+            symbols = dict(zip(names, values, strict=True))
+            point = self.point(symbols)
+            if all(0 <= point.index(x) < n for x, n in compound):
+                yield symbols
+
+    def _loops(
+        self, func: Func, update: Definition, symbols: dict[str, int], done: int = 0
+    ) -> Iterator[dict[str, int]]:
+        """The RVars in order, the first one outermost. Conditions are looked at as soon as all
+        that they mention is there."""
+        rvars = update.rvars
+        if done == len(rvars):
+            yield symbols
+            return
+        r = rvars[done]
+        last = not any(other.domain is r.domain for other in rvars[done + 1 :])
+        where = r.domain.where if last else None
+        point = self.point(symbols, func)
+        for x in range(point.index(r.lo), point.index(r.hi)):
+            inside = {**symbols, r.name: x}
+            if where is None or self.point(inside, func).value(where):
+                yield from self._loops(func, update, inside, done + 1)

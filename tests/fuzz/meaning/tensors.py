@@ -1,0 +1,161 @@
+"""Tensors and their definitions, as written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import Unknown
+from .trees import Tree, tree
+from .types import concrete, join
+
+
+class Tensor:
+    """Something that is read at integer indices."""
+
+    def __init__(self, name: str, extents: Any, types: tuple[str, ...] | None) -> None:
+        self.name = name
+        self.extents = None if extents is None else tuple(map(tree, extents))
+        self.declared = types
+
+    def types(self) -> tuple[str | None, ...]:
+        """Of its values."""
+        assert self.declared is not None
+        return self.declared
+
+    @property
+    def count(self) -> int:
+        """How many values an element has."""
+        return len(self.declared or (1,))
+
+    def __getitem__(self, index: Any) -> Any:
+        at = tuple(map(tree, index if isinstance(index, tuple) else (index,)))
+        reads = tuple(Tree("read", *at, extra=(self, k)) for k in range(self.count))
+        return reads if self.count > 1 else reads[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RVar:
+    """A loop of its own. `domain` is shared by those that were made together."""
+
+    name: str
+    lo: Tree
+    hi: Tree
+    serial: int
+    domain: Domain
+
+
+@dataclass(eq=False)
+class Domain:
+    """The condition of some RVars, once they are known."""
+
+    where: Tree | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """One assignment: what stands on the left, and the values."""
+
+    left: tuple[Tree, ...]
+    values: tuple[Tree, ...]
+
+    @property
+    def roots(self) -> tuple[Tree, ...]:
+        return self.left + self.values
+
+    @property
+    def rvars(self) -> tuple[RVar, ...]:
+        """In the order in which they run: those that are mentioned, also by bounds."""
+        found: dict[str, RVar] = {}
+        stack = list(self.roots)
+        while stack:
+            for node in stack.pop().walk():
+                r = node.extra[2] if node.op == "symbol" and len(node.extra) > 2 else None
+                if isinstance(r, RVar) and r.name not in found:
+                    found[r.name] = r
+                    stack += [r.lo, r.hi, *([] if r.domain.where is None else [r.domain.where])]
+        return tuple(sorted(found.values(), key=lambda r: r.serial))
+
+    @property
+    def vars(self) -> tuple[str, ...]:
+        """On the left, in order."""
+        names = (n.extra[0] for x in self.left for n in x.walk() if is_var(n))
+        return tuple(dict.fromkeys(names))
+
+
+def is_var(node: Tree) -> bool:
+    return node.op == "symbol" and node.extra[2:] == ("var",)
+
+
+class Func(Tensor):
+    """A tensor that is computed.
+
+    Attributes:
+        pieces: its pure definition, the last one with Vars alone.
+        updates: in the order written.
+        initial: of an array in place, what it is before.
+    """
+
+    def __init__(self, name: str, extents: Any = None, dtype: Any = None) -> None:
+        given = None if dtype is None else dtype if isinstance(dtype, tuple) else (dtype,)
+        super().__init__(name, extents, given)
+        self.pieces: list[Definition] = []
+        self.updates: list[Definition] = []
+        self.initial: Tensor | None = None
+        self._types: tuple[str | None, ...] | None = None
+
+    @property
+    def count(self) -> int:
+        if self.declared is not None:
+            return len(self.declared)
+        return len(self.pieces[0].values) if self.pieces else 1
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether what comes is an update."""
+        return self.initial is not None or any(all(map(is_var, p.left)) for p in self.pieces[-1:])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        left = tuple(map(tree, index if isinstance(index, tuple) else (index,)))
+        values = value if isinstance(value, tuple) else (value,)
+        made = Definition(left, tuple(map(tree, values)))
+        (self.updates if self.is_closed else self.pieces).append(made)
+
+    def definitions(self) -> Iterator[Definition]:
+        yield from self.pieces
+        yield from self.updates
+
+    def types(self) -> tuple[str | None, ...]:
+        """Given, or the least ones that hold every definition; None while they are searched."""
+        if self.declared is not None:
+            return self.declared
+        if self._types is None:
+            self._types = (None,) * self.count
+            self._types = self._least()
+        return self._types
+
+    def _least(self) -> tuple[str, ...]:
+        from .evaluate import type_of
+
+        while True:
+            known: dict[int, str | None] = {}
+            found = [[type_of(v, read_type, known) for v in d.values] for d in self.definitions()]
+            assert self._types is not None
+            joined = tuple(map(join, zip(self._types, *found, strict=True)))
+            if joined == self._types:
+                return tuple(concrete(_known(t)) for t in joined)
+            self._types = joined
+
+
+def read_type(node: Tree) -> str | None:
+    """The type of a read."""
+    tensor, component = node.extra
+    found: str | None = tensor.types()[component]
+    return found
+
+
+def _known(t: str | None) -> str:
+    if t is None:
+        raise Unknown("a Func without a type")
+    return t

@@ -1,0 +1,58 @@
+"""Element types as strings: NumPy's names, and "weak int", "weak float", "index" beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+WEAK = ("weak float", "index", "weak int")  # the first one that occurs is the common one
+
+
+def concrete(t: str) -> str:
+    """The type in which values of type `t` are computed."""
+    return {"weak float": "float64", "index": "int64", "weak int": "int64"}.get(t, t)
+
+
+def kind(t: str) -> str:
+    """NumPy's letter: b, i, u or f."""
+    return np.dtype(concrete(t)).kind
+
+
+def bits(t: str) -> int:
+    return 8 * np.dtype(concrete(t)).itemsize
+
+
+def limits(t: str) -> tuple[int, int]:
+    """The smallest and the largest integer of a type."""
+    info = np.iinfo(concrete(t))
+    return int(info.min), int(info.max)
+
+
+def join(types: Iterable[str | None]) -> str | None:
+    """The common type of operands; None is not known yet and says nothing."""
+    found = {t for t in types if t is not None}
+    strong = [t for t in found if t not in WEAK]
+    weak = next((t for t in WEAK if t in found), None)
+    if weak is None or not strong:
+        return weak if not strong else np.result_type(*strong).name
+    common = np.result_type(*strong)
+    match weak, common.kind:
+        case _, "f":
+            return str(common.name)
+        case "weak float", _:
+            return "float64"
+        case "index", _:
+            return str(np.result_type(np.int64, *strong).name)
+        case _, "b":
+            return "int64"
+    return str(common.name)
+
+
+def float_of(t: str) -> str | None:
+    """The type in which a function such as sqrt is computed; None if there is none."""
+    if t in WEAK:
+        return "weak float"
+    if kind(t) == "f":
+        return t
+    return {8: None, 16: "float32"}.get(bits(t), "float64")
