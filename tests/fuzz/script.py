@@ -43,12 +43,18 @@ def timed():
     assert time.process_time() - start < {seconds}, time.process_time() - start
 
 
+def flat(x):
+    return [a for y in x for a in flat(y)] if isinstance(x, tuple) else [x]
+
+
 def same(found, wanted):
     """To the bit, but that all NaNs are equal."""
-    if isinstance(wanted, tuple):
-        return all(map(same, found, wanted))
-    alike = np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f")
-    return alike and bool((np.signbit(found) == np.signbit(wanted))[wanted == 0].all())
+    return all(map(alike, flat(found), flat(wanted)))
+
+
+def alike(found, wanted):
+    equal = np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f")
+    return equal and bool((np.signbit(found) == np.signbit(wanted))[wanted == 0].all())
 
 
 def inside():

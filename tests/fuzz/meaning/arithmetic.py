@@ -25,10 +25,10 @@ def rounded(x: Fraction, t: str) -> Any:
     quantum = max(size - digits + 1, lowest)
     whole = round(x / Fraction(2) ** quantum)  # Python rounds ties to even
     try:
-        size = math.ldexp(abs(whole), quantum)
+        found = math.ldexp(abs(whole), quantum)
     except OverflowError:
-        size = math.inf
-    return np.dtype(t).type(size if x > 0 else -size)
+        found = math.inf
+    return np.dtype(t).type(found if x > 0 else -found)
 
 
 def wrapped(x: int, t: str) -> int:

@@ -248,15 +248,26 @@ class Run:
         assert shape is not None
         alone = {x.extra[0]: n for x, n in zip(update.left, shape, strict=True) if is_var(x)}
         names = update.vars
-        ranges = [range(alone[v]) if v in alone else range(-REACH, REACH) for v in names]
         compound = [
-            (x, n) for x, n in zip(update.left, shape, strict=True)
-            if not is_var(x) and any(map(is_var, x.walk()))
-        ]  # fmt: skip
+            (x, n, {v.extra[0] for v in x.walk() if is_var(v)})
+            for x, n in zip(update.left, shape, strict=True)
+            if not is_var(x)
+        ]
+
+        def fits(symbols: dict[str, int], about: list[tuple[Tree, int, set[str]]]) -> bool:
+            point = self.point(symbols)
+            return all(0 <= point.index(x) < n for x, n, _ in about)
+
+        def values_of(name: str) -> list[int]:
+            found = range(alone[name]) if name in alone else range(-REACH, REACH)
+            about = [c for c in compound if c[2] == {name}]
+            return [v for v in found if fits({name: v}, about)]
+
+        ranges = [values_of(v) for v in names]
+        several = [c for c in compound if len(c[2]) > 1]
         for values in itertools.product(*ranges):
             symbols = dict(zip(names, values, strict=True))
-            point = self.point(symbols)
-            if all(0 <= point.index(x) < n for x, n in compound):
+            if fits(symbols, several):
                 yield symbols
 
     def _loops(

@@ -1,0 +1,133 @@
+"""The interpreter against a meaning written apart from it, and that meaning against numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from . import meaning, understood
+from .meaning import arithmetic, evaluate
+from .meaning.program import Program
+from .programs import Case
+
+PROGRAMS = Path(meaning.__file__).parent
+
+
+def _run(case: Case) -> Any:
+    return understood.run(case, lambda case, phase: None)
+
+
+def _check(seeds: range) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for seed in seeds:
+        report = _run(understood.draw(seed))
+        assert not report.findings, f"seed {seed}: {report.findings}"
+        counts.update(report.counts)
+    return counts
+
+
+@pytest.mark.parametrize("first", range(100, 136, 6))
+def test_random_programs(first: int) -> None:
+    counts = _check(range(first, first + 6))
+    assert counts["calls: values / values"] > 0  # not all are unknown or refused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(200, 500, 20))
+def test_more_random_programs(first: int) -> None:
+    _check(range(first, first + 20))
+
+
+def test_shares_no_code_with_the_package() -> None:
+    for path in PROGRAMS.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Import(names=names):
+                    modules = [n.name for n in names]
+                case ast.ImportFrom(module=module, level=level):
+                    assert level < 2, f"{path.name} imports from outside of its folder"
+                    modules = [module or ""] if level == 0 else []
+                case _:
+                    continue
+            assert not any("polysched" in m for m in modules), path.name
+
+
+def _values(text: str, **arrays: Any) -> list[Any]:
+    """Of a Func `f` over `n` elements of x, y and z."""
+    source = "n = ps.sizes('n')\ni = ps.vars('i')\n"
+    source += "".join(
+        f"{k} = ps.Input({k!r}, ps.{a.dtype.name}, (n,))\n" for k, a in arrays.items()
+    )
+    program = Program(f"{source}f = ps.Func('f', (n,))\nf[i] = {text}", ("f",))
+    size = len(next(iter(arrays.values())))
+    found: list[Any] = program({"n": size}, arrays, {})[0].tolist()
+    return found
+
+
+X = np.float32([1 + 2**-12])
+Z = np.float32([1 + 2**-11])
+"""X * X, rounded."""
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x[i] * y[i] - z[i]", 2.0**-24),
+        ("ps.strict(x[i] * y[i]) - z[i]", 0.0),
+        ("-(x[i] * y[i]) + z[i]", -(2.0**-24)),
+        ("-z[i] - -(x[i] * y[i])", 2.0**-24),
+        ("ps.cast(ps.float64, x[i] * y[i]) - z[i]", 0.0),
+        ("ps.cast(ps.float64, x[i]) * y[i] - z[i]", 2.0**-24),
+        ("ps.select(i < 1, x[i] * y[i], 0) - z[i]", 0.0),
+    ],
+)
+def test_products_are_fused_once(text: str, value: float) -> None:
+    assert _values(text, x=X, y=X, z=Z) == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("x[i] + 127", -2),
+        ("x[i] * i + 300", 300),
+        ("-x[i] // 2", -64),
+        ("x[i] % 0", 0),
+        ("x[i] >> 9", 0),
+        ("ps.cast(ps.uint8, -x[i])", 129),
+        ("ps.cast(ps.int8, 300.5)", 127),
+        ("ps.minimum(-0.0, i)", -0.0),
+    ],
+)
+def test_integers_wrap_and_casts_saturate(text: str, value: float) -> None:
+    (found,) = _values(text, x=np.int8([127]))
+    assert (found, np.signbit(found)) == (value, np.signbit(value))
+
+
+@pytest.mark.parametrize("t", ["float32", "float64"])
+def test_rounds_to_nearest_even(t: str) -> None:
+    """Halves between neighbours, the smallest numbers and the largest ones."""
+    info = np.finfo(t)
+    one, step = Fraction(1), Fraction(float(info.eps))
+    assert arithmetic.rounded(one + step / 2, t) == 1
+    assert arithmetic.rounded(one + step * 3 / 2, t) == float(one + 2 * step)
+    smallest = Fraction(float(info.smallest_subnormal))
+    assert arithmetic.rounded(smallest / 2, t) == 0
+    assert arithmetic.rounded(smallest * 3 / 4, t) == float(smallest)
+    assert np.signbit(arithmetic.rounded(-smallest / 2, t))
+    with np.errstate(over="ignore"):
+        assert np.isinf(arithmetic.rounded(2 * Fraction(float(info.max)), t))
+
+
+def test_a_wrong_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unfused(a: Any, b: Any, c: Any, t: str) -> Any:
+        return a * b + c
+
+    monkeypatch.setattr(evaluate, "fused", unfused)
+    found = [f for seed in range(100, 160) for f in _run(understood.draw(seed)).findings]
+    assert any(f.kind == "different values (meaning)" for f in found)
