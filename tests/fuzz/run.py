@@ -72,6 +72,9 @@ class Hunt:
 
     def _keep(self, worker: Worker, seed: int, finding: Finding, case: Any) -> None:
         assert self.folder is not None
+        again = worker.run(case, finding.variant).findings
+        if finding.signature not in [f.signature for f in again]:
+            print("  not again", flush=True)
         case, finding = self._shrunk(worker, finding, case)
         self.folder.mkdir(parents=True, exist_ok=True)
         name = re.sub("[^a-z]+", "-", f"{worker.name} {finding.kind}".lower()).strip("-")

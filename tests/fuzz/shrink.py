@@ -23,7 +23,8 @@ def _calls(case: Case) -> Iterator[Case]:
 
 def _outputs(case: Case) -> Iterator[Case]:
     """One output alone, perhaps another one."""
-    names = [w.split(" = ")[0] for w in case.source.splitlines() if " = ps.Func(" in w]
+    lines = [w for w in case.source.splitlines() if not w.startswith(" ")]
+    names = [w.split(" = ")[0] for w in lines if " = ps.Func(" in w]
     for name in (*case.outputs, *reversed(names)):
         if len(case.outputs) > 1 or (name in names and names.index(name) < _last(case, names)):
             yield replace(case, outputs=(name,), shapes=_shapes(case, name))

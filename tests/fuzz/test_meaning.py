@@ -131,10 +131,8 @@ def test_a_wrong_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     inputs = tuple(InputSpec(name, "float32", ("n",)) for name in "xyz")
     lines = [f"{s.name} = ps.Input({s.name!r}, ps.float32, (n,))" for s in inputs]
-    source = "\n".join(
-        ["n = ps.sizes('n')", "i = ps.vars('i')", *lines, "f = ps.Func('f', (n,))"]
-        + ["f[i] = x[i] * y[i] + z[i]"]
-    )
+    head = ["n = ps.sizes('n')", "i = ps.vars('i')", "f = ps.Func('f', (n,))"]
+    source = "\n".join([*head, *lines, "f[i] = x[i] * y[i] + z[i]"])
     case = Case(source, ("f",), inputs, (), {}, tuple({"n": 50} for _ in range(6)), 1)
     assert not _run(case).findings
     monkeypatch.setattr(evaluate, "fused", unfused)
