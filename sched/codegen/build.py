@@ -173,8 +173,9 @@ class Builder:
                 if loop.kind == "vector":
                     return self._vector(scan, covered)
                 if data is not None:
-                    lo, hi = self._within(lo, hi, data)
-                    covered = covered | ({data.rvar} if data.factor == 1 else set())
+                    first, last = self.ends_read(data)
+                    lo, hi = ix.maximum((lo, first)), ix.minimum((hi, last))
+                    covered = data.covering(covered)
                 kind: LoopKind = "parallel" if loop.kind == "parallel" else "serial"
                 inside = self.stmt(body, covered)
                 ahead = tuple(self._prefetches(scan))
@@ -262,14 +263,13 @@ class Builder:
         self.copies += 1
         return Var(f"{var.name}#{self.copies}")
 
-    def _within(self, lo: Node, hi: Node, data: DataBounds) -> tuple[Node, Node]:
-        """The bounds of a loop, narrowed to those that it reads."""
+    def ends_read(self, data: DataBounds) -> tuple[Node, Node]:
+        """The bounds that a loop reads, in terms of the loops around it."""
         statement, point = data.stage.stage.statement, data.stage.point
-        read = (data.rvar.lo, data.rvar.hi)
+        read = (data.lo, data.hi)
         convert = Converter(self.sources, self.safe, statement, read)
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
-        first, last = data.within(first, last)
-        return ix.maximum((lo, first)), ix.minimum((hi, last))
+        return first, last
 
     def instance(self, scan: ScanStage, covered: frozenset[Node]) -> Stmt:
         """The stores of one instance, at the point that the loops are at."""

@@ -153,6 +153,22 @@ class Vector:
 
     def _loop(self, scan: ScanLoop, active: Guard) -> Stmt:
         """A loop that all lanes run together."""
+        outside, lo, hi, least, most = self.covered, scan.lo, scan.hi, None, None
+        if scan.data is not None:
+            first, last = self.builder.ends_read(scan.data)
+            if self._varies(first, last):
+                least, most = self._outermost(scan, first, last, active)
+            else:
+                lo, hi = ix.maximum((lo, first)), ix.minimum((hi, last))
+                self.covered = scan.data.covering(self.covered)
+        made = self._serial(replace(scan, lo=lo, hi=hi), active)
+        self.covered = outside
+        if least is None or most is None:
+            return made
+        return replace(made, lo=ix.maximum((made.lo, least)), hi=ix.minimum((made.hi, most)))
+
+    def _serial(self, scan: ScanLoop, active: Guard) -> For:
+        """A loop over all that any lane needs, but for what it reads from data."""
         name = scan.loop.name
         if not self._varies(scan.lo, scan.hi):
             body = self.stmt(scan.body, active)
@@ -165,6 +181,14 @@ class Vector:
         first = ix.minimum(self._each(scan.lo))
         last = ix.maximum(self._each(scan.hi))
         return For(scan.var, first, last, 1, "serial", body, name)
+
+    def _outermost(
+        self, scan: ScanLoop, first: Node, last: Node, active: Guard
+    ) -> tuple[Node, Node]:
+        """Where the first of the lanes begins, and the last one ends, by what they read."""
+        first, last = (_protected(end, active) for end in (first, last))
+        least = ix.minimum(self._each(ix.select(active, first, scan.hi)))
+        return least, ix.maximum(self._each(ix.select(active, last, scan.lo)))
 
     def _instances(self, scan: ScanStage, active: Guard) -> Stmt:
         """One instance a lane."""

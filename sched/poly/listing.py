@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from ..lang import index as ix
 from ..lang.nodes import Node, RVar, Var, integer, substitute
 from ..lang.printer import Names, expr_text, index_text
+from .databounds import over_all
 from .looptree import Loop
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 
@@ -48,7 +49,8 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], n
             by = "" if found.step == 1 else f" by {found.step}"
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
             below = _text(body, pad + "  ", names, inner, notes)
-            said = "; ".join(filter(None, (_direction(loop), notes(found))))
+            everything = _over_all(found, len(shown))
+            said = "; ".join(filter(None, (_direction(loop), everything, notes(found))))
             return f"{head}{by}{kind}:{'  # ' if said else ''}{said}\n{below}"
         case ScanIf(condition=condition, body=body):
             return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown, notes)}"
@@ -77,9 +79,18 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], n
 
 
 def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) -> str:
-    if found.data is not None:
-        return index_text(found.data.within(found.data.rvar.lo, found.data.rvar.hi), names)
-    return f"{written(found.lo)}, {written(found.hi)}"
+    if found.data is None:
+        return f"{written(found.lo)}, {written(found.hi)}"
+    lo, hi = (index_text((end,), names) for end in (found.data.lo, found.data.hi))
+    if found.data.stage.stage.where is None:
+        return f"{lo}, {hi}"
+    return f"max({written(found.lo)}, {lo}), min({written(found.hi)}, {hi})"
+
+
+def _over_all(found: ScanLoop, depth: int) -> str:
+    """That a loop visits all that is declared, though data say what is to be done."""
+    rvar = over_all(found, depth)
+    return "" if rvar is None else f"all that {rvar.name} may be, under a guard"
 
 
 def _point_note(

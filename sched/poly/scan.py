@@ -29,6 +29,7 @@ from .bounds import (
     split_guard,
     whole_bounds,
 )
+from .databounds import data_bounds
 from .expressions import Translator
 from .inverse import values_of
 from .isl import BudgetExceeded, Set, budget, is_bounded, isl, union_sets
@@ -46,7 +47,7 @@ from .looptree import (
     leaves,
     loop_map,
 )
-from .scantree import DataBounds, Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .statements import Statement
 from .strays import without_strays
 
@@ -225,7 +226,7 @@ class _Scanner:
         lanes = scope.in_lanes or loop.kind == "vector"
         inside = _Scope((*scope.loops, var), outside.intersect(bounds.described), lanes)
         body = self._body(loop.body, inside).guarded(depth + 1)
-        data = _data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
+        data = data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
         made = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
         found = _Found(made, body.pending)
         if lanes and not scope.in_lanes and scope.loops:
@@ -312,35 +313,6 @@ def _stored_below(tree: Tree) -> Iterator[Func]:
 
 def _touches(stage: Stage, func: Func) -> bool:
     return any(a.tensor is func for a in stage.statement.accesses)
-
-
-def _data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:
-    """The bounds of a loop that runs over one RVar of one stage, or over blocks of it, if they are
-    read from data at a place that the loops around it know."""
-    while isinstance(body, (ScanLoop, ScanIf, ScanAlloc)):
-        body = body.body
-    if not isinstance(body, ScanStage):
-        return None
-    rvar, factor = _block_of(body.stage.coordinates[len(around)])
-    needed = body.stage.statement.data_bounds
-    if not isinstance(rvar, RVar) or not {rvar.lo, rvar.hi} & needed:
-        return None
-    read = [body.point[x] for x in postorder(rvar.lo, rvar.hi) if x in body.point]
-    known = all(x in around for x in postorder(*read) if isinstance(x, Var))
-    return DataBounds(body, rvar, factor) if known else None
-
-
-def _block_of(coordinate: Node) -> tuple[Node, int]:
-    """What a coordinate counts blocks of, as the outer loop of a split does, and how large these
-    are."""
-    factor = 1
-    while isinstance(coordinate, Op) and coordinate.op == "floordiv":
-        whole, divisor = coordinate.operands
-        size = ix.constant(divisor)
-        if size is None or size < 1:
-            break
-        coordinate, factor = whole, factor * size
-    return coordinate, factor
 
 
 def _outer(iterations: Set, count: int) -> Set:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..lang import index as ix
 from ..lang.nodes import Node, RVar, Var
 from ..lang.tensors import Func
 from .looptree import Keep, Loop, Stage
@@ -13,19 +12,21 @@ from .looptree import Keep, Loop, Stage
 
 @dataclass(frozen=True, slots=True)
 class DataBounds:
-    """Bounds that a loop reads from data: it runs within these as well, or over what they touch of
-    blocks of `factor`."""
+    """Bounds that a loop reads from data: it runs within these as well. They are over the
+    dimensions of the stage inside.
+
+    Where the loop takes the values of an RVar one by one, moved or mirrored, nothing else need be
+    tested of it: that is `whole`.
+    """
 
     stage: ScanStage
-    rvar: RVar
-    factor: int = 1
+    lo: Node
+    hi: Node
+    whole: RVar | None = None
 
-    def within(self, lo: Node, hi: Node) -> tuple[Node, Node]:
-        """The ends of the loop from those of the RVar."""
-        if self.factor == 1:
-            return lo, hi
-        last = ix.floordiv(ix.sub(hi, ix.ONE), self.factor)
-        return ix.floordiv(lo, self.factor), ix.add(last, ix.ONE)
+    def covering(self, covered: frozenset[Node]) -> frozenset[Node]:
+        """The RVars that need no test inside of the loop, with those of the loops around."""
+        return covered if self.whole is None else covered | {self.whole}
 
 
 @dataclass(frozen=True, slots=True)
