@@ -9,16 +9,18 @@ VENV := .venv
 PY   := $(VENV)/bin/python
 # -P keeps this folder off sys.path, where sched/ would hide the standard library's `sched`.
 RUN  := $(PY) -P -m
+PYTEST = $(RUN) pytest -n $(WORKERS) --dist loadfile
 PIP  := $(RUN) pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # One pip at a time, also under `make -j`.
 .NOTPARALLEL:
-.PHONY: help demo test quick lint lint-ruff lint-format lint-types lint-layers format bench docs clean
+.PHONY: help demo test quick test-v3 test-one-thread test-one-core test-busy test-matrix
+.PHONY: lint lint-ruff lint-format lint-types lint-layers format bench docs clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  PYTHON=python3.12     the Python that .venv is made with (now: $(PYTHON))"
 	@echo "  WORKERS=4             test processes at a time (now: $(WORKERS))"
@@ -29,10 +31,28 @@ demo: $(VENV)/.installed-viz ## run the demo; its pictures go to demo-output/
 	$(RUN) polysched demo $(ARGS)
 
 test: $(VENV)/.installed-test ## run every test
-	$(RUN) pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(PYTEST) $(ARGS)
 
 quick: $(VENV)/.installed-test ## run the tests that are not marked slow
-	$(RUN) pytest -n $(WORKERS) --dist loadfile -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
+
+# The same tests where other things are so. Each fails by what it lacks where it cannot run.
+test-v3: $(VENV)/.installed-test ## run every test on code for x86-64-v3
+	POLYSCHED_TARGET=v3 $(PY) -P -c 'from polysched.codegen.llvm import host; host()'
+	POLYSCHED_TARGET=v3 $(PYTEST) $(ARGS)
+
+test-one-thread: $(VENV)/.installed-test ## run every test with one thread a call
+	POLYSCHED_NUM_THREADS=1 $(PYTEST) $(ARGS)
+
+test-one-core: $(VENV)/.installed-test ## run every test on one core
+	@command -v taskset >/dev/null || { \
+	    echo "make test-one-core needs taskset, which Linux has in the package util-linux"; exit 1; }
+	taskset --cpu-list $$($(PY) -c 'import os; print(min(os.sched_getaffinity(0)))') $(PYTEST) $(ARGS)
+
+test-busy: $(VENV)/.installed-test ## run every test beside a busy process
+	$(PY) -P tests/busy.py & $(PYTEST) $(ARGS)
+
+test-matrix: test test-v3 test-one-thread test-one-core test-busy ## all of these, one after another
 
 lint: lint-ruff lint-format lint-types lint-layers ## check style, format, types and layers
 

@@ -47,6 +47,6 @@ def test_paths_exist(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_make_targets_exist(page: str) -> None:
-    known = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.M))
-    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", read(page), re.M))
+    known = set(re.findall(r"^([a-z0-9-]+):", read("Makefile"), re.M))
+    named = set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", read(page), re.M))
     assert named <= known
