@@ -7,6 +7,7 @@ Never use isl objects as dict keys: equal sets may hash differently.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from ..lang.errors import InternalError
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
     "UnionMap", "UnionSet", "Val", "boxed", "budget", "complement", "compute_schedule",
-    "conditions_of",
+    "conditions_of", "counted",
     "dim_count", "equal_dims", "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation",
     "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
@@ -55,7 +56,7 @@ def budget(operations: int) -> Iterator[None]:
     """
     with _lock:
         before = CONTEXT.get_max_operations()
-        CONTEXT.reset_operations()
+        _restart()
         CONTEXT.set_max_operations(operations)
         try:
             yield
@@ -65,7 +66,7 @@ def budget(operations: int) -> Iterator[None]:
             raise InternalError(f"isl refused a question: {error}") from error
         finally:
             CONTEXT.set_max_operations(before)  # that of a budget around, or none
-            CONTEXT.reset_operations()
+            _restart()
 
 
 def _in_child() -> None:
@@ -88,6 +89,55 @@ def is_spent() -> bool:
         )
     except isl.Error:
         return True
+
+
+class Tally:
+    """How many operations isl needed."""
+
+    operations = 0
+
+
+_tallies: list[Tally] = []
+
+
+@contextmanager
+def counted() -> Iterator[Tally]:
+    """Counts what isl does inside, in all budgets together: the same on every machine."""
+    with _lock:
+        tally = Tally()
+        _restart()
+        _tallies.append(tally)
+        try:
+            yield tally
+        finally:
+            _restart()
+            _tallies.remove(tally)
+
+
+def _restart() -> None:
+    """Lets isl count from 0 again; whoever counts is told where it was."""
+    count = _operations() if _tallies else 0
+    for tally in _tallies:
+        tally.operations += count
+    CONTEXT.reset_operations()
+
+
+def _operations() -> int:
+    """Where isl's counter is, or a little beyond. It cannot be read: so this looks for a limit
+    that it has not reached."""
+    before = CONTEXT.get_max_operations()
+
+    def is_beyond(limit: int) -> bool:
+        CONTEXT.set_max_operations(limit)
+        return is_spent()
+
+    try:
+        limit = 1
+        while is_beyond(limit):
+            limit *= 2
+        return bisect_left(range(limit), True, key=lambda k: not is_beyond(k + 1))
+    finally:
+        CONTEXT.set_max_operations(before)
 
 
 @dataclass(frozen=True)

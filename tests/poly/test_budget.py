@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly import proven, scan
-from polysched.poly.isl import CONTEXT, BudgetExceeded, Frame, Val, budget
+from polysched.poly.isl import CONTEXT, BudgetExceeded, Frame, Val, budget, counted
 from polysched.testing import check
 
 
@@ -52,6 +52,32 @@ def test_the_budget_around_is_in_force_again() -> None:
             assert CONTEXT.get_max_operations() == 1_000
         assert CONTEXT.get_max_operations() == 1_000_000
     assert CONTEXT.get_max_operations() == 0
+
+
+def test_operations_are_counted_across_budgets() -> None:
+    with counted() as once:
+        work()
+    with counted() as thrice, budget(1_000_000):
+        work()
+        with budget(1_000_000):
+            work()
+        work()
+    with counted() as none:
+        pass
+    assert once.operations > 50
+    assert none.operations < 50
+    assert 3 * once.operations <= thrice.operations < 3 * once.operations + 200
+
+
+def test_counting_leaves_limits_as_they_are() -> None:
+    with counted() as outer:
+        with counted() as inner, pytest.raises(BudgetExceeded), budget(50):
+            work()
+        assert 50 <= inner.operations < 100
+        assert CONTEXT.get_max_operations() == 0
+        work()
+    assert outer.operations > inner.operations
+    assert work()
 
 
 def test_ends_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
