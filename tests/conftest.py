@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from polysched.codegen import lower
+
+# How long an example takes says nothing on a machine that is busy.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from nbclient import NotebookClient
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-LIMIT = 30.0  # seconds for a notebook
+#: Seconds after which a cell hangs.
+LIMIT = 600
 
 #: What a cell's output must contain, by notebook and cell id.
 EXPECTED = {
@@ -100,14 +100,12 @@ def test_prose_comes_first(path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:zmq", "ignore::ResourceWarning")
 def test_runs(path: Path) -> None:
     notebook = _read(path)
-    start = time.perf_counter()
     NotebookClient(
         notebook,
         timeout=LIMIT,
         kernel_name="python3",  # of this interpreter
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
-    assert time.perf_counter() - start < LIMIT
     cells = {cell.id: cell for cell in notebook.cells}
     for name, text in EXPECTED[path.stem].items():
         assert text in _shown(cells[name]), f"cell {name}: {_shown(cells[name])}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
+from counting import calls
 
 import polysched as ps
 from gallery import recurrent
@@ -14,6 +14,8 @@ from gallery.case import Case
 from gallery.execute import kernel
 from gallery.registry import CASES, find
 from polysched.codegen import arena
+from polysched.codegen.kernel import Kernel
+from polysched.poly.isl import counted
 
 STEPS = 1000
 OTHERS = 200
@@ -131,18 +133,18 @@ def test_jacobi_on_four_million_points_keeps_two_planes() -> None:
 
 
 @pytest.mark.slow
-def test_a_recurrent_network_compiles_in_a_second() -> None:
-    """128 steps, 256 units: from the definition to machine code, once everything is loaded."""
-    seconds = [_compile_lstm() for _ in range(4)]
-    print("seconds to compile an LSTM:", *(f"{s:.2f}" for s in seconds))
-    assert min(seconds[1:]) < 1.0
+def test_a_recurrent_network_compiles_with_little_effort() -> None:
+    """128 steps, 256 units: from the definition to machine code, about twice what it takes."""
+    _compile_lstm()  # loads what is loaded when first needed
+    with counted() as tally, calls(limit=700_000):
+        made = _compile_lstm()
+    assert tally.operations < 400_000
+    assert len(made.llvm.splitlines()) < 2_000
 
 
-def _compile_lstm() -> float:
-    begin = time.perf_counter()
+def _compile_lstm() -> Kernel:
     j = ps.vars("j")
     h, _ = recurrent.lstm_layer("", ps.Input("x", ps.float32, (128, 64)), 128, 256)
     last = ps.Func("last", (256,))
     last[j] = h[128, j]
-    ps.Schedule.default(last).compile()
-    return time.perf_counter() - begin
+    return ps.Schedule.default(last).compile()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 import pytest
+from counting import calls
 from lang.support import run
 
 import polysched as ps
@@ -15,12 +17,19 @@ i, j = ps.vars("i j")
 A = ps.Input("A", ps.float32, (n,))
 
 
-@pytest.fixture(autouse=True)
-def quickly():
-    """Nothing here takes long; what is quadratic or worse would."""
-    before = time.perf_counter()
-    yield
-    assert time.perf_counter() - before < 20
+def within(limit: int) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """A test that takes no more calls of functions: twice what is needed. What is quadratic or
+    worse would take many more."""
+
+    def limited(test: Callable[[], None]) -> Callable[[], None]:
+        @wraps(test)
+        def run() -> None:
+            with calls(limit=limit):
+                test()
+
+        return run
+
+    return limited
 
 
 def func(value, shape=(n,)):
@@ -30,6 +39,7 @@ def func(value, shape=(n,)):
 
 
 @pytest.mark.slow
+@within(30_000_000)
 def test_3_large_ten_thousand_nested_additions():
     e = A[i]
     for _ in range(10_000):
@@ -41,6 +51,7 @@ def test_3_large_ten_thousand_nested_additions():
 
 
 @pytest.mark.slow
+@within(10_000_000)
 def test_3_large_nesting_to_the_right():
     e = A[i]
     for step in range(5_000):
@@ -53,6 +64,7 @@ def test_3_large_nesting_to_the_right():
 
 
 @pytest.mark.slow
+@within(1_000_000)
 def test_3_large_a_squaring_used_twice_each_time():
     """As a tree 2**200 nodes; as a DAG 200."""
     z = c = A[i]
@@ -69,6 +81,7 @@ def test_3_large_a_squaring_used_twice_each_time():
 
 
 @pytest.mark.slow
+@within(2_200_000)
 def test_3_large_selects_used_twice_each_time():
     z = A[i]
     for step in range(60):
@@ -77,6 +90,7 @@ def test_3_large_selects_used_twice_each_time():
 
 
 @pytest.mark.slow
+@within(3_400_000)
 def test_3_large_hundreds_of_arms():
     f = ps.Func("f", (400,))
     f[i] = ps.mux(i, [k * k for k in range(400)])
@@ -84,6 +98,7 @@ def test_3_large_hundreds_of_arms():
 
 
 @pytest.mark.slow
+@within(2_000_000)
 def test_3_large_a_hundred_updates():
     f = func(A[i])
     for step in range(100):
@@ -93,6 +108,7 @@ def test_3_large_a_hundred_updates():
 
 
 @pytest.mark.slow
+@within(1_400_000)
 def test_3_large_a_chain_of_a_hundred_funcs():
     last = A
     for step in range(100):
@@ -103,6 +119,7 @@ def test_3_large_a_chain_of_a_hundred_funcs():
 
 
 @pytest.mark.slow
+@within(1_200_000)
 def test_3_large_a_stencil_chain_that_must_not_be_inlined():
     """Each stage reads two points of the one before: inlined, 2**40 reads."""
     last = A
@@ -113,6 +130,7 @@ def test_3_large_a_stencil_chain_that_must_not_be_inlined():
     assert run(last, A=np.float32([1, 1, 1])).tolist() == [1, 1, 1]
 
 
+@within(700_000)
 def test_3_large_many_inputs():
     inputs = [ps.Input(f"I{k}", ps.int64, (n,)) for k in range(150)]
     f = func(sum(x[i] for x in inputs))
@@ -121,6 +139,7 @@ def test_3_large_many_inputs():
     assert ps.interpret(f, *arrays) == sum(range(150))
 
 
+@within(100_000)
 def test_3_large_rank_eight():
     vars = ps.vars("a b c d e f g h")
     X = ps.Input("X", ps.int16, (2,) * 8)
@@ -132,6 +151,7 @@ def test_3_large_rank_eight():
 
 
 @pytest.mark.slow
+@within(3_200_000)
 def test_3_large_expressions_are_freed():
     """Nodes are kept only as long as something uses them; a deep one goes without recursion."""
     from polysched.lang import nodes

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from counting import calls
 
 import polysched as ps
+from polysched.poly.isl import counted
 
 from .directives.support import listed
 from .placing import blur, chain, i, j, kept, m, n, ran, right, scans
@@ -304,18 +304,38 @@ def test_a_batch_is_proven_at_its_end() -> None:
 
 
 # depth ------------------------------------------------------------------------------------------
+NESTED = pytest.mark.parametrize("nested", [False, True], ids=["of the last", "of the next"])
+
+
+def sliding(count: int, nested: bool) -> ps.Schedule:
+    """So many stages in the loop of the last one, or each in that of the next one."""
+    s = chain(count)
+    for k in reversed(range(count - 1)):
+        s[f"f{k}"].compute_at(f"f{k + 1}" if nested else f"f{count - 1}", i).store_root()
+    return s
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("nested", [False, True], ids=["of the last", "of the next"])
+@NESTED
 def test_a_hundred_stages_slide(nested: bool) -> None:
-    """In the loop of the last stage, or each in that of the next one. Each keeps three rows, as it
-    begins some iterations early. Seconds are the processor's."""
-    begin = time.process_time()
-    s = chain(100)
-    for k in reversed(range(99)):
-        s[f"f{k}"].compute_at(f"f{k + 1}" if nested else "f99", i).store_root()
+    """Each keeps three rows, as it begins some iterations early."""
+    s = sliding(100, nested)
     s.compile()
-    seconds = time.process_time() - begin
-    print(f"a hundred stages: {seconds:.1f} s")
-    assert seconds < 20
     found = kept(s, n=1000, m=10)
     assert found == {f"f{k}": 3 * 10 * 8 for k in range(99)}
+
+
+@pytest.mark.slow
+@NESTED
+def test_twice_as_many_stages_take_about_twice_as_much(nested: bool) -> None:
+    """isl's work grows with the stages, and so does the code; what Python does, not much faster."""
+    few, many = (effort(count, nested) for count in (12, 24))
+    for growth, first, second in zip((2.5, 4, 2.1), few, many, strict=True):
+        assert second <= growth * first
+
+
+def effort(count: int, nested: bool) -> tuple[int, int, int]:
+    """Operations of isl, calls of functions, and lines of code for LLVM."""
+    with counted() as tally, calls() as called:
+        kernel = sliding(count, nested).compile()
+    return tally.operations, called.count, len(kernel.llvm.splitlines())

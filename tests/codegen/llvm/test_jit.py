@@ -168,7 +168,7 @@ except RuntimeError as error:
         input=code.object_code.hex(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     lines = ["[0.0, 1.0, 2.5] ''", "the code was loaded without its text"]
