@@ -15,8 +15,8 @@ TOOLS = {"fuzz", "mutations"}
 FILES = [
     p for p in sorted(TESTS.rglob("*.py")) if p.parent.name not in TOOLS or p.match("test_*.py")
 ]
-#: Threads that sleep, and are late: how long that may take is what is tested.
-EXCEPT = {"test_threads.py"}
+#: These are about how late a signal is heard.
+EXCEPT = {"test_interrupts.py"}
 
 
 def imported(source: str) -> Iterator[str]:
