@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import gc
 import shutil
@@ -587,6 +588,30 @@ def test_3_10_floating_point_errors_are_handled_as_the_caller_says():
             call(a)
         with np.errstate(divide="ignore"):
             assert np.isinf(call(a)).all()
+
+
+class Unusual(BaseException):
+    """Neither an Exception nor one of Python's own."""
+
+
+def test_3_10_whatever_is_raised_arrives():
+    """Also what Python's generators take for their own end; through a kernel around it, too."""
+    found = [x for x in vars(builtins).values() if isinstance(x, type)]
+    kinds = [x for x in found if issubclass(x, BaseException) and not issubclass(x, UnicodeError)]
+    raised = Unusual()
+
+    def fail(x):
+        raise raised
+
+    inner = ps.Schedule(ps.extern("s", fail, [A], (n,), ps.float32)).compile()
+    outer = ps.extern("s", lambda x: inner(x), [A], (n,), ps.float32)
+    for kind in (Unusual, *kinds):
+        group = issubclass(kind, BaseExceptionGroup)
+        raised = kind("several", [ValueError()]) if group else kind()
+        for call in (*every_runner(outer), inner):
+            with pytest.raises(kind) as seen:
+                call(a)
+            assert seen.value is raised
 
 
 def test_3_10_interrupts_from_inside():

@@ -1,4 +1,4 @@
-"""A pool to which every parallel loop goes."""
+"""A pool to which every parallel loop goes, and polls that are counted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from polysched.codegen import pool as pools
+from polysched.codegen import calls, pool as pools
+from threads.polls import Polls, polls_that_count
 from threads.programs import COUNTS, made
 
 
@@ -17,3 +18,12 @@ def handed_out() -> Iterator[pools.Pool]:
     pool.thresholds(0, 0, 0)
     yield pool
     pool.thresholds(pools.INLINE, pools.SHARE, pools.CHUNK)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Polls:
+    """Counted polls for all kernels."""
+    polls = polls_that_count()
+    polls.expect()
+    monkeypatch.setattr(calls, "_poll", polls.address)
+    return polls
