@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from . import Outside, Unknown
 from .arithmetic import converted
 from .evaluate import Point, type_of
 from .symbols import PS, Extended, Extern, Table
-from .tensors import Definition, Func, Tensor, is_var, read_type
+from .tensors import Block, Definition, Func, Tensor, is_var, read_type
 from .trees import Tree
 from .types import concrete, kind
 
@@ -21,6 +22,9 @@ REACH = 70
 
 Element = tuple[Any, ...]
 Index = tuple[int, ...]
+Elements = dict[Index, Element]
+Visible = Mapping[Func, Elements]
+"""The Funcs whose current values are seen, not the final ones."""
 
 
 class Refused(Exception):
@@ -75,9 +79,12 @@ class Run:
         self.values = dict(values)
         self.arrays = arrays
         self.shapes = shapes
-        self.current: dict[Func, dict[Index, Element]] = {}
-        """Of Funcs with updates: all elements, as far as they are by now."""
-        self.whole: set[Func] = set()
+        self.current: dict[Func, Elements] = {}
+        """Of Funcs with updates: all elements, as they are by now."""
+        self.done: dict[Func, int] = {}
+        """How many of their updates have run."""
+        self.fresh: dict[Func, tuple[dict[str, int], Visible]] = {}
+        """Of Funcs that are fresh in a block: its loops, and what was current there."""
         self.externs: dict[Extern, Any] = {}
         self.points: dict[tuple[Func, Index], Element | None] = {}
         """Of others: the elements that were asked for; None while they are computed."""
@@ -102,18 +109,18 @@ class Run:
         point = self.point({})
         return tuple(max(point.index(e), 0) for e in tensor.extents)
 
-    def point(self, symbols: Mapping[str, int], own: Func | None = None) -> Point:
-        """Where symbols have these values; inside of an update of a Func."""
+    def point(self, symbols: Mapping[str, int], visible: Visible = MappingProxyType({})) -> Point:
+        """Where symbols have these values."""
         values = {**self.values, **symbols}
-        return Point(values, self.program.type, lambda read, at: self._read(read, at, own))
+        return Point(values, self.program.type, lambda read, at: self._read(read, at, visible))
 
     # reads ------------------------------------------------------------------------------------
-    def _read(self, read: Tree, at: Index, own: Func | None) -> Any:
+    def _read(self, read: Tree, at: Index, visible: Visible) -> Any:
         tensor, component = read.extra
         if isinstance(tensor, Func):
-            if tensor is own and tensor in self.current:
-                return self._current(tensor, at)[component]
-            return self.element(tensor, at)[component]
+            seen = visible.get(tensor)
+            found = self.element(tensor, at) if seen is None else self._element_of(tensor, at, seen)
+            return found[component]
         if isinstance(tensor, Extended):
             return self._extended(tensor, at)
         self._check(tensor, at)
@@ -145,7 +152,7 @@ class Run:
             return self.point({}).value(tensor.value, target)
         found = Tree("read", extra=(tensor.tensor, 0))
         source = concrete(str(tensor.tensor.types()[0]))
-        return converted(self._read(found, tuple(inner), None), source, target)
+        return converted(self._read(found, tuple(inner), {}), source, target)
 
     def _check(self, tensor: Tensor, at: Index) -> None:
         shape = self.shape(tensor)
@@ -161,14 +168,16 @@ class Run:
         if self.shape(func) is None:
             return self._updated_point(func, at)
         if func not in self.current:
-            self._run(func)
-        if func not in self.whole:
+            self._advance(func, len(func.updates))
+        if self.done[func] < len(func.updates):
             raise Unknown("a Func that is read while it is updated")
-        return self._current(func, at)
-
-    def _current(self, func: Func, at: Index) -> Element:
-        self._check(func, at)
         return self.current[func][at]
+
+    def _element_of(self, func: Func, at: Index, elements: Elements) -> Element:
+        self._check(func, at)
+        if at not in elements:
+            raise Unknown("a Func without a shape that is updated elsewhere")
+        return elements[at]
 
     def _pure_point(self, func: Func, at: Index) -> Element:
         key = func, at
@@ -186,34 +195,34 @@ class Run:
         if key in self.points:
             return self._pure_point(func, at)
         self.points[key] = None
-        found = self._pure(func, at)
+        elements = {at: self._pure(func, at)}
         for update in func.updates:
-            if not all(map(is_var, update.left)):
+            if isinstance(update, Block) or not all(map(is_var, update.left)):
                 raise Unknown("an update elsewhere of a Func without a shape")
             symbols = dict(zip((x.extra[0] for x in update.left), at, strict=True))
-            self.current[func] = {at: found}
-            for values in self._loops(func, update, symbols):
-                self._store(func, update, values)
-                if len(self.current[func]) != 1:
-                    raise Unknown("a Func without a shape that reads elsewhere")
-            found = self.current.pop(func)[at]
-        self.points[key] = found
-        return found
+            self._update(update, func, [symbols], {func: elements})
+        self.points[key] = elements[at]
+        return elements[at]
 
     def _pure(self, func: Func, at: Index) -> Element:
         """By the piece with the most constants that holds here."""
         if func.initial is not None:
-            return (self._read(Tree("read", extra=(func.initial, 0)), at, None),)
-        fitting = [(d, s) for d in func.pieces if (s := self._matched(d, at)) is not None]
+            return (self._read(Tree("read", extra=(func.initial, 0)), at, {}),)
+        around, visible = self.fresh.get(func, ({}, {}))
+        matched = [(d, self._matched(d, at, around)) for d in func.pieces]
+        fitting = [(d, s) for d, s in matched if s is not None]
         definition, symbols = min(fitting, key=lambda found: len(found[1]))
-        return self._values(func, definition, self.point(symbols))
+        return self._values(func, definition, self.point({**around, **symbols}, visible))
 
-    def _matched(self, definition: Definition, at: Index) -> dict[str, int] | None:
+    def _matched(
+        self, definition: Definition, at: Index, around: Mapping[str, int]
+    ) -> dict[str, int] | None:
+        """The Vars of a piece that holds here, by name."""
         symbols = {}
         for x, value in zip(definition.left, at, strict=True):
             if is_var(x):
                 symbols[x.extra[0]] = value
-            elif self.point({}).index(x) != value:
+            elif self.point(around).index(x) != value:
                 return None
         return symbols
 
@@ -222,27 +231,66 @@ class Run:
         return tuple(point.value(v, t) for v, t in zip(definition.values, types, strict=True))
 
     # updates ----------------------------------------------------------------------------------
-    def _run(self, func: Func) -> None:
-        """The pure definition everywhere, then every update."""
-        shape = self.shape(func)
-        assert shape is not None
-        elements = {at: self._pure(func, at) for at in np.ndindex(*shape)}
-        self.current[func] = elements
-        for update in func.updates:
-            for symbols in self._vars(func, update):
-                for values in self._loops(func, update, symbols):
-                    self._store(func, update, values)
-        self.whole.add(func)
+    def _advance(self, func: Func, until: int) -> None:
+        """The pure definition everywhere, then so many updates."""
+        if func not in self.current:
+            shape = self.shape(func)
+            if shape is None:
+                raise Unknown("a Func without a shape that is updated elsewhere")
+            self.current[func] = {at: self._pure(func, at) for at in np.ndindex(*shape)}
+            self.done[func] = 0
+        while self.done[func] < until:
+            update = func.updates[self.done[func]]
+            if isinstance(update, Block):
+                self._outermost(update)
+            else:
+                visible = {func: self.current[func]}
+                self._update(update, func, self._vars(func, update, {}), visible)
+                self.done[func] += 1
 
-    def _store(self, func: Func, update: Definition, symbols: dict[str, int]) -> None:
-        point = self.point(symbols, func)
-        at = tuple(point.index(x) for x in update.left)
-        self._check(func, at)
-        if at not in self.current[func]:
-            raise Unknown("a write elsewhere")
-        self.current[func][at] = self._values(func, update, point)
+    def _outermost(self, block: Block) -> None:
+        """A block, once all that it updates is as it finds it."""
+        for func in block.updated:
+            self._advance(func, func.updates.index(block))
+        self._block(block, {}, {f: self.current[f] for f in block.updated})
+        for func in block.updated:
+            self.done[func] += 1
 
-    def _vars(self, func: Func, update: Definition) -> Iterator[dict[str, int]]:
+    def _block(self, block: Block, around: dict[str, int], visible: Visible) -> None:
+        loops = [around]
+        if block.loop is not None:
+            lo, hi, step = block.bounds
+            point = self.point(around)
+            values = range(point.index(lo), point.index(hi), step)
+            loops = [{**around, block.loop: x} for x in values]
+        for symbols in loops:
+            for item in block.items:
+                self._item(item, symbols, visible)
+
+    def _item(self, item: Any, symbols: dict[str, int], visible: Visible) -> None:
+        match item:
+            case Block():
+                self._block(item, symbols, visible)
+            case Func():
+                self.points = {k: v for k, v in self.points.items() if k[0] is not item}
+                self.fresh[item] = symbols, {f: dict(e) for f, e in visible.items()}
+            case func, update:
+                self._update(update, func, self._vars(func, update, symbols), visible)
+
+    def _update(
+        self, update: Definition, func: Func, vars: Iterable[dict[str, int]], visible: Visible
+    ) -> None:
+        """Its instances; the symbols of `vars` are all but the RVars."""
+        for symbols in vars:
+            for values in self._loops(update, symbols, visible):
+                point = self.point(values, visible)
+                at = tuple(point.index(x) for x in update.left)
+                self._element_of(func, at, visible[func])
+                visible[func][at] = self._values(func, update, point)
+
+    def _vars(
+        self, func: Func, update: Definition, around: Mapping[str, int]
+    ) -> Iterator[dict[str, int]]:
         """A Var alone runs over its axis, any other where its coordinates are inside."""
         shape = self.shape(func)
         assert shape is not None
@@ -255,7 +303,7 @@ class Run:
         ]
 
         def fits(symbols: dict[str, int], about: list[tuple[Tree, int, set[str]]]) -> bool:
-            point = self.point(symbols)
+            point = self.point({**around, **symbols})
             return all(0 <= point.index(x) < n for x, n, _ in about)
 
         def values_of(name: str) -> list[int]:
@@ -268,10 +316,10 @@ class Run:
         for values in itertools.product(*ranges):
             symbols = dict(zip(names, values, strict=True))
             if fits(symbols, several):
-                yield symbols
+                yield {**around, **symbols}
 
     def _loops(
-        self, func: Func, update: Definition, symbols: dict[str, int], done: int = 0
+        self, update: Definition, symbols: dict[str, int], visible: Visible, done: int = 0
     ) -> Iterator[dict[str, int]]:
         """The RVars in order, the first one outermost. Conditions are looked at as soon as all
         that they mention is there."""
@@ -282,8 +330,8 @@ class Run:
         r = rvars[done]
         last = not any(other.domain is r.domain for other in rvars[done + 1 :])
         where = r.domain.where if last else None
-        point = self.point(symbols, func)
+        point = self.point(symbols, visible)
         for x in range(point.index(r.lo), point.index(r.hi)):
             inside = {**symbols, r.name: x}
-            if where is None or self.point(inside, func).value(where):
-                yield from self._loops(func, update, inside, done + 1)
+            if where is None or self.point(inside, visible).value(where):
+                yield from self._loops(update, inside, visible, done + 1)

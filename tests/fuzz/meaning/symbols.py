@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from . import Unknown
-from .tensors import Domain, Func, RVar, Tensor
+from .tensors import Block, Domain, Func, RVar, Tensor
 from .trees import Tree, tree
 from .types import WEAK, kind
 
@@ -27,12 +28,14 @@ class PS(SimpleNamespace):
     """One program's `ps`, which remembers what it asks for.
 
     Attributes:
+        open: the blocks that are being written.
         params: the Params by name, with their types.
         required: the conditions of `ps.require`.
     """
 
     def __init__(self) -> None:
-        super().__init__(**TYPES, bool_="bool", boundary=Boundary(), **_FUNCTIONS)
+        super().__init__(**TYPES, bool_="bool", **_FUNCTIONS)
+        self.open: list[Block] = []
         self.params: dict[str, str] = {}
         self.required: list[Tree] = []
         self._serial = 0
@@ -76,17 +79,37 @@ class PS(SimpleNamespace):
         return Tensor(name, shape, (dtype,))
 
     def InOut(self, name: str, dtype: str, shape: Any) -> Func:
-        made = Func(name, shape, dtype)
+        made = Func(name, shape, dtype, self.open)
+        made.home = None
         made.initial = Tensor(name, shape, (dtype,))
         return made
 
     def Func(self, name: str, shape: Any = None, dtype: Any = None) -> Func:
-        return Func(name, shape, dtype)
+        return Func(name, shape, dtype, self.open)
 
     def Const(self, name: str, array: Any) -> Tensor:
         return Table(name, array)
 
+    @property
+    def boundary(self) -> Boundary:
+        self._outside("a boundary")
+        return Boundary()
+
+    @contextmanager
+    def sequential(self, name: str | None = None, *bounds: Any, step: int = 1) -> Iterator[Any]:
+        block = Block(name, bounds and (tree(bounds[0]), tree(bounds[1]), *(bounds[2:] or (step,))))
+        if self.open:
+            self.open[-1].items.append(block)
+        self.open.append(block)
+        yield None if name is None else Tree("symbol", extra=(name, "index"))
+        self.open.pop()
+
+    def _outside(self, what: str) -> None:
+        if self.open:
+            raise Unknown(f"{what} in a block")
+
     def extern(self, name: str, function: Any, reads: Any, writes: Any, dtype: str) -> Tensor:
+        self._outside("an extern stage")
         return Extern(name, function, tuple(reads), writes, dtype)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import Unknown
@@ -88,21 +88,47 @@ def is_var(node: Tree) -> bool:
     return node.op == "symbol" and node.extra[2:] == ("var",)
 
 
+@dataclass(eq=False)
+class Block:
+    """What runs in the order written, once for each value of a loop, if it has one.
+
+    Attributes:
+        items: updates with their Funcs, blocks, and Funcs that are fresh here.
+    """
+
+    loop: str | None = None
+    bounds: tuple[Any, ...] = ()
+    items: list[tuple[Func, Definition] | Block | Func] = field(default_factory=list)
+
+    @property
+    def updated(self) -> set[Func]:
+        """The Funcs that are updated inside."""
+        inner = [i.updated for i in self.items if isinstance(i, Block)]
+        return {i[0] for i in self.items if isinstance(i, tuple)}.union(*inner)
+
+
 class Func(Tensor):
     """A tensor that is computed.
 
     Attributes:
         pieces: its pure definition, the last one with Vars alone.
-        updates: in the order written.
+        updates: in the order written; a block that updates it is one.
         initial: of an array in place, what it is before.
+        open: the blocks that are being written, outermost first.
+        home: the one in which it is fresh.
     """
 
-    def __init__(self, name: str, extents: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, name: str, extents: Any = None, dtype: Any = None, open: Sequence[Block] = ()
+    ) -> None:
         given = None if dtype is None else dtype if isinstance(dtype, tuple) else (dtype,)
         super().__init__(name, extents, given)
         self.pieces: list[Definition] = []
-        self.updates: list[Definition] = []
+        self.updates: list[Definition | Block] = []
         self.initial: Tensor | None = None
+        self.open = open
+        self.home = open[-1] if open else None
+        self.definitions: list[Definition] = []
         self._types: tuple[str | None, ...] | None = None
 
     @property
@@ -120,11 +146,19 @@ class Func(Tensor):
         left = tuple(map(tree, index if isinstance(index, tuple) else (index,)))
         values = value if isinstance(value, tuple) else (value,)
         made = Definition(left, tuple(map(tree, values)))
-        (self.updates if self.is_closed else self.pieces).append(made)
-
-    def definitions(self) -> Iterator[Definition]:
-        yield from self.pieces
-        yield from self.updates
+        self.definitions.append(made)
+        if not self.is_closed:
+            if self.home is not None and not self.pieces:
+                self.home.items.append(self)
+            self.pieces.append(made)
+        elif self.home is not None:
+            raise Unknown("updates of a Func that is fresh in a block")
+        elif self.open:
+            self.open[-1].items.append((self, made))
+            if self.open[0] not in self.updates:
+                self.updates.append(self.open[0])
+        else:
+            self.updates.append(made)
 
     def types(self) -> tuple[str | None, ...]:
         """Given, or the least ones that hold every definition; None while they are searched."""
@@ -140,7 +174,7 @@ class Func(Tensor):
 
         while True:
             known: dict[int, str | None] = {}
-            found = [[type_of(v, read_type, known) for v in d.values] for d in self.definitions()]
+            found = [[type_of(v, read_type, known) for v in d.values] for d in self.definitions]
             assert self._types is not None
             joined = tuple(map(join, zip(self._types, *found, strict=True)))
             if joined == self._types:
