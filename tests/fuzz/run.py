@@ -36,10 +36,14 @@ class Hunt:
     Args:
         folder: for the findings.
         attempts: at shrinking a finding, and `patience` the seconds that they may take.
+        ignored: how kinds of findings begin that are counted, and no more.
     """
 
-    def __init__(self, folder: Path | None, attempts: int, patience: float) -> None:
+    def __init__(
+        self, folder: Path | None, attempts: int, patience: float, ignored: tuple[str, ...] = ()
+    ) -> None:
         self.folder = folder
+        self.ignored = ignored
         self.attempts = attempts
         self.patience = patience
         self.cases = 0
@@ -72,6 +76,8 @@ class Hunt:
 
     def _keep(self, worker: Worker, seed: int, finding: Finding, case: Any) -> None:
         assert self.folder is not None
+        if finding.kind.startswith(self.ignored):
+            return
         again = worker.run(case, finding.variant).findings
         if finding.signature not in [f.signature for f in again]:
             print("  not again", flush=True)
@@ -120,7 +126,7 @@ def passes(path: Path) -> bool:
 
 def hunt(given: argparse.Namespace) -> Hunt:
     """Runs until the time is up, or all seeds have been tried."""
-    found = Hunt(given.out, given.attempts, given.patience)
+    found = Hunt(given.out, given.attempts, given.patience, tuple(given.ignore))
     seeds = iter(range(given.seed, given.seed + (given.cases or sys.maxsize)))
     start = time.monotonic()
 
@@ -161,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=None, help="where findings are written")
     parser.add_argument("--attempts", type=int, default=300, help="at shrinking a finding")
     parser.add_argument("--patience", type=float, default=240, help="seconds for these attempts")
+    parser.add_argument("--ignore", action="append", default=[], help="findings to count alone")
     parser.add_argument("--replay", type=Path, default=None, help="a kept case to run again")
     given = parser.parse_args(arguments)
     if given.replay is not None:

@@ -187,7 +187,7 @@ class Boundary:
         return Extended(tensor, axes, lambda i, n: i % n)
 
     def reflect(self, tensor: Any, axes: Any = None) -> Extended:
-        return Extended(tensor, axes, lambda i, n: min(i % (2 * n), -1 - i % -(2 * n)))
+        return Extended(tensor, axes, lambda i, n: min(i % (2 * n), 2 * n - 1 - i % (2 * n)))
 
     def mirror(self, tensor: Any, axes: Any = None) -> Extended:
         return Extended(tensor, axes, _mirrored)
