@@ -38,11 +38,14 @@ def _shapes(case: Case, name: str) -> dict[str, tuple[str, ...]]:
     """Those of the outputs; one for the Func `name` if it is none yet and declares none."""
     if name in case.shapes:
         return case.shapes
-    declared = next(w for w in case.source.splitlines() if w.startswith(f"{name} = ps.Func("))
+    lines = case.source.splitlines()
+    declared = next((w for w in lines if w.startswith(f"{name} = ps.Func(")), None)
+    if declared is None:  # an array in place
+        return case.shapes
     call = ast.parse(declared).body[0].value  # type: ignore[attr-defined]
     if len(call.args) > 1:
         return case.shapes
-    uses = [w.split("]")[0] for w in case.source.splitlines() if w.startswith(f"{name}[")]
+    uses = [w.split("]")[0] for w in lines if w.startswith(f"{name}[")]
     rank = 0 if not uses or uses[0].endswith("[()") else uses[0].count(",") + 1
     return {**case.shapes, name: ("3",) * rank}
 
