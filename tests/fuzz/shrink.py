@@ -31,7 +31,7 @@ def _outputs(case: Case) -> Iterator[Case]:
 
 
 def _last(case: Case, names: list[str]) -> int:
-    return max(names.index(o) for o in case.outputs)
+    return max((names.index(o) for o in case.outputs if o in names), default=0)
 
 
 def _shapes(case: Case, name: str) -> dict[str, tuple[str, ...]]:
