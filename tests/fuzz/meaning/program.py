@@ -321,17 +321,21 @@ class Run:
     def _loops(
         self, update: Definition, symbols: dict[str, int], visible: Visible, done: int = 0
     ) -> Iterator[dict[str, int]]:
-        """The RVars in order, the first one outermost. Conditions are looked at as soon as all
-        that they mention is there."""
+        """The RVars in order, the first one outermost. Conditions are tested in each iteration,
+        and before inner loops begin, whose bounds may rely on them."""
         rvars = update.rvars
+        point = self.point(symbols, visible)
+        begun = rvars[:done]
+        known = [r for r in begun if not any(x.domain is r.domain for x in rvars[done:])]
+        try:
+            if not all(point.value(w) for r in known if (w := r.domain.where) is not None):
+                return
+        except Outside:
+            if done == len(rvars):
+                raise
         if done == len(rvars):
             yield symbols
             return
         r = rvars[done]
-        last = not any(other.domain is r.domain for other in rvars[done + 1 :])
-        where = r.domain.where if last else None
-        point = self.point(symbols, visible)
         for x in range(point.index(r.lo), point.index(r.hi)):
-            inside = {**symbols, r.name: x}
-            if where is None or self.point(inside, visible).value(where):
-                yield from self._loops(update, inside, visible, done + 1)
+            yield from self._loops(update, {**symbols, r.name: x}, visible, done + 1)
