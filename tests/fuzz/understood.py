@@ -62,7 +62,9 @@ def _evaluated(meant: Meaning, sizes: dict[str, int], call: Call) -> Outcome:
         found = meant({**sizes, **call.scalars}, arrays, call.shapes)
     except meaning.Unknown as error:
         return Outcome("program refused", text=str(error))
-    except (meaning.Outside, Refused) as error:
+    except Refused:  # by a precondition, which may be of a Func that is not asked for
+        return Outcome("program refused", text="a precondition")
+    except meaning.Outside as error:
         return Outcome("call refused", text=str(error))
     return Outcome("values", tuple(found))
 
