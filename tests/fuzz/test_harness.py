@@ -1,0 +1,178 @@
+"""The fuzzer notices what it is there for, makes it small, and writes it down."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.testing.choices import Choices
+
+from . import directives, limits, trial
+from .compare import Report
+from .experiments import EXPERIMENTS
+from .limits import TooMuch
+from .outcomes import Finding
+from .programs import Case
+from .run import Hunt
+from .scheduled import Scheduled
+from .scratch import WalledPool
+from .vocabulary import InputSpec
+
+LINES = (
+    "n = ps.sizes('n')",
+    "i = ps.vars('i')",
+    "x = ps.Input('x', ps.float32, (n,))",
+    "g = ps.Func('g', (n,))",
+    "g[i] = x[i] * 2",
+    "f = ps.Func('f', (n,))",
+    "f[i] = x[i] + 1",
+)
+
+
+def _case(lines: Sequence[str] = LINES, size: int = 5) -> Case:
+    inputs = (InputSpec("x", "float32", ("n",)),)
+    return Case("\n".join(lines), ("f",), inputs, (), {}, ({"n": size},) * 2, 1)
+
+
+def _tried(*steps: str, lines: Sequence[str] = LINES) -> Report:
+    case = Scheduled(_case(lines), steps=steps)
+    return trial.run(case, None, lambda case, phase: None)[1]
+
+
+def _kinds(report: Report) -> list[str]:
+    return [f.kind for f in report.findings]
+
+
+# what is noticed --------------------------------------------------------------------------------
+def test_counts_what_is_right() -> None:
+    report = _tried('s["f"].split("i", 4)', 's["f"].vectorize("ii")', 's["f"].fuse("i", "j")')
+    assert not report.findings
+    counts = report.counts
+    assert counts["accepted: split"] == counts["accepted: vectorize"] == 1
+    assert counts["refused (malformed): fuse"] == 1
+    assert counts["calls: values / values"] >= 2
+
+
+def _changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    interpret = ps.interpret
+    monkeypatch.setattr(ps, "interpret", lambda *a, **k: np.negative(interpret(*a, **k)))
+
+
+def _broken(name: str, act: Callable[..., Any]) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda monkeypatch: monkeypatch.setattr(ps.Schedule, name, act)
+
+
+def _fails(*args: Any, **kwargs: Any) -> Any:
+    raise AssertionError("planted")
+
+
+def _internal(*args: Any, **kwargs: Any) -> Any:
+    raise ps.InternalError("planted")
+
+
+def _refuses(*args: Any, **kwargs: Any) -> Any:
+    raise ps.ScheduleError("planted")
+
+
+@pytest.mark.parametrize(
+    ("plant", "kind"),
+    [
+        (_changed, "different values (plain)"),
+        (_broken("explain", _fails), "wrong exception (explain)"),
+        (_broken("explain", _internal), "internal error (explain)"),
+        (_broken("compile", _refuses), "refused (compile)"),
+        (_broken("__eq__", lambda self, other: self is other), "another schedule (json)"),
+    ],
+)
+def test_notices(
+    plant: Callable[[pytest.MonkeyPatch], None], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    assert _kinds(_tried('s["f"].split("i", 4)')) == [kind]
+
+
+def test_notices_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ITERATIONS", 4)
+    assert _kinds(_tried('s["f"].split("i", 4)')) == ["too much (examine)"]
+
+
+def test_notices_memory() -> None:
+    with pytest.raises(TooMuch, match="scratch"):
+        WalledPool().take(limits.SCRATCH + 1)
+
+
+def test_notices_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SECONDS", -1.0)
+    assert _kinds(_tried()) == ["slow (program)"]
+
+
+# directives -------------------------------------------------------------------------------------
+def test_extreme_numbers_leave_names_alone() -> None:
+    text = 's["f1.update(0)"].split("i2", 4, tail="guard")'
+    found = {directives._with_extreme(Choices.from_seed(k), text) for k in range(30)}
+    head, tail = text.split("4")
+    assert len(found) > 5
+    for changed in found:
+        number = changed.removeprefix(head).removesuffix(tail)
+        assert int(number) in directives.EXTREMES
+
+
+def test_variants_are_told_as_schedules_are() -> None:
+    text = 'with s.batch(): s["f"].compute_with(s["g"], "i")'
+    told = 'with v0.batch(): v0["f"].compute_with(v0["g"], "i")'
+    assert directives._said_to(text, "v0") == told
+
+
+# findings ---------------------------------------------------------------------------------------
+class _Worker:
+    """Finds fault with every program in which f is defined as it is here."""
+
+    name = "schedules"
+    experiment = EXPERIMENTS["schedules"]
+
+    def seed(self, seed: int) -> tuple[Scheduled, Report]:
+        case = Scheduled(_case(), steps=('s["f"].split("i", 4)', 's["f"].vectorize("ii")'))
+        return case, self.run(case)
+
+    def run(self, case: Scheduled, only: str = "") -> Report:
+        wrong = "f[i] = x[i]" in case.program.source
+        call = ", ".join(f"{k}={v}" for k, v in case.program.sizes[0].items())
+        findings = [Finding("different values (plain)", "plain", call, "text")] if wrong else []
+        return Report(findings, [], Counter(programs=1))
+
+
+def test_findings_become_small_scripts(tmp_path: Path) -> None:
+    hunt = Hunt(tmp_path, attempts=100, patience=60)
+    worker: Any = _Worker()
+    hunt.seed(worker, 7)
+    hunt.seed(worker, 8)
+    assert hunt.found == {"different values (plain)": 2}
+    (written,) = tmp_path.glob("*.py")
+    text = written.read_text()
+    assert "f[i] = x[i]" in text
+    assert "g[i]" not in text
+    assert "vectorize" not in text
+    assert "1 different values" not in hunt.summary(1.0)
+    assert "2 different values (plain)  (first: seed 7)" in hunt.summary(1.0)
+
+
+@pytest.mark.parametrize(("size", "said"), [(5, "PASS"), (0, "FAIL")])
+def test_scripts_say_whether_it_is_so(size: int, said: str, tmp_path: Path) -> None:
+    """`f` reads an element that is not there where n = 0."""
+    from . import script
+
+    case = _case((*LINES[:-1], "f[i] = x[i]", "f[0] = x[0]"), size)
+    path = tmp_path / "finding.py"
+    path.write_text(script.plain(case, Finding("different values", "default", f"n={size}", "")))
+    command = [sys.executable, "-P", str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout.split()[-1] == said
+    assert found.returncode == (said == "FAIL")
