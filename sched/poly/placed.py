@@ -47,9 +47,11 @@ def _where(s: Schedule, func: Func, path: Path, node: Produce) -> str:
 
 
 def _readers(func: Func, path: Path) -> str:
-    """The stages that a Func is computed for, in the innermost loop around it."""
+    """The stages that a Func is computed for, in the innermost loop around it; none where those
+    that read it never run."""
     loop = loops_of(path)[-1]
-    return " and ".join(dict.fromkeys(x.name for x in stages(loop) if _reads(x, func)))
+    found = dict.fromkeys(x.name for x in stages(loop) if _reads(x, func))
+    return " and ".join(found) or "nothing that runs"
 
 
 def _reads(stage: Stage, func: Func) -> bool:

@@ -169,6 +169,8 @@ class _Scanner:
         """The origin and the extents of what some stages touch of a Func in an iteration."""
         depth = len(scope.loops)
         mine = [s for s in using if s.statement.func is func]
+        if not mine:  # none of its stages ever runs, so they have been left out
+            return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
         touched = [touched_by(s, s.statement.write, depth) for s in mine]
         whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
         names = Translator(self.parameters, scope.loops)

@@ -528,3 +528,19 @@ def test_an_array_of_the_caller_that_is_kept_in_another_order() -> None:
     given = np.arange(6).reshape(2, 3)
     expected = ps.interpret(a, a=given.copy(), b=given)
     assert np.array_equal(s.compile()(a=given.copy(), b=given), expected)
+
+
+def test_a_copy_for_a_loop_that_is_empty() -> None:
+    """Nothing of it runs, nor of what it would copy, so neither is written anywhere."""
+    f, g = ps.Func("f", (4, 2 * n)), ps.Func("g", (n, n))
+    r = ps.RVar("r", 1, 0)
+    f[i, j] = 1.0
+    g[i, j] = 0
+    g[0, j] += f[ps.clip(r, 0, 3), j]
+    s = ps.Schedule(g)
+    s["f"].compute_at("g.update(0)", "r")
+    s["g.update(0)"].stage("f", at="j")
+    assert "store f.j[0, 0]:" in str(s)
+    assert "f: computed at r for nothing that runs, stored there" in s.explain()
+    assert not examine(s, n=3).breaches
+    assert np.array_equal(s.compile()(n=3), np.zeros((3, 3)))
