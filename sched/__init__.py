@@ -6,6 +6,7 @@ if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import forks
@@ -37,6 +38,7 @@ from .lang.errors import (
     ScheduleError,
 )
 from .lang.expr import Expr
+from .lang.frames import bounded, cut
 from .lang.functions import (
     absolute,
     bitcast,
@@ -85,7 +87,11 @@ _LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule", "interpret": 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise _no_attribute(name)
+        try:
+            raise _no_attribute(name)
+        except AttributeError as error:
+            cut(error)
+            raise
     value = getattr(_loaded(_LATER[name]), name)
     globals()[name] = value
     return value
@@ -157,3 +163,7 @@ __all__ = [
     "select", "sequential", "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum",
     "tanh", "threads", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip
+
+for _name in __all__:
+    if isinstance(globals().get(_name), FunctionType):
+        globals()[_name] = bounded(globals()[_name])

@@ -11,7 +11,8 @@ from ..forks import reentrant
 from ..lang.admission import check_near
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
-from ..lang.errors import CallValueError, InternalError
+from ..lang.errors import CallValueError, InternalError, PolyschedError
+from ..lang.frames import bounded, cut
 from ..lang.inout import InOut
 from ..lang.printer import expr_text, html_text
 from ..lang.region import Partial
@@ -30,6 +31,7 @@ from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .variant import Prepared, Variant
 
 
+@bounded
 class Kernel(Suggesting):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
@@ -90,22 +92,26 @@ class Kernel(Suggesting):
             CallError: an argument does not fit; it names the argument and the fault. Nothing
                 has been written then.
         """
-        if region is not None:
-            return self._call_part(region, args, kwargs, out, shape)
-        given = given_to(args, kwargs, out)
-        seen = key_of(args, kwargs, out) if shape is None else None
-        known = None if seen is None else self._repeats.get(seen[0])
-        if seen is not None and known is not None:
-            results = known.run(given, seen[1], self._pool)
-        else:
-            bound = self._binder.bind(args, kwargs, shape=shape, out=out)
-            kernel = self._chosen(bound)
-            variant, prepared, inputs, outputs, results = kernel._fitted(bound)
-            variant.run(prepared, {**inputs, **outputs}, self._pool)
-            if seen is not None and kernel._is_repeatable(variant):
-                call = repeat(variant, prepared, inputs, outputs, given, results)
-                self._remember(seen[0], call)
-        return results[0] if len(results) == 1 else results
+        try:
+            if region is not None:
+                return self._call_part(region, args, kwargs, out, shape)
+            given = given_to(args, kwargs, out)
+            seen = key_of(args, kwargs, out) if shape is None else None
+            known = None if seen is None else self._repeats.get(seen[0])
+            if seen is not None and known is not None:
+                results = known.run(given, seen[1], self._pool)
+            else:
+                bound = self._binder.bind(args, kwargs, shape=shape, out=out)
+                kernel = self._chosen(bound)
+                variant, prepared, inputs, outputs, results = kernel._fitted(bound)
+                variant.run(prepared, {**inputs, **outputs}, self._pool)
+                if seen is not None and kernel._is_repeatable(variant):
+                    call = repeat(variant, prepared, inputs, outputs, given, results)
+                    self._remember(seen[0], call)
+            return results[0] if len(results) == 1 else results
+        except PolyschedError as error:
+            cut(error)
+            raise
 
     def _remember(self, key: Key, call: Repeat | None) -> None:
         if call is not None:

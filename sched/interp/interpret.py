@@ -16,6 +16,7 @@ import numpy as np
 from ..lang.binding import Binding, bind
 from ..lang.definitions import Definition
 from ..lang.errors import CallValueError
+from ..lang.frames import bounded
 from ..lang.inout import InOut
 from ..lang.nodes import Node
 from ..lang.opaque import Opaque
@@ -35,6 +36,7 @@ from .tracing import tracer
 from .vars import var_points
 
 
+@bounded
 def interpret(
     funcs: Func | Sequence[Func],
     /,

@@ -19,6 +19,7 @@ from . import nodes
 from .elaborate import infer_condition, typed_index
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node, symbol_key
+from .frames import bounded
 from .nodes import Node, Op, Read, literal, postorder
 from .opaque import Trace
 from .printer import Names, expr_text
@@ -45,6 +46,7 @@ def current_block() -> Sequential | None:
     return _open.stack[-1] if _open.stack else None
 
 
+@bounded
 class Sequential:
     """An ordered loop, or without a loop an ordered block. `with` gives its RVar.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from .errors import LanguageError, LanguageTypeError
 from .expr import Expr, ExprLike, as_node
+from .frames import bounded
 from .functions import clip, maximum, select
 from .nodes import Var
 from .tensors import Func, Tensor
@@ -52,11 +53,13 @@ def _axes(name: str, tensor: object, axes: Sequence[int] | None) -> set[int]:
     return {axis % rank for axis in axes}
 
 
+@bounded
 def repeat_edge(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: the nearest element. a a a | a b c d | d d d."""
     return _extend("repeat_edge", tensor, axes, lambda i, n: clip(i, 0, n - 1))
 
 
+@bounded
 def constant(tensor: Tensor, value: ExprLike, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: `value`. v v v | a b c d | v v v."""
     chosen = _axes("constant", tensor, axes)
@@ -74,6 +77,7 @@ def constant(tensor: Tensor, value: ExprLike, axes: Sequence[int] | None = None)
     return func
 
 
+@bounded
 def reflect(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: mirrored, the edge repeated. c b a | a b c d | d c b."""
 
@@ -89,6 +93,7 @@ def reflect(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     return _extend("reflect", tensor, axes, rule)
 
 
+@bounded
 def mirror(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: mirrored around the edge element. d c b | a b c d | c b a."""
 
@@ -104,6 +109,7 @@ def mirror(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     return _extend("mirror", tensor, axes, rule)
 
 
+@bounded
 def wrap(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: from the other end. b c d | a b c d | a b c."""
 

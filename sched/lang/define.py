@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import nodes
 from .blocks import Sequential, check_loops, check_scope, current_block
+from .cells import Run, current_run
 from .definitions import Definition, Recorded
 from .dtypes import DType, Type, concrete, int64, join
 from .elaborate import elaborate, infer_types, lower_bounds
@@ -131,7 +132,8 @@ class History:
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span, over: tuple[RVar, ...] = ()) -> None:
         """A definition `func[index] = value`, written at `span`; a reduction runs `over` RVars."""
-        func, block = self.func, current_block()
+        func, block, run = self.func, current_block(), current_run()
+        self._refuse_again(run, span)
         check_scope(self, block, span)
         given, augmented = self._values(value)
         implicit = max(map(_implicit, postorder(*given)), default=0)
@@ -155,7 +157,7 @@ class History:
                 f"but this definition has {len(lhs)}",
                 where=span,
             )
-        recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block, over)
+        recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block, over, run)
         is_piece = self._classify(recorded)
         if is_piece and self.recorded and self.home is not block:
             self._refuse_split(recorded)
@@ -177,6 +179,25 @@ class History:
             self.home = block
             self.pieces += 1
             self.closed = all(isinstance(x, Var) for x in lhs)
+
+    def _refuse_again(self, run: Run | None, span: Span) -> None:
+        """A cell that is run again would write what it has written once more."""
+        if run is None:
+            return
+        written = (r for r in self.recorded if r.run is not None and run.is_again(r.run))
+        old = next(written, None)
+        if old is None:
+            return
+        name, made, used = self.func.name, self.func.span, ""
+        if self.completed_by is not None:
+            used = f", and was used at {self.completed_by}"
+        raise LanguageError(
+            f"this cell was run before, and what it wrote of {name} then, at {old.span}, is there "
+            f"still{used}: run again, it would change {name} twice",
+            where=span,
+            hint=f"run the cell again that makes {name} ({made}), then this one; or make {name} "
+            "in the cell that defines it",
+        )
 
     @property
     def equations(self) -> list[Recorded]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .blocks import Sequential
+from .cells import Run
 from .errors import Span
 from .nodes import Node, Read, RVar, Var, postorder
 from .opaque import Opaque, opaque_of
@@ -29,6 +30,8 @@ class Recorded:
     block: Sequential | None = None
     #: What a reduction runs over, also where its value does not mention it.
     over: tuple[RVar, ...] = ()
+    #: The execution of a notebook cell that wrote it.
+    run: Run | None = None
 
     @property
     def roots(self) -> tuple[Node, ...]:

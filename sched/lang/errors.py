@@ -9,29 +9,22 @@ import sys
 from dataclasses import dataclass, field
 from types import FrameType
 
+from . import cells
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in the user's source: a file (or a notebook cell) and a line."""
+    """A place in the user's source: a file and a line, or a notebook cell, by its number, and a
+    line."""
 
     file: str
     line: int
+    cell: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        cell = _cell_number(self.file)
-        if cell is not None:
-            return f"cell {cell}, line {self.line}"
+        if self.cell is not None:
+            return f"cell {self.cell}, line {self.line}"
         return f"{self.file}:{self.line}"
-
-
-def _cell_number(file: str) -> int | None:
-    """The execution count of the notebook cell that was compiled under the name `file`."""
-    ipython = sys.modules.get("IPython")
-    if ipython is None:
-        return None
-    shell = ipython.get_ipython()
-    cells = getattr(getattr(shell, "compile", None), "_filename_map", None)
-    return cells.get(file) if isinstance(cells, dict) else None
 
 
 #: Whose frames are not the user's: ours, and of those who call us back on the user's behalf.
@@ -40,13 +33,19 @@ _NOT_THE_USER = frozenset(
 )
 
 
+def is_users(frame: FrameType) -> bool:
+    """Whether it is of code that the user wrote."""
+    module = str(frame.f_globals.get("__name__", ""))
+    return module.partition(".")[0] not in _NOT_THE_USER
+
+
 def user_span() -> Span:
     """The innermost line on the call stack that the user wrote."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        module = str(frame.f_globals.get("__name__", ""))
-        if module.partition(".")[0] not in _NOT_THE_USER:
-            return Span(frame.f_code.co_filename, frame.f_lineno)
+        if is_users(frame):
+            file = frame.f_code.co_filename
+            return Span(file, frame.f_lineno, cells.number_of(file))
         frame = frame.f_back
     return Span("<unknown>", 0)
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import nodes, planned
 from .dtypes import DType, as_dtype
 from .errors import LanguageTypeError
+from .frames import bounded
 from .nodes import Const, Node, Op, Read
 from .printer import expr_text, html_text
 from .suggest import Suggesting
@@ -21,6 +22,7 @@ ExprLike = object
 _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
 
 
+@bounded
 class Expr(Suggesting):
     """A value computed at each point. Immutable; combine with operators and `ps` functions."""
 

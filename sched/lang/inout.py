@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .errors import LanguageError, LanguageTypeError
+from .frames import bounded
 from .tensors import Func, Input, ShapeLike, Tensor
 
 if TYPE_CHECKING:
     from .define import History
 
 
+@bounded
 class InOut(Func):
     """An array that each call passes and that the program updates in place.
 

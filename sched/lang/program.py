@@ -15,6 +15,7 @@ from .definitions import Definition, Recorded
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
+from .frames import bounded
 from .groups import check_recurrence, demand_order, follows_itself
 from .inout import Final, InOut
 from .nodes import Node, Read, postorder
@@ -101,6 +102,7 @@ def require(condition: ExprLike, message: str, *funcs: Func) -> None:
     _recent.pending.append((requirement, last))
 
 
+@bounded
 class Program:
     """Outputs and all that they need, in order. Making one completes every Func in it.
 

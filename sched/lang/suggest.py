@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
+from .frames import cut
+
 
 def close(name: str, names: Iterable[str]) -> str | None:
     """The name among others that one may have been a misspelling of, whatever its case."""
@@ -59,4 +61,8 @@ class Suggesting:
         def __getattr__(self, name: str) -> NoReturn:
             if name[:1] == "_":  # Python, NumPy and Jupyter ask for such
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            raise missing(self._called(), name, public(self), self._others())
+            try:
+                raise missing(self._called(), name, public(self), self._others())
+            except AttributeError as error:
+                cut(error)
+                raise

@@ -14,6 +14,7 @@ from .dtypes import DType, as_dtype
 from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
+from .frames import bounded
 from .nodes import Node
 
 #: Keywords of a call; an argument of that name could never be passed.
@@ -38,6 +39,7 @@ def check_name(name: object, what: str) -> str:
     return name
 
 
+@bounded
 class Symbol(Expr):
     """An Expr with a name."""
 
@@ -48,6 +50,7 @@ class Symbol(Expr):
         return self.node.name  # type: ignore[attr-defined,no-any-return]
 
 
+@bounded
 class Size(Symbol):
     """A symbolic extent, an integer >= 0, equal to every other size of its name.
 
@@ -60,6 +63,7 @@ class Size(Symbol):
         super().__init__(nodes.Size(check_name(name, "size"), default))
 
 
+@bounded
 class Var(Symbol):
     """An index over which a definition holds at every point; equal by name.
 
@@ -72,6 +76,7 @@ class Var(Symbol):
         super().__init__(nodes.Var(check_name(name, "Var")))
 
 
+@bounded
 class RVar(Symbol):
     """An index that runs in order over `lo <= r < hi` in an update; equal by name and bounds.
 
@@ -233,6 +238,7 @@ class ParamInfo:
         return self
 
 
+@bounded
 class Param(Symbol):
     """A scalar given at each call, by keyword.
 

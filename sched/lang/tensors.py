@@ -11,8 +11,9 @@ import numpy as np
 from . import nodes
 from .dtypes import DType, as_dtype
 from .elaborate import typed_size
-from .errors import LanguageError, LanguageTypeError, Span, user_span
+from .errors import LanguageError, LanguageTypeError, PolyschedError, Span, user_span
 from .expr import Expr, ExprLike, as_node
+from .frames import bounded, cut
 from .nodes import Node, Read
 from .printer import expr_text, html_text
 from .suggest import Suggesting
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 ShapeLike = tuple[ExprLike, ...] | list[ExprLike] | ExprLike
 
 
+@bounded
 class ExprTuple(tuple[Expr, ...]):
     """The values of a Func with a tuple dtype at one point; unpack it or index it."""
 
@@ -40,6 +42,7 @@ def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
     return refuse
 
 
+@bounded
 class Tensor(Suggesting):
     """Base of everything that is read at an index. An identity, not a value."""
 
@@ -209,6 +212,7 @@ class Tensor(Suggesting):
     def __delitem__(self, index: object) -> NoReturn:
         raise LanguageTypeError(f"an element of {self.name} cannot be deleted")
 
+    @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise LanguageTypeError(
             f"{self.kind} {self.name} cannot be called",
@@ -292,14 +296,14 @@ for _name, _symbol in {
     "pow": "**", "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
 }.items():  # fmt: skip
     for _prefix in ("", "r", "i"):
-        setattr(Tensor, f"__{_prefix}{_name}__", _whole_array(_symbol))
-        setattr(ExprTuple, f"__{_prefix}{_name}__", _whole_tuple(_symbol))
+        setattr(Tensor, f"__{_prefix}{_name}__", bounded(_whole_array(_symbol)))
+        setattr(ExprTuple, f"__{_prefix}{_name}__", bounded(_whole_tuple(_symbol)))
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
-    setattr(Tensor, f"__{_name}__", _whole_array(_symbol))
-    setattr(ExprTuple, f"__{_name}__", _whole_tuple(_symbol))
+    setattr(Tensor, f"__{_name}__", bounded(_whole_array(_symbol)))
+    setattr(ExprTuple, f"__{_name}__", bounded(_whole_tuple(_symbol)))
 for _name, _symbol in {"neg": "-", "pos": "+", "invert": "~", "abs": "abs"}.items():
-    setattr(Tensor, f"__{_name}__", _whole_array(_symbol, unary=True))
-    setattr(ExprTuple, f"__{_name}__", _whole_tuple(_symbol))
+    setattr(Tensor, f"__{_name}__", bounded(_whole_array(_symbol, unary=True)))
+    setattr(ExprTuple, f"__{_name}__", bounded(_whole_tuple(_symbol)))
 
 
 def implicit_vars(count: int) -> tuple[Expr, ...]:
@@ -307,6 +311,7 @@ def implicit_vars(count: int) -> tuple[Expr, ...]:
     return tuple(Expr(nodes.Var(f"_{k}")) for k in range(count, 0, -1))
 
 
+@bounded
 class Input(Tensor):
     """An array that each call passes.
 
@@ -364,6 +369,7 @@ class Input(Tensor):
         return typed_size(root, self.span)
 
 
+@bounded
 class Const(Tensor):
     """A table that is part of the program.
 
@@ -394,6 +400,7 @@ class Const(Tensor):
         self.data = data
 
 
+@bounded
 class Func(Tensor):
     """A tensor that is computed: a pure definition, then updates in the order written.
 
@@ -476,12 +483,16 @@ class Func(Tensor):
         self.history.complete(by)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(a, Expr) for a in args):
-            raise LanguageTypeError(
-                f"{self.name}(...) calls the compiled program on arrays",
-                hint=f"to read an element write {self.name}[{', '.join(map(repr, args))}]",
-            )
-        return Func._call(self, *args, **kwargs)
+        try:
+            if any(isinstance(a, Expr) for a in args):
+                raise LanguageTypeError(
+                    f"{self.name}(...) calls the compiled program on arrays",
+                    hint=f"to read an element write {self.name}[{', '.join(map(repr, args))}]",
+                )
+            return Func._call(self, *args, **kwargs)
+        except PolyschedError as error:
+            cut(error)
+            raise
 
     def _others(self) -> dict[str, str]:
         return {"realize": f"call it with arrays: {self.name}(A=a)"} | Func._scheduled(self)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NoReturn, TypeVar
 
 from ..cached import cached_property
 from ..lang.admission import SIZE_LIMIT
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
+from ..lang.frames import Bounded, bounded
 from ..lang.inout import InOut
 from ..lang.nodes import Node
 from ..lang.printer import html_text
@@ -46,6 +47,7 @@ T = TypeVar("T")
 Outputs = Func | Sequence[Func]
 
 
+@bounded
 class Schedule(Suggesting):
     """How a program is run: at first as written, each Func at root, in the order of the program,
     inlined only where it is one equation that each consumer reads at one point; what takes a
@@ -262,9 +264,12 @@ class Schedule(Suggesting):
         """What the schedule does, what it keeps and asks, and what may be missed in it."""
         return explain(self)
 
-    @contextmanager
-    def batch(self) -> Iterator[Schedule]:
+    def batch(self) -> AbstractContextManager[Schedule]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
+        return Bounded(self._in_batch())
+
+    @contextmanager
+    def _in_batch(self) -> Iterator[Schedule]:
         variants = self.variants
         try:
             with self._builder.batch():
@@ -273,12 +278,15 @@ class Schedule(Suggesting):
             self.variants = variants
             raise
 
-    @contextmanager
-    def trust(self, reason: str) -> Iterator[Schedule]:
+    def trust(self, reason: str) -> AbstractContextManager[Schedule]:
         """Directives inside are not proven. Printed with the schedule; for what you know and the
         compiler cannot."""
         if not isinstance(reason, str) or not reason:
             raise LanguageTypeError("trust takes a reason: with s.trust('...'):")
+        return Bounded(self._trusting(reason))
+
+    @contextmanager
+    def _trusting(self, reason: str) -> Iterator[Schedule]:
         with self._builder.trust(reason):
             yield self
 
@@ -434,5 +442,6 @@ class Schedule(Suggesting):
     def __hash__(self) -> NoReturn:
         raise TypeError("a Schedule can change and has no hash")
 
+    @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise TypeError("compile a schedule, then call the kernel: s.compile()(...)")
+        raise LanguageTypeError("compile a schedule, then call the kernel: s.compile()(...)")

@@ -194,7 +194,11 @@ def _encoded_steps(s: Schedule, steps: Sequence[_Step] | Iterator[_Step]) -> lis
 
 def read_json(text: str) -> Written:
     """What `to_json` wrote."""
-    match json.loads(text):
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise LanguageError(f"this is no JSON: {error}", hint="s.to_json() writes it") from None
+    match data:
         case {"default": bool(default), "inputs": inputs, "steps": list(steps)}:
             return Written(default, inputs, steps)
     raise LanguageError("this is no schedule that to_json wrote")

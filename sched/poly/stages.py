@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..lang.errors import ScheduleError
+from ..lang.frames import bounded
 from .finding import existing
 from .handles.base import Loop, LoopHandle, name_of
 from .handles.bodies import BodyDirectives
@@ -18,6 +19,7 @@ from .handles.placing import PlacingDirectives
 from .handles.storage import StorageDirectives
 
 
+@bounded
 class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDirectives):
     """A stage of a Schedule. Its methods are the directives.
 

@@ -15,6 +15,7 @@ from ..codegen.report import doubts
 from ..interp import interpret
 from ..lang.dtypes import Array
 from ..lang.errors import CallError
+from ..lang.frames import bounded
 from ..lang.tensors import Func
 from ..poly.schedule import Schedule
 from .arguments import random_arguments
@@ -31,6 +32,7 @@ class Mismatch(AssertionError):
         super().__init__(f"{way}: {text}")
 
 
+@bounded
 def check(
     what: Schedule | Func | Sequence[Func],
     /,

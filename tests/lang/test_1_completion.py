@@ -151,23 +151,33 @@ def test_1_6_a_dtype_that_only_literals_suggest_is_not_read():
 
 
 # notebooks ------------------------------------------------------------------------------------
+class Notebook:
+    """Runs source as IPython's kernels run cells: a cell is a file, named by its text."""
+
+    def __init__(self):
+        self.numbers = {}
+        self.count = 0
+        self.message = {}
+        self.compile = types.SimpleNamespace(_filename_map=self.numbers)
+        self.namespace = {"__name__": "__main__", "ps": ps, "n": n, "i": i}
+
+    def get_parent(self):
+        return self.message
+
+    def __call__(self, source, id=None):
+        self.count += 1
+        self.message = {"header": {"msg_id": str(self.count)}, "metadata": {"cellId": id}}
+        file = f"/tmp/ipykernel_1/{hash(source)}.py"
+        self.numbers[file] = self.count
+        exec(compile(source, file, "exec"), self.namespace)
+
+
 @pytest.fixture
 def notebook(monkeypatch):
-    """Runs source as IPython runs cells: each is a file of its own, with a number."""
-    files = {}
-    shell = types.SimpleNamespace(compile=types.SimpleNamespace(_filename_map=files))
-    module = types.ModuleType("IPython")
+    module, shell = types.ModuleType("IPython"), Notebook()
     module.get_ipython = lambda: shell
     monkeypatch.setitem(sys.modules, "IPython", module)
-    namespace = {"__name__": "__main__", "ps": ps, "n": n, "i": i}
-
-    def cell(source):
-        number = len(files) + 1
-        file = f"/tmp/ipykernel_1/{number}.py"
-        files[file] = number
-        exec(compile(source, file, "exec"), namespace)
-
-    return cell
+    return shell
 
 
 def test_1_6_cells_are_named_by_their_number(notebook):
@@ -195,3 +205,87 @@ def test_1_6_requirements_of_a_cell_stay_with_its_program(notebook):
     notebook("f = ps.Func('f', (n,))\nf[i] = i\nps.require(n >= 3, 'three')")
     notebook("f(n=3)")
     notebook("g = ps.Func('g', (n,))\ng[i] = i\nassert g(n=1) == 0")
+
+
+def again(source: str) -> str:
+    """What is said of a cell that is run a second time."""
+    return f"this cell was run before, and what it wrote of f then, at {source}, is there still"
+
+
+@pytest.mark.parametrize("is_used", [False, True])
+def test_1_6_a_cell_that_changes_what_another_one_made_runs_once(notebook, is_used):
+    notebook("f = ps.Func('f', (n,))\nf[i] = i")
+    notebook("\nf[i] += 1")
+    if is_used:
+        notebook("f(n=3)")
+    with pytest.raises(ps.LanguageError) as caught:
+        notebook("\nf[i] += 1")
+    assert again("cell 2, line 2") in caught.value.what
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("run the cell again that makes f (cell 1, line 1)")
+    notebook("assert list(f(n=3)) == [1, 2, 3]")
+
+
+def test_1_6_the_way_out_of_running_a_cell_again(notebook):
+    made, changed = "f = ps.Func('f', (n,))\nf[i] = i", "f[i] += 1"
+    for _ in range(3):
+        notebook(made)
+        notebook(changed)
+        notebook("assert list(f(n=3)) == [1, 2, 3]")
+
+
+def test_1_6_a_pure_definition_is_not_written_again_either(notebook):
+    notebook("f = ps.Func('f', (n,))")
+    notebook("f[i] = i")
+    with pytest.raises(ps.LanguageError) as caught:
+        notebook("f[i] = i")
+    assert again("cell 2, line 1") in caught.value.what
+
+
+def test_1_6_one_execution_changes_a_func_as_often_as_it_likes(notebook):
+    """By loops, and by functions of this cell, of other cells, and of libraries."""
+    library = types.ModuleType("library")
+    exec("def twice(f, i):\n    f[i] += 1\n    f[i] += 1", library.__dict__)
+    notebook("def once(f):\n    f[i] += 1\nf = ps.Func('f', (n,))\nf[i] = 0")
+    notebook.namespace["library"] = library
+    notebook("for _ in range(3):\n    f[i] += 1\nonce(f)\nonce(f)\nlibrary.twice(f, i)")
+    notebook("once(f), library.twice(f, i)")
+    notebook("assert list(f(n=2)) == [10, 10]")
+
+
+def test_1_6_a_function_that_a_cell_calls_again_belongs_to_that_cell(notebook):
+    notebook("def once(f):\n    f[i] += 1\nf = ps.Func('f', (n,))\nf[i] = 0")
+    notebook("once(f)")
+    with pytest.raises(ps.LanguageError) as caught:
+        notebook("once(f)")
+    assert again("cell 1, line 2") in caught.value.what
+
+
+def test_1_6_a_cell_that_was_undone_may_be_run_again(notebook):
+    notebook("f = ps.Func('f', (n,))\nf[i] = 0")
+    block = "with ps.sequential('t', 0, 2):\n    f[i] += 1\n    if fails:\n        raise OSError"
+    notebook.namespace["fails"] = True
+    with pytest.raises(OSError):  # noqa: PT011
+        notebook(block)
+    notebook.namespace["fails"] = False
+    notebook(block)
+    notebook("assert list(f(n=1)) == [2]")
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_1_6_front_ends_say_which_cell_is_which(notebook, edited):
+    """Then an edited cell is the same one, and a cell of the same text is another one."""
+    notebook("f = ps.Func('f', (n,))\nf[i] = 0", id="a")
+    notebook("f[i] += 1", id="b")
+    notebook("f[i] += 1", id="c")
+    with pytest.raises(ps.LanguageError) as caught:
+        notebook("f[i] += 2" if edited else "f[i] += 1", id="b")
+    assert again("cell 2, line 1") in caught.value.what
+
+
+def test_1_6_scripts_write_the_same_line_as_often_as_they_like():
+    names = {"__name__": "__main__", "ps": ps, "n": n, "i": i}
+    exec("f = ps.Func('f', (n,))\nf[i] = 0", names)
+    for _ in range(3):
+        exec(compile("f[i] += 1", "script.py", "exec"), names)
+    exec("assert list(f(n=1)) == [3]", names)

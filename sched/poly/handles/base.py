@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ...lang.errors import LanguageTypeError, ScheduleError
 from ...lang.expr import Expr
+from ...lang.frames import bounded
 from ...lang.inout import InOut
 from ...lang.nodes import RVar, Var, postorder
 from ...lang.suggest import Suggesting, public
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..stages import StageHandle
 
 
+@bounded
 @dataclass(frozen=True)
 class LoopHandle(Suggesting):
     """A loop of a stage, by name."""
@@ -73,6 +75,7 @@ class LoopHandle(Suggesting):
 Loop = LoopHandle | Expr | str
 
 
+@bounded
 class Handle(Suggesting):
     """A stage, by name."""
 

@@ -8,11 +8,13 @@ from ...lang.dtypes import bool_
 from ...lang.elaborate import infer_condition
 from ...lang.errors import LanguageTypeError, user_span
 from ...lang.expr import as_node
+from ...lang.frames import bounded
 from ...lang.nodes import Node, RVar, Var, postorder, substitute
 from ...lang.records import Plain
 from .base import Handle, Loop, name_of
 
 
+@bounded
 class BodyDirectives(Handle):
     """fission, compute_with, partition, peel, ..."""
 

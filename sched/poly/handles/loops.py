@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ...lang.errors import LanguageTypeError, ScheduleError, user_span
+from ...lang.frames import bounded
 from ..directives.loops import MOST_COPIES
 from ..directives.mapping import mapped
 from ..directives.tails import TAILS
@@ -16,6 +17,7 @@ _MOST = {"vectorize": MOST_COPIES["vector"], "unroll": MOST_COPIES["unrolled"]}
 """How large the factors of directives are that lay iterations out one by one."""
 
 
+@bounded
 class LoopDirectives(Handle):
     """split, reorder, vectorize, skew, ..."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+from ...lang.frames import bounded
 from ...lang.tensors import Func, Tensor
 from .base import Handle, Loop, loop_of, name_of
 
 
+@bounded
 class PlacingDirectives(Handle):
     """compute_at, store_at, stage, rfactor, ..."""
 

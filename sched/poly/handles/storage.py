@@ -6,10 +6,12 @@ from typing import Any, Self
 
 from ...lang.errors import ScheduleError
 from ...lang.expr import as_node
+from ...lang.frames import bounded
 from ...lang.tensors import Tensor
 from .base import Handle, Loop, name_of
 
 
+@bounded
 class StorageDirectives(Handle):
     """fold_storage, store_in, prefetch, atomic, ..."""
 

@@ -1,0 +1,76 @@
+"""Cells of notebooks: their numbers, and which execution of which cell is under way.
+
+Only IPython knows of cells. Where it is not loaded, nothing here finds any.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One execution of a statement of a cell.
+
+    IPython compiles a cell anew each time, statement by statement: another code object that is
+    equal is the same line, run again.
+
+    Attributes:
+        cell: what the front end calls the cell, if it does.
+        message: what it calls this execution.
+    """
+
+    code: CodeType
+    cell: str | None
+    message: str | None
+
+    def is_again(self, before: Run) -> bool:
+        """Whether it is another execution of the same cell."""
+        if self.cell is not None and before.cell is not None:  # it may have been edited
+            return self.cell == before.cell and self.message != before.message
+        return self.code is not before.code and self.code == before.code
+
+
+def number_of(file: str) -> int | None:
+    """The execution count of the cell that was compiled under the name `file`."""
+    return _numbers(_shell()).get(file)
+
+
+def current_run() -> Run | None:
+    """The execution of a cell that is under way, if the code of one is on the call stack.
+
+    Whatever the cell calls belongs to it: its own functions, those of other cells, libraries.
+    """
+    shell = _shell()
+    frame = None if shell is None else _outermost(_numbers(shell), sys._getframe(1))
+    if frame is None:
+        return None
+    asked: Any = getattr(shell, "get_parent", dict)()  # what the front end has sent
+    message = asked if isinstance(asked, dict) else {}
+    cell = message.get("metadata", {}).get("cellId")
+    return Run(frame.f_code, cell, message.get("header", {}).get("msg_id"))
+
+
+def _shell() -> Any:
+    """The running shell of IPython, if there is one."""
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()
+
+
+def _numbers(shell: Any) -> dict[str, int]:
+    """The execution counts of cells by the names of their code."""
+    found = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    return found if isinstance(found, dict) else {}
+
+
+def _outermost(numbers: dict[str, int], frame: FrameType | None) -> FrameType | None:
+    """The frame that runs a statement of a cell, outside of all functions that it has called."""
+    found = None
+    while frame is not None:
+        if frame.f_code.co_filename in numbers and frame.f_locals is frame.f_globals:
+            found = frame
+        frame = frame.f_back
+    return found

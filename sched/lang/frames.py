@@ -1,0 +1,129 @@
+"""The boundary to the user: the traceback of a refusal has the user's frames, and none of ours.
+
+A refusal says where it was asked for and why it is refused; through how many functions of this
+package it came there is of no use to who wrote the program. Faults of this package keep all frames,
+and so does everything where the environment variable POLYSCHED_FULL_TRACEBACK is set.
+
+Source: JAX drops its frames in the same way, at the functions that users call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import wraps
+from types import FunctionType, TracebackType
+from typing import Any, TypeVar, cast
+
+from .errors import InternalError, PolyschedError, is_users
+
+FULL = "POLYSCHED_FULL_TRACEBACK"
+
+T = TypeVar("T")
+
+
+def cut(error: Exception) -> None:
+    """Drops the frames of this package from a refusal, and from what led to it.
+
+    To be followed by a bare `raise`, which adds no frame.
+    """
+    if isinstance(error, InternalError) or os.environ.get(FULL, "0") != "0":
+        return
+    error.__traceback__ = _of_the_user(error.__traceback__)
+    is_alone = error.__suppress_context__
+    error.__cause__ = _from_outside(error.__cause__)
+    error.__context__ = _from_outside(error.__context__)
+    error.__suppress_context__ = is_alone  # which is set by setting a cause
+
+
+def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
+    """The frames of a traceback that are the user's: where a function of theirs was called, too."""
+    frames = []
+    while trace is not None:
+        if is_users(trace.tb_frame):
+            frames.append(trace)
+        trace = trace.tb_next
+    kept: TracebackType | None = None
+    for t in reversed(frames):
+        kept = TracebackType(kept, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    return kept
+
+
+def _from_outside(error: BaseException | None) -> BaseException | None:
+    """What the user was handling when they called us; nothing of what we handled ourselves."""
+    trace = None if error is None else error.__traceback__
+    return error if trace is not None and is_users(trace.tb_frame) else None
+
+
+def bounded(public: T) -> T:
+    """A function that users call, or a class with the methods that they call, at the boundary.
+
+    Calls of Funcs and kernels see to it themselves, to lose no time.
+    """
+    if isinstance(public, type):
+        for name, value in list(vars(public).items()):
+            made = _attribute(value) if _is_called(name) else value
+            if made is not value:
+                setattr(public, name, made)
+        return public
+    return cast(T, _function(cast(Any, public)))
+
+
+def _is_called(name: str) -> bool:
+    if name[:2] == "__":
+        return name not in _OTHERS
+    return name[0] != "_"
+
+
+_OTHERS = frozenset(
+    {
+        *("__call__", "__new__", "__getattr__", "__dir__", "__hash__", "__repr__", "__del__"),
+        *("__copy__", "__deepcopy__", "__reduce__", "__class_getitem__", "__init_subclass__"),
+    }
+)
+"""Methods that refuse nothing, or see to it themselves."""
+
+
+def _attribute(value: Any) -> Any:
+    match value:
+        case FunctionType():
+            return _function(value)
+        case classmethod() | staticmethod():
+            return type(value)(_function(value.__func__))
+        case property() if value.fget is not None:
+            return property(_function(value.fget), value.fset, value.fdel, value.__doc__)
+    return value
+
+
+def _function(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except PolyschedError as error:
+            cut(error)
+            raise
+
+    return called
+
+
+class Bounded(AbstractContextManager[T]):
+    """A context manager at the boundary: what it raises at its end has no frames of ours."""
+
+    def __init__(self, inner: AbstractContextManager[T]) -> None:
+        self._inner = inner
+
+    def __enter__(self) -> T:
+        try:
+            return self._inner.__enter__()
+        except PolyschedError as error:
+            cut(error)
+            raise
+
+    def __exit__(self, *raised: Any) -> bool | None:
+        try:
+            return self._inner.__exit__(*raised)
+        except PolyschedError as error:
+            cut(error)
+            raise
