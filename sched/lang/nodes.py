@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from ..forks import reentrant
-from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, bool_, concrete, int64
+from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 
 if TYPE_CHECKING:
     from .blocks import Sequential
@@ -57,7 +57,10 @@ class Node(metaclass=_HashConsed):
 
     @staticmethod
     def key(*fields: Any) -> tuple[Any, ...]:
-        return fields
+        """What tells a node from others of its class. Numbers stand for nodes, tensors and the
+        like, which are equal by identity, and which the node keeps alive: if the table did, too,
+        a Func whose definitions read it would never go."""
+        return tuple([_identity(x) for x in fields])
 
     @property
     def args(self) -> tuple[Node, ...]:
@@ -69,6 +72,15 @@ class Node(metaclass=_HashConsed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, f) for f in self.__dataclass_fields__)  # type: ignore[attr-defined]
+
+
+_BY_VALUE = frozenset({str, int, bool, float, DType, Weak, type(None)})
+
+
+def _identity(field: Any) -> Any:
+    if type(field) is tuple:
+        return tuple(map(id, field))
+    return field if type(field) in _BY_VALUE else id(field)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,6 +177,11 @@ class Op(Node):
     operands: tuple[Node, ...]
     type: Type | None
 
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        op, operands, t = fields
+        return (op, t, *map(id, operands))
+
     @property
     def args(self) -> tuple[Node, ...]:
         return self.operands
@@ -181,6 +198,11 @@ class Read(Node):
     index: tuple[Node, ...]
     component: int
     type: Type | None
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        tensor, index, component, t = fields
+        return (id(tensor), component, t, *map(id, index))
 
     @property
     def args(self) -> tuple[Node, ...]:

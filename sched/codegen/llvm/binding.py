@@ -138,12 +138,24 @@ def optimised(text: str, machine: Machine) -> str:
         return str(module)
 
 
-@functools.cache
-def _jit() -> Any:
-    """The linker of this process. It is given object code only, so any machine type will do."""
-    machine = target_machine(Machine(process_triple(), host_cpu(), ""))
-    on_windows = sys.platform == "win32"  # where llvmlite has no JITLink
-    return llvm.create_lljit_compiler(machine, use_jit_link=not on_windows, suppress_errors=True)
+EACH = 32
+"""How many libraries a linker links. One takes 120 KiB and half a millisecond to make; of each
+library 8 KiB stay with it, which go when it goes, and that is when its last library does."""
+
+
+def _linker(serial: int) -> Any:
+    """A linker for a library. It is given object code only, so any machine type will do."""
+    global _latest
+    number, jit = _latest
+    if serial // EACH > number:  # two threads may make one at once, without harm
+        machine = target_machine(Machine(process_triple(), host_cpu(), ""))
+        on_windows = sys.platform == "win32"  # where llvmlite has no JITLink
+        jit = llvm.create_lljit_compiler(machine, use_jit_link=not on_windows, suppress_errors=True)
+        _latest = serial // EACH, jit
+    return jit
+
+
+_latest: tuple[int, Any] = (-1, None)
 
 
 @dataclass(slots=True)
@@ -163,8 +175,8 @@ class Library:
 
 def link(object_code: bytes, imports: dict[str, int]) -> Library:
     """Brings object code into this process; it sees no symbols but `imports`."""
-    jit = _jit()
-    name = f"polysched.{next(_serial)}"  # the name of a library is never free again
+    serial = next(_serial)
+    jit, name = _linker(serial), f"polysched.{serial}"  # its name is never free again
     builder = llvm.JITLibraryBuilder().add_object_img(object_code)
     for symbol, address in imports.items():
         builder.import_symbol(symbol, address)
