@@ -99,7 +99,8 @@ class Pool:
                 raise CallValueError(
                     f"the intermediate results take {size} bytes, which do not fit into memory: "
                     f"{error}",
-                    hint="ask for smaller sizes",
+                    hint="ask for smaller sizes, or store less: align_storage and fold_storage say "
+                    "how much, and tiles do",
                 ) from None
         return block
 

@@ -21,7 +21,7 @@ from .calls import Call
 from .evaluate import compile_nodes
 from .ir import Buffer, scalar_dtype
 from .lower import Lowered
-from .parallel import bytes_of, private, threaded
+from .parallel import private, threaded
 from .storage import stride
 from .threads import get_num_threads
 
@@ -47,7 +47,7 @@ class Variant:
         self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
         self.spans = arena.lifetimes(module)
         scratch = [span.buffer for span in self.spans]
-        self.bytes = compile_nodes([bytes_of(b) for b in scratch])
+        self.pitches = [(b.dtype.itemsize, compile_nodes(b.pitches)) for b in scratch]
         own = private(module)
         #: Which scratch buffers each thread has a copy of.
         self.private = [b in own for b in scratch]
@@ -147,9 +147,11 @@ class Variant:
 
     def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""
+        # Python's integers: where the product does not fit in 64 bits there is no such memory.
+        bytes = [n * math.prod(max(k, 0) for k in pitches(values)) for n, pitches in self.pitches]
         sizes = tuple(
-            arena.aligned(max(size, 0)) * threads if private else max(size, 0)
-            for size, private in zip(self.bytes(values), self.private, strict=True)
+            arena.aligned(size) * threads if private else size
+            for size, private in zip(bytes, self.private, strict=True)
         )
         found = self.plans.get(sizes)
         if found is None:

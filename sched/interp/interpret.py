@@ -71,7 +71,13 @@ def interpret(
         program, out = partial.program, partial.renamed(out)
         kwargs = {**kwargs, **partial.sizes(region, shape)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
-    results = Run(program, binding, checks).results()
+    try:
+        results = Run(program, binding, checks).results()
+    except MemoryError:
+        raise CallValueError(
+            "the interpreter visits every element, and so many do not fit into memory",
+            hint="ask for smaller sizes",
+        ) from None
     return results if several or len(results) > 1 else results[0]
 
 

@@ -205,7 +205,8 @@ def _value(
     t = (float64 if node.type is None else concrete(node.type)).numpy.type
     match node:
         case Const(value=value):
-            return t(value)
+            # The end of a range of int64 may be one more than that holds.
+            return np.uint64(value) if t is np.int64 and value > int64.max else t(value)
         case Size(name=name):
             return np.int64(sizes[name])
         case Param(name=name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.nodes import Node
 from ..around import as_beside
 from ..directives import bodies, placing
-from ..edits import At, loops_around, place_of, stages
+from ..edits import At, loops_around, stages
 from ..looptree import Produce, leaves, loops_of, produced, producer
 from .base import BaseEditor
 
@@ -24,7 +24,7 @@ class BodyEditor(BaseEditor):
         at = self.at(loop, other)
         if any(s.name == self.stage for s in stages(at.loop)):
             raise self._malformed(f"{self.stage} is inside of the loop {loop} of {other} already")
-        place_of(self.tree, self.stage)
+        self._own()
         mine, others = (self._produced_by(name) for name in (self.stage, other))
         if (mine is None) != (others is None) or (
             mine and others and not self._beside(mine, others)
