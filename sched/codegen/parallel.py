@@ -86,15 +86,18 @@ def local(stmt: Stmt) -> tuple[Buffer, ...]:
     return tuple(dict.fromkeys(b for x in allocs for b in x.buffers))
 
 
-def pitch_of(buffer: Buffer) -> Node:
-    """The distance of two threads' copies, in bytes: no two share a cache line.
-
-    It may wrap, but not where there is memory for the copies.
-    """
+def bytes_of(buffer: Buffer) -> Node:
+    """The size of a buffer; an extent below zero is an empty region. It may wrap, but not where
+    there is so much memory."""
     total: Node = integer(buffer.dtype.itemsize)
     for extent in buffer.pitches:
         total = ix.mul(total, ix.maximum((extent, ix.ZERO)))
-    lines = ix.floordiv(ix.add(total, integer(ALIGNMENT - 1)), ALIGNMENT)
+    return total
+
+
+def pitch_of(buffer: Buffer) -> Node:
+    """The distance of two threads' copies, in bytes: no two share a cache line."""
+    lines = ix.floordiv(ix.add(bytes_of(buffer), integer(ALIGNMENT - 1)), ALIGNMENT)
     return ix.mul(lines, integer(ALIGNMENT))
 
 

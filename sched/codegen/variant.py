@@ -145,13 +145,18 @@ class Variant:
         bytes = scratch[id(buffer)][: math.prod(shape) * buffer.dtype.itemsize]
         return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
 
+    def bytes(self, values: Mapping[str, Any]) -> tuple[int, ...]:
+        """How large each scratch buffer is. Python's integers do not wrap: a product that 64 bits
+        do not hold is more than there is memory."""
+        return tuple(
+            size * math.prod(max(n, 0) for n in pitches(values)) for size, pitches in self.pitches
+        )
+
     def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""
-        # Python's integers: where the product does not fit in 64 bits there is no such memory.
-        bytes = [n * math.prod(max(k, 0) for k in pitches(values)) for n, pitches in self.pitches]
         sizes = tuple(
             arena.aligned(size) * threads if private else size
-            for size, private in zip(bytes, self.private, strict=True)
+            for size, private in zip(self.bytes(values), self.private, strict=True)
         )
         found = self.plans.get(sizes)
         if found is None:

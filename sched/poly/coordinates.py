@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..lang import index as ix
 from ..lang.errors import ScheduleError
-from ..lang.nodes import Node, RVar, Var
+from ..lang.nodes import Node, Op, RVar, Var, postorder
 from .affine import affine_values
 from .intervals import reach
 from .isl import Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims
@@ -50,9 +50,20 @@ FARTHEST = 1 << 61
 
 
 def is_too_far(coordinate: Node) -> bool:
-    """Whether a loop that counts so may leave 64 bits, or come near to it, at some sizes."""
+    """Whether a loop that counts so may leave 64 bits, or come near to it, at some sizes; or what
+    one of its iterations stands for."""
     ends = reach(coordinate)
-    return ends is None or max(map(abs, ends)) > FARTHEST
+    return ends is None or max(map(abs, ends)) > FARTHEST or _divisor(coordinate) > FARTHEST
+
+
+def _divisor(coordinate: Node) -> int:
+    """How much all quotients on the way to a coordinate are divided by: a block of blocks."""
+    found: dict[Node, int] = {}
+    for node in postorder(coordinate):
+        found[node] = max((found[x] for x in node.args), default=1)
+        if isinstance(node, Op) and node.op == "floordiv":
+            found[node] *= abs(ix.constant(node.operands[1]) or 1)
+    return found[coordinate]
 
 
 def coordinate_map(frame: Frame, coordinates: Sequence[Node]) -> Map:

@@ -50,6 +50,7 @@ from .looptree import (
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .statements import Statement
 from .strays import without_strays
+from .wraps import check_fits
 
 _SET = isl.dim_type.set
 OPERATIONS = 500_000
@@ -66,7 +67,10 @@ def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan
     tree = without_strays(tree, context)
     stored = Counter(_stored_below(tree))
     parts = frozenset(f for f, count in stored.items() if count > 1)
-    return tuple(_Scanner(nest, parameters, context, parts).result for nest in roots(tree, parts))
+    found = [_Scanner(nest, parameters, context, parts).result for nest in roots(tree, parts)]
+    for nest in found:
+        check_fits(nest)
+    return tuple(found)
 
 
 def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:

@@ -748,7 +748,7 @@ def test_3_6_bounds_that_are_not_affine() -> None:
     A = vector()
     with ps.sequential("t", 0, n * m):  # here
         A[0] += 1
-    with refused("the bounds of sequential('t', 0, n * m) are not affine", hint="ps.size",
+    with refused("the bound n * m of sequential('t', 0, n * m) is not affine", hint="ps.size",
                  marked=True):  # fmt: skip
         ps.Schedule(A)
 

@@ -131,3 +131,23 @@ def test_refuses_to_compile_for_sizes_that_no_call_has(size: int) -> None:
     s = ps.Schedule(plane())
     with refused(s, f"n={size}: a size is below 2"):
         s.compile(n=size)
+
+
+def test_refuses_blocks_of_blocks_beyond_64_bits() -> None:
+    """The first element of a block was a product that wrapped: wrong elements, out of bounds."""
+    s = ps.Schedule(plane())
+    s["f"].split(j, 2**40)
+    s["f"].split("jo", 2**20)
+    same(s)
+    with refused(s, "the loop jooo of f would count to", "may not fit in 64 bits"):
+        s["f"].split("joo", 4)
+
+
+def test_refuses_what_loops_would_compute_with() -> None:
+    """Each coordinate fits; the index that both tell is a sum of products that may not."""
+    s = ps.Schedule(plane())
+    s["f"].transform((i, j), lambda i, j: (i + 2**12 * j, j + 2**12 * i))
+    for look in (str, ps.Schedule.compile):
+        with pytest.raises(ps.ScheduleError, match="which may not fit in 64 bits") as found:
+            look(s)
+        assert found.value.status == "unproved"
