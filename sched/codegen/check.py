@@ -16,14 +16,19 @@ be computed on more than is needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from ..cached import cached_property
 from ..interp.evaluate import Symbols
 from ..interp.flow import flow
-from ..lang.binding import bind
+from ..lang.binding import Binding, bind
 from ..lang.errors import LanguageError
 from ..poly.schedule import Schedule
-from .execute import Machine
+from . import judge as judging
+from .execute import Machine, Path, Touch, Write
+from .ir import Module
 from .judge import Judge, free_serials
 from .kernel import SizeChecks
 from .report import FaultError, Report, TrustError
@@ -48,25 +53,62 @@ def examine(
     schedule: Schedule, /, *args: Any, shape: Any = None, out: Any = None, **kwargs: Any
 ) -> Report:
     """`check`, which reports what is wrong."""
-    for d in schedule.program.definitions:
-        if d.opaque is not None:
-            raise LanguageError(
-                f"{d.func.name} is an extern stage, which cannot be checked instance by instance",
-                where=d.span,
-            )
-    program = schedule.program
-    binding = bind(program, args, kwargs, shape=shape, out=out)
-    for array in program.inouts:  # interpreting updates them
-        binding.arrays[array.initial] = binding.arrays[array.initial].copy()
-        binding.out[array] = (binding.out[array][0].copy(),)
-    start = {program.names[t]: a for t, a in binding.arrays.items()}
-    start |= {program.names[a]: binding.arrays[a.initial] for a in program.inouts}
-    start = {name: a.copy() for name, a in start.items()}
-    # A schedule need only be right at the sizes that its kernel takes.
-    symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
-    meaning = flow(schedule.form.base, binding, free_serials(schedule))
-    judge = Judge(schedule, binding, symbols, meaning)
-    machine = Machine(judge.module, symbols, start, judge)
-    machine.run()
-    judge.finish(machine)
-    return judge.report
+    return Examiner(schedule).report(bind(schedule.program, args, kwargs, shape=shape, out=out))
+
+
+class Examiner:
+    """Runs one schedule at several sizes: its loops are made once."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        for d in schedule.program.definitions:
+            if d.opaque is not None:
+                raise LanguageError(
+                    f"{d.func.name} is an extern stage, which cannot be checked instance by "
+                    "instance",
+                    where=d.span,
+                )
+        self.schedule = schedule
+
+    @cached_property
+    def _module(self) -> Module:
+        return judging.module_of(self.schedule)
+
+    def report(self, binding: Binding, tick: Callable[[int], object] | None = None) -> Report:
+        """What the loops do in a call.
+
+        Args:
+            tick: is told how many instances more have run.
+        """
+        schedule, program = self.schedule, self.schedule.program
+        for array in program.inouts:  # interpreting updates them
+            binding.arrays[array.initial] = binding.arrays[array.initial].copy()
+            binding.out[array] = (binding.out[array][0].copy(),)
+        start = {program.names[t]: a for t, a in binding.arrays.items()}
+        start |= {program.names[a]: binding.arrays[a.initial] for a in program.inouts}
+        start = {name: a.copy() for name, a in start.items()}
+        # A schedule need only be right at the sizes that its kernel takes.
+        symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
+        meaning = flow(schedule.form.base, binding, free_serials(schedule))
+        judge = Judge(schedule, binding, symbols, meaning, self._module)
+        machine = Machine(judge.module, symbols, start, _Counting(judge, tick) if tick else judge)
+        machine.run()
+        judge.finish(machine)
+        return judge.report
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """A judge, with somebody who counts what it sees."""
+
+    judge: Judge
+    tick: Callable[[int], object]
+
+    def joint(self, path: Path, writes: list[Write]) -> None:
+        self.tick(len(writes))
+        self.judge.joint(path, writes)
+
+    def looked(self, path: Path, reads: list[Touch]) -> None:
+        self.judge.looked(path, reads)
+
+    def wrong(self, kind: str, text: str) -> None:
+        self.judge.wrong(kind, text)

@@ -65,12 +65,21 @@ class Judge:
     """Watches a machine. `report` says what it saw."""
 
     def __init__(
-        self, schedule: Schedule, binding: Binding, symbols: Symbols, meaning: Flow
+        self,
+        schedule: Schedule,
+        binding: Binding,
+        symbols: Symbols,
+        meaning: Flow,
+        module: Module | None = None,
     ) -> None:
+        """
+        Args:
+            module: the loops of the schedule, if they have been made.
+        """
         self.program = schedule.program
         self.binding = binding
         self.meaning = meaning
-        self.module = module_of(schedule)
+        self.module = module_of(schedule) if module is None else module
         definitions = [s.definition for s in schedule.model.statements]
         self.stored = {d.origin: d for d in definitions if not d.is_added}
         self.words = Words({d.serial: d for d in self.program.definitions} | self.stored)

@@ -41,26 +41,33 @@ class Breach:
 
 
 class CheckError(PolyschedError, RuntimeError):
-    """A schedule does not do what its program means."""
+    """A schedule does not do what its program means.
 
-    def __init__(self, breaches: Sequence[Breach], before: str, hint: str) -> None:
+    Attributes: `breaches`; `details`, what whoever checks knows besides.
+    """
+
+    def __init__(
+        self, breaches: Sequence[Breach], before: str, hint: str, details: str = ""
+    ) -> None:
         self.breaches = tuple(breaches)
-        PolyschedError.__init__(self, before + "; ".join(map(str, breaches[:5])), hint=hint)
+        self.details = details
+        said = before + "; ".join(map(str, breaches[:5]))
+        PolyschedError.__init__(self, f"{said}\n{details}" if details else said, hint=hint)
 
 
 class FaultError(CheckError, InternalError):
     """Though all of it was proven."""
 
-    def __init__(self, breaches: Sequence[Breach]) -> None:
-        super().__init__(breaches, "", REPORT)
+    def __init__(self, breaches: Sequence[Breach], details: str = "") -> None:
+        super().__init__(breaches, "", REPORT, details)
 
 
 class TrustError(CheckError):
     """Since what was trusted does not hold. `trusted` are the directives, each with its reason."""
 
-    def __init__(self, breaches: Sequence[Breach], trusted: Trusted) -> None:
+    def __init__(self, breaches: Sequence[Breach], trusted: Trusted, details: str = "") -> None:
         self.trusted = trusted
-        super().__init__(breaches, doubts(trusted) + ": ", UNTRUSTED)
+        super().__init__(breaches, doubts(trusted) + ": ", UNTRUSTED, details)
 
 
 UNTRUSTED = "give the directive without trust, to see what is not proven; or mend the data"

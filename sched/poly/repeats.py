@@ -73,6 +73,11 @@ def counted(total: list[Set], distinct: list[Set], context: Set) -> Repeats | No
     return None
 
 
+def instances_at(stages: Iterable[Stage], sizes: Mapping[str, int]) -> int:
+    """How many instances run at some sizes, as far as boxes around them say."""
+    return sum(_box(_at(stage.instances, sizes)) for stage in stages)
+
+
 def _sizes_of(sets: list[Set]) -> list[str]:
     """The sizes and Params on which sets depend."""
     return list(

@@ -18,7 +18,7 @@ _FEATURES = (
     "i8mm", "sve",
 )  # fmt: skip
 
-_EXTRAS = ("viz", "test", "bench", "docs", "lint")
+_EXTRAS = ("viz", "progress", "test", "bench", "docs", "lint")
 
 _VARIABLES = {
     "POLYSCHED_LOG": (

@@ -4,7 +4,19 @@
 by instance and bit by bit. `schedules`, `programs` and `arguments` are strategies for hypothesis.
 """
 
-from .compare import Mismatch, check
+from ..codegen.report import CheckError
+from .calls import SlowCheck
+from .compare import check
+from .native import Difference, Mismatch
 from .strategies import arguments, programs, schedules
 
-__all__ = ["Mismatch", "arguments", "check", "programs", "schedules"]
+__all__ = [
+    "CheckError",
+    "Difference",
+    "Mismatch",
+    "SlowCheck",
+    "arguments",
+    "check",
+    "programs",
+    "schedules",
+]

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ..codegen import build
-from ..codegen.check import check as execute
-from ..codegen.kernel import Kernel
-from ..codegen.report import doubts
-from ..interp import interpret
-from ..lang.dtypes import Array
-from ..lang.errors import CallError
+from ..codegen.check import Examiner
+from ..codegen.report import CheckError, Report
+from ..lang.binding import bind
+from ..lang.errors import CallError, CallValueError
 from ..lang.frames import bounded
 from ..lang.tensors import Func
 from ..poly.schedule import Schedule
-from .arguments import random_arguments
+from . import calls
+from .calls import Arguments, Call
+from .failures import Failure, details, shrunk
+from .native import Difference, Kernels, Mismatch, copied, difference, shuffled
+from .progress import progress
 
-Arguments = dict[str, Any]
-SIZES = (0, 1, 2, 3, 5)
-
-
-class Mismatch(AssertionError):
-    """A kernel gives other bits than the interpreter. `way` is how it was compiled."""
-
-    def __init__(self, way: str, text: str) -> None:
-        self.way = way
-        super().__init__(f"{way}: {text}")
+_DANGEROUS = frozenset({"bounds", "guard"})
+"""Breaches of kernels that must not run: they may leave their arrays."""
 
 
 @bounded
@@ -46,11 +36,15 @@ def check(
     It is run natively (also with the iterations of parallel loops in the opposite order) and
     compared with the interpreter bit for bit; and its loops are executed one by one, to find
     instances that run twice or not at all, read what the wrong instance wrote, race, or leave
-    their arrays.
+    their arrays. That takes about a second for 2,500 instances.
+
+    What fails is shown with the schedule's `source()`, at the smallest sizes and for the simplest
+    arguments found that fail in the same way, and with the first element that differs.
 
     Args:
         what: a Schedule; or a Func or several, with the default schedule.
-        sizes: at these, with random arrays; without any, at a few small ones.
+        sizes: at these, with random arrays; without any, at a few small ones that the schedule
+            takes, as many as take about a second.
         seed: of the random arrays.
         **arguments: those of a call, instead of random ones.
 
@@ -58,106 +52,89 @@ def check(
         Mismatch: results differ.
         CheckError: an instance does what it must not: a fault of ours, or, with the directives
             and their reasons, of what was trusted.
+        CallError: the arguments or sizes do not fit, or no small ones do.
+        LanguageError: an extern stage is in the program, which has no instances.
+
+    Warns:
+        SlowCheck: so many instances run that it will take long; with an estimate.
     """
     schedule = what if isinstance(what, Schedule) else Schedule.default(what)
-    kernels = Kernels(schedule)
-    calls = [arguments] if arguments else list(_calls(schedule, sizes, seed))
-    for call in calls:
-        try:
-            execute(schedule, **copied(call))
-        except CallError:
-            if sizes is not None or arguments:
-                raise
-            continue  # sizes that the schedule does not take
-        kernels.compare(call)
+    checker = _Checker(schedule, seed)
+    if arguments:
+        checker.run(calls.given(schedule, arguments))
+    elif sizes is not None:
+        checker.run(calls.at(schedule, sizes, seed))
+    else:
+        checker.run_small()
 
 
-def _calls(schedule: Schedule, sizes: dict[str, int] | None, seed: int) -> Iterator[Arguments]:
-    names = schedule.parameters
-    only = {k: v for k, v in (sizes or {}).items() if k in names}
-    given = [only] if sizes is not None else [dict.fromkeys(names, n) for n in SIZES]
-    for values in given:
-        call = random_arguments(schedule.program, values, seed)
-        try:
-            interpret(schedule.program.outputs, **copied(call))
-        except CallError:
-            continue
-        yield call
+class _Checker:
+    """Checks one schedule at several calls: what is made of it is made once."""
 
+    def __init__(self, schedule: Schedule, seed: int) -> None:
+        self.schedule, self.seed = schedule, seed
+        self.kernels, self.examiner = Kernels(schedule), Examiner(schedule)
 
-class Kernels:
-    """A schedule compiled in every way, when first needed."""
-
-    def __init__(self, schedule: Schedule, ways: Sequence[str] = ("plain", "shuffled", "checks")):
-        self.schedule = schedule
-        self.ways = ways
-        self._made: dict[str, Kernel] = {}
-
-    def compare(self, call: Arguments) -> None:
-        """Runs all on one call.
-
-        Raises:
-            Mismatch: results differ.
-        """
-        if not self.schedule.bit_exact:
-            return
-        outputs = self.schedule.program.outputs
-        wanted = flat(interpret(outputs, **copied(call)))
-        for way in self.ways:
+    def run_small(self) -> None:
+        """At small sizes, the cheapest first; not less than one at which anything runs."""
+        left, ran = calls.CHEAP, 0
+        for call in calls.small(self.schedule, self.seed):
+            if ran and call.instances > left:
+                return
             try:
-                found = flat(self._kernel(way)(**copied(call)))
-            except CallError as error:
-                if way == "checks" and "division" in str(error):
-                    continue
-                raise Mismatch(way, f"refused: {error}") from error
-            where = difference(found, wanted)
-            if where is not None and self.schedule.trusted:
-                raise Mismatch(way, f"{doubts(self.schedule.trusted)}: {where}")
-            if where is not None:
-                raise Mismatch(way, where)
+                self.run(call)
+            except CallError:
+                continue  # sizes that the schedule does not take
+            left, ran = left - call.instances, ran + call.instances
+        if not ran and self.schedule.parameters:
+            raise CallValueError(
+                "no small sizes were found that the schedule takes and at which anything runs",
+                hint="give some: check(s, sizes={...})",
+            )
 
-    def _kernel(self, way: str) -> Kernel:
-        if way not in self._made:
-            with shuffled(way == "shuffled"):
-                self._made[way] = self.schedule.compile(checks=way == "checks")
-        return self._made[way]
+    def run(self, call: Call) -> None:
+        """One call; what fails is made smaller first."""
+        calls.warn_if_slow(call)
+        with progress("check", call.instances) as tick:
+            failure = self._failure(call.arguments, tick)
+        if failure is not None:
+            call, failure = shrunk(call, failure, self._failure, self._at)
+            failure.throw(self.schedule, details(self.schedule, call))
 
+    def _at(self, sizes: dict[str, int]) -> Call:
+        return calls.at(self.schedule, sizes, self.seed)
 
-@contextmanager
-def shuffled(on: bool = True) -> Iterator[None]:
-    """Kernels compiled inside run parallel loops backwards."""
-    before, build.SHUFFLED = build.SHUFFLED, on
-    try:
-        yield
-    finally:
-        build.SHUFFLED = before
-
-
-def copied(call: Arguments) -> Arguments:
-    """The arguments with arrays of their own, since InOuts are updated in place."""
-    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in call.items()}
-
-
-def flat(results: Any) -> tuple[Array, ...]:
-    """Arrays, tuples of them for Funcs of several components, or tuples of these."""
-    if isinstance(results, tuple):
-        return tuple(a for r in results for a in flat(r))
-    return (np.asarray(results),)
+    def _failure(
+        self, arguments: Arguments, tick: Callable[[int], object] = lambda count: None
+    ) -> Failure | None:
+        """What goes wrong in a call."""
+        report = execute(self.examiner, arguments, tick)
+        breaches = () if report is None else tuple(report.breaches)
+        mismatch = None
+        if _DANGEROUS.isdisjoint(b.kind for b in breaches):
+            try:
+                self.kernels.compare(arguments, None if report is None else report.flow.results)
+            except Mismatch as error:
+                mismatch = error
+        return Failure(breaches, mismatch) if breaches or mismatch else None
 
 
-def difference(found: Sequence[Array], wanted: Sequence[Array]) -> str | None:
-    """Where they differ; bit for bit, but that all NaNs are equal."""
-    for k, (f, w) in enumerate(zip(found, wanted, strict=True)):
-        if (f.dtype, f.shape) != (w.dtype, w.shape):
-            return f"result {k} is {f.dtype}{f.shape} instead of {w.dtype}{w.shape}"
-        differs = f != w
-        if f.dtype.kind == "f":
-            differs = (differs | (np.signbit(f) != np.signbit(w))) & ~(np.isnan(f) & np.isnan(w))
-        if np.any(differs):
-            at = tuple(int(x) for x in np.argwhere(differs)[0])
-            count = f"{np.count_nonzero(differs)} of {differs.size}"
-            return f"result {k}{list(at)} is {f[at]!r} instead of {w[at]!r} ({count})"
-    return None
+def execute(
+    examiner: Examiner, arguments: Arguments, tick: Callable[[int], object]
+) -> Report | None:
+    """The loops one by one."""
+    given = copied(arguments)
+    asked = {k: given.pop(k, None) for k in ("shape", "out")}
+    return examiner.report(bind(examiner.schedule.program, (), given, **asked), tick)
 
 
-__all__ = ["Kernels", "Mismatch", "check", "copied", "difference", "shuffled"]
+__all__ = [
+    "CheckError",
+    "Difference",
+    "Kernels",
+    "Mismatch",
+    "check",
+    "copied",
+    "difference",
+    "shuffled",
+]

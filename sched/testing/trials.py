@@ -24,8 +24,8 @@ from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from .arguments import random_arguments
 from .choices import Choices
-from .compare import Kernels, Mismatch
 from .directives import apply, random_directive
+from .native import Kernels, Mismatch
 from .orders import Pair, misordered
 from .programs import Sample, random_program
 

@@ -28,6 +28,8 @@ PAGES = (
     "docs/schedules.md",
     *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/directives/*.md")),
     "docs/threads.md",
+    "docs/testing.md",
+    "docs/show.md",
     "docs/architecture.md",
 )
 FILE_NAME = "example.py"

@@ -1,0 +1,113 @@
+"""At which sizes `check` runs a schedule: small ones, the cheapest first, as many as are cheap."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..lang.binding import bind
+from ..poly.edits import stages
+from ..poly.repeats import instances_at
+from ..poly.schedule import Schedule
+from ..poly.visits import Uncountable, sizes_from
+from .arguments import random_arguments
+
+Arguments = dict[str, Any]
+
+UNIFORM = (0, 1, 2, 3)
+MIXED = (5, 3, 4, 2)
+"""Different sizes show which are mixed up."""
+
+CHEAP = 1_500
+"""So many instances are looked at if nobody asks for more, about a second's worth."""
+
+SLOW = 20_000
+"""From so many instances on, it is said how long this takes."""
+
+A_SECOND = 2_500
+"""About so many instances are interpreted, executed and compared in a second."""
+
+
+class SlowCheck(UserWarning):
+    """A check looks at very many instances, one by one."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """
+    Attributes:
+        arguments: of the call.
+        sizes: that they were made for; None if the user gave them.
+        instances: how many run then, about.
+        found: the sizes, whoever gave them.
+    """
+
+    arguments: Arguments
+    sizes: Mapping[str, int] | None
+    instances: int
+    found: Mapping[str, int]
+
+
+def given(schedule: Schedule, arguments: Arguments) -> Call:
+    """A call with arguments of the user's.
+
+    Raises:
+        CallError: they do not fit.
+    """
+    others = {k: v for k, v in arguments.items() if k not in ("shape", "out")}
+    asked = {k: arguments.get(k) for k in ("shape", "out")}
+    binding = bind(schedule.program, (), others, **asked)
+    shapes = {
+        f"{schedule.program.names[f]}.shape[{k}]": n
+        for f, shape in binding.shapes.items()
+        for k, n in enumerate(shape)
+    }
+    params = {k: int(v) for k, v in binding.params.items() if isinstance(v, int)}
+    count = _instances(schedule, {**binding.sizes, **shapes, **params})
+    return Call(arguments, None, count, binding.sizes)
+
+
+def at(schedule: Schedule, sizes: Mapping[str, int], seed: int) -> Call:
+    """A call with random arrays."""
+    only = {k: v for k, v in sizes.items() if k in schedule.parameters}
+    made = random_arguments(schedule.program, only, seed)
+    return Call(made, only, _instances(schedule, only), only)
+
+
+def small(schedule: Schedule, seed: int) -> list[Call]:
+    """Calls at small sizes, those with the fewest instances first."""
+    found = [at(schedule, sizes, seed) for sizes in _small_sizes(schedule)]
+    return sorted(found, key=lambda call: call.instances)
+
+
+def _small_sizes(schedule: Schedule) -> list[dict[str, int]]:
+    """Small sizes, and the smallest that the schedule takes; each once."""
+    names = list(schedule.parameters)
+    found = [dict.fromkeys(names, n) for n in UNIFORM]
+    found.append({name: MIXED[k % len(MIXED)] for k, name in enumerate(names)})
+    for least in (1, 4):
+        try:
+            known = sizes_from(least, names, schedule.accepted)
+        except Uncountable:
+            break
+        found.append({name: known[name] for name in names})
+    return list({tuple(sizes.items()): sizes for sizes in found}.values())
+
+
+def _instances(schedule: Schedule, sizes: Mapping[str, int]) -> int:
+    return instances_at(stages(schedule.tree), sizes)
+
+
+def warn_if_slow(call: Call) -> None:
+    """Says what a check costs that will take long."""
+    if call.instances >= SLOW:
+        sizes = ", ".join(f"{k}={v}" for k, v in call.found.items())
+        at = f" at {sizes}" if sizes else ""
+        warnings.warn(
+            f"check looks at {call.instances:,} instances{at}, one by one: "
+            f"about {call.instances / A_SECOND:.0f} s; smaller sizes show most mistakes too",
+            SlowCheck,
+            stacklevel=4,
+        )

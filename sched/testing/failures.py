@@ -1,0 +1,129 @@
+"""What `check` finds, made smaller and put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..codegen.report import Breach, FaultError, TrustError
+from ..lang.dtypes import Array
+from ..lang.errors import CallError, InternalError, LanguageError
+from ..poly.schedule import Schedule
+from .calls import Arguments, Call
+from .native import Mismatch
+from .shrink import smallest
+
+ATTEMPTS = 200
+INSTANCES = 10_000
+"""So many calls are tried to find a smaller one that fails, with so many instances in all."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What went wrong in a call: as its loops were executed, and in its results."""
+
+    breaches: tuple[Breach, ...]
+    mismatch: Mismatch | None
+
+    def is_like(self, other: Failure) -> bool:
+        """Whether it is wrong in the same ways."""
+        return bool(self.breaches) >= bool(other.breaches) and (
+            self.mismatch is not None or other.mismatch is None
+        )
+
+    def throw(self, schedule: Schedule, details: str) -> NoReturn:
+        """Raises it, with what else is known."""
+        if not self.breaches:
+            assert self.mismatch is not None
+            raise self.mismatch.detailed(details) from None
+        text = f"{self.mismatch.text}\n{details}" if self.mismatch is not None else details
+        if schedule.trusted:
+            raise TrustError(self.breaches, schedule.trusted, text)
+        raise FaultError(self.breaches, text)
+
+
+def shrunk(
+    call: Call,
+    failure: Failure,
+    run: Callable[[Arguments], Failure | None],
+    at: Callable[[dict[str, int]], Call],
+) -> tuple[Call, Failure]:
+    """The smallest call that was found which fails in the same way, and how it does.
+
+    Args:
+        run: what goes wrong in a call.
+        at: a call at other sizes.
+    """
+    found = [(call, failure)]
+    left = INSTANCES
+
+    def fails(candidate: Call) -> bool:
+        nonlocal left
+        left -= max(candidate.instances, 1)
+        if left < 0:
+            return False
+        try:
+            other = run(candidate.arguments)
+        except (CallError, InternalError, LanguageError):
+            return False  # it does not fit, or fails otherwise
+        if other is not None and other.is_like(failure):
+            found.append((candidate, other))
+            return True
+        return False
+
+    smallest(call, (lambda c: _smaller_sizes(c, at), _simpler_values), fails, ATTEMPTS)
+    return found[-1]
+
+
+def _smaller_sizes(call: Call, at: Callable[[dict[str, int]], Call]) -> Iterator[Call]:
+    """With one size smaller, the smallest first."""
+    sizes = dict(call.sizes or {})
+    for name, value in sizes.items():
+        for less in range(value):
+            yield at({**sizes, name: less})
+
+
+def _simpler_values(call: Call) -> Iterator[Call]:
+    """With arrays of zeros or ones, of small integers, then with some elements zero."""
+    for name, array in call.arguments.items():
+        if isinstance(array, np.ndarray) and np.any(array):
+            for values in _simpler(array):
+                yield replace(call, arguments={**call.arguments, name: values})
+
+
+def _simpler(array: Array) -> Iterator[Array]:
+    yield np.zeros_like(array)
+    if np.any(array != 1):
+        yield np.ones_like(array)
+    if array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            whole = np.trunc(array)
+        if np.any(whole != array):
+            yield whole
+    length = array.size
+    while length > 1:
+        length = (length + 1) // 2
+        for start in range(0, array.size, length):
+            made = array.copy()
+            part = made.reshape(-1)[start : start + length]
+            if np.any(part):
+                part[...] = 0
+                yield made
+
+
+def details(schedule: Schedule, call: Call) -> str:
+    """The sizes, the arguments and the schedule of a call that fails."""
+    arrays = {k: v for k, v in call.arguments.items() if isinstance(v, np.ndarray)}
+    others = {k: v for k, v in call.arguments.items() if k not in arrays}
+    scalars: Mapping[str, Any] = {**call.found, **others}
+    sizes = ", ".join(f"{k}={v}" for k, v in scalars.items())
+    lines = [f"at {sizes}"] if sizes else []
+    lines += [f"{name} = {array!r}" for name, array in arrays.items()]
+    return "\n".join([*lines, "for the schedule", _indented(schedule.source())])
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,183 @@
+"""A schedule, compiled in every way and compared with the interpreter bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..codegen import build
+from ..codegen.kernel import Kernel
+from ..codegen.report import doubts
+from ..interp import interpret
+from ..lang.dtypes import Array
+from ..lang.errors import CallError
+from ..lang.nodes import Const, Op, postorder
+from ..poly.edits import loops_around, stages
+from ..poly.schedule import Schedule
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first element of a result that is not as the interpreter has it.
+
+    Attributes:
+        result: the output's name.
+        index: where; empty where it is the type or shape that differs.
+        count: how many elements differ, of how many.
+    """
+
+    result: str
+    index: tuple[int, ...]
+    got: Any
+    wanted: Any
+    count: tuple[int, int] = (0, 0)
+
+    def __str__(self) -> str:
+        """`o[1, 2] is 3.0 instead of 4.0 (5 of 12 elements differ)`"""
+        if not any(self.count):
+            return f"{self.result} is {self.got} instead of {self.wanted}"
+        differ = f"{self.count[0]} of {self.count[1]} elements differ"
+        at = ", ".join(map(str, self.index))
+        return f"{self.result}[{at}] is {self.got!r} instead of {self.wanted!r} ({differ})"
+
+
+class Mismatch(AssertionError):
+    """A kernel gives other bits than the interpreter.
+
+    Attributes:
+        way: how it was compiled.
+        difference: the first element that differs; None where the kernel refuses the call.
+    """
+
+    def __init__(
+        self, way: str, what: Difference | str, before: str = "", details: str = ""
+    ) -> None:
+        self.way, self.what, self.before = way, what, before
+        self.difference = what if isinstance(what, Difference) else None
+        self.text = f"{way}: {what}"
+        said = f"{way}: {before}{what}"
+        super().__init__(f"{said}\n{details}" if details else said)
+
+    def detailed(self, details: str) -> Mismatch:
+        """The same with what else is known."""
+        return Mismatch(self.way, self.what, self.before, details)
+
+
+class Kernels:
+    """A schedule compiled in every way, when first needed.
+
+    Args:
+        ways: "plain"; "shuffled": parallel loops run backwards; "checks": with the counters of
+            divisions. Those that would be the same code are left out.
+    """
+
+    def __init__(self, schedule: Schedule, ways: Sequence[str] = ("plain", "shuffled", "checks")):
+        self.schedule = schedule
+        apart = {"shuffled": _runs_in_parallel(schedule), "checks": _divides(schedule)}
+        self.ways = [way for way in ways if apart.get(way, True)]
+        self._made: dict[str, Kernel] = {}
+
+    def compare(self, call: Arguments, wanted: Any = None) -> None:
+        """Runs all on one call.
+
+        Args:
+            wanted: the results; those of the interpreter if they are None.
+
+        Raises:
+            Mismatch: results differ.
+        """
+        if not self.schedule.bit_exact:
+            return
+        program = self.schedule.program
+        if wanted is None:
+            wanted = interpret(program.outputs, **copied(call))
+        names = [
+            program.names[f] + (f".{k}" if len(f.dtypes) > 1 else "")
+            for f in program.outputs
+            for k in range(len(f.dtypes))
+        ]
+        for way in self.ways:
+            try:
+                found = flat(self._kernel(way)(**copied(call)))
+            except CallError as error:
+                if way == "checks" and "division" in str(error):
+                    continue
+                raise Mismatch(way, f"refused: {error}") from error
+            where = difference(found, flat(wanted), names)
+            if where is not None:
+                trusted = self.schedule.trusted
+                raise Mismatch(way, where, f"{doubts(trusted)}: " if trusted else "")
+
+    def _kernel(self, way: str) -> Kernel:
+        if way not in self._made:
+            with shuffled(way == "shuffled"):
+                self._made[way] = self.schedule.compile(checks=way == "checks")
+        return self._made[way]
+
+
+def _runs_in_parallel(schedule: Schedule) -> bool:
+    here = any(
+        around.loop.kind == "parallel"
+        for stage in stages(schedule.tree)
+        for around in loops_around(schedule.tree, stage.name)
+    )
+    return here or any(_runs_in_parallel(variant) for _, variant in schedule.variants)
+
+
+def _divides(schedule: Schedule) -> bool:
+    """Whether integers are divided by what may be zero."""
+    return any(
+        isinstance(n, Op)
+        and n.op in ("floordiv", "mod")
+        and not (isinstance(n.operands[1], Const) and n.operands[1].value)
+        for d in schedule.program.definitions
+        for n in postorder(*d.lhs, *d.where, *d.values)
+    )
+
+
+@contextmanager
+def shuffled(on: bool = True) -> Iterator[None]:
+    """Kernels compiled inside run parallel loops backwards."""
+    before, build.SHUFFLED = build.SHUFFLED, on
+    try:
+        yield
+    finally:
+        build.SHUFFLED = before
+
+
+def copied(call: Arguments) -> Arguments:
+    """The arguments with arrays of their own, since InOuts are updated in place."""
+    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in call.items()}
+
+
+def flat(results: Any) -> tuple[Array, ...]:
+    """Arrays, tuples of them for Funcs of several components, or tuples of these."""
+    if isinstance(results, tuple):
+        return tuple(a for r in results for a in flat(r))
+    return (np.asarray(results),)
+
+
+def difference(
+    found: Sequence[Array], wanted: Sequence[Array], names: Sequence[str]
+) -> Difference | None:
+    """Where they differ first; bit for bit, but that all NaNs are equal."""
+    for name, f, w in zip(names, found, wanted, strict=True):
+        if (f.dtype, f.shape) != (w.dtype, w.shape):
+            return Difference(name, (), f"{f.dtype}{list(f.shape)}", f"{w.dtype}{list(w.shape)}")
+        differs = f != w
+        if f.dtype.kind == "f":
+            differs = (differs | (np.signbit(f) != np.signbit(w))) & ~(np.isnan(f) & np.isnan(w))
+        if np.any(differs):
+            at = tuple(int(x) for x in np.argwhere(differs)[0])
+            count = int(np.count_nonzero(differs)), differs.size
+            return Difference(name, at, f[at].item(), w[at].item(), count)
+    return None
+
+
+__all__ = ["Difference", "Kernels", "Mismatch", "copied", "difference", "shuffled"]

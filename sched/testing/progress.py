@@ -1,0 +1,44 @@
+"""A progress bar, where somebody looks at it and tqdm is installed."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+DELAY = 1.0
+"""Seconds before a bar appears: what is quicker than this needs none."""
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A function that is told how much more is done of `total`.
+
+    Nothing is shown without a terminal or notebook, without tqdm, or before a second has passed.
+    """
+    tqdm = _tqdm() if _is_watched() else None
+    if tqdm is None:
+        yield lambda count: None
+        return
+    with tqdm(desc=what, total=total, delay=DELAY, leave=False, unit_scale=True) as bar:
+        yield bar.update
+
+
+def _tqdm() -> Any:
+    """What draws bars, None if it is not installed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a notebook without widgets gets a bar of text
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return None
+    return tqdm
+
+
+def _is_watched() -> bool:
+    """Whether what is written to stderr is seen at once."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
