@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..lang.binding import bind
+from ..lang.errors import user_span
 from ..poly.edits import stages
 from ..poly.repeats import instances_at
 from ..poly.schedule import Schedule
@@ -105,9 +106,11 @@ def warn_if_slow(call: Call) -> None:
     if call.instances >= SLOW:
         sizes = ", ".join(f"{k}={v}" for k, v in call.found.items())
         at = f" at {sizes}" if sizes else ""
-        warnings.warn(
+        where = user_span()
+        warnings.warn_explicit(
             f"check looks at {call.instances:,} instances{at}, one by one: "
             f"about {call.instances / A_SECOND:.0f} s; smaller sizes show most mistakes too",
             SlowCheck,
-            stacklevel=4,
+            where.file,
+            where.line,
         )

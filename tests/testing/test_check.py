@@ -179,8 +179,10 @@ def test_ways_that_give_the_same_code_are_left_out() -> None:
 # what it costs ------------------------------------------------------------------------------------
 def test_what_takes_long_is_said_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare._Checker, "_failure", lambda *a: None)
-    with pytest.warns(SlowCheck, match=r"check looks at [\d,]+ instances at n=200, m=300, one by"):
+    said = r"check looks at [\d,]+ instances at n=200, m=300, one by one: about \d+ s"
+    with pytest.warns(SlowCheck, match=said) as caught:
         check(chain(n, m), sizes={"n": 200, "m": 300})
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check(chain(n, m))
