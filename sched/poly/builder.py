@@ -18,6 +18,7 @@ from .edits import loop_names
 from .forms import Form
 from .isl import BUDGET, BudgetExceeded, budget
 from .judge import Change, Judge
+from .numbers import check_numbers
 from .refusals import Asked
 from .state import State
 from .statements import Statement
@@ -101,6 +102,7 @@ class Builder:
         """The same for a directive as data."""
         text = directive.text() if self._whole is None else self._whole.text
         asked = Asked(directive, text, self._batch is not None)
+        check_numbers(directive)
         with uncollected(), self._in_time(asked), self._in_their_terms(asked):
             edit = self.editor(directive).run()
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
@@ -204,25 +206,26 @@ class Builder:
             loops: those that it is about, which must be there.
             args: what else the user gave, as it is shown.
         """
-        before, outer = (self.state, self.records, self._batch), self._whole
-        try:
-            if outer is None:
-                self._whole = self._begun(stage, name, loops, args)
+        at = f's["{stage}"]' if stage else "s"
+        with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
+            directive = Directive(stage, name, (), user_span())
+            with self._in_their_terms(Asked(directive, text, self._batch is not None)):
+                self.editor(directive).in_order(loops)
             yield
+
+    @contextmanager
+    def as_one(self, text: str) -> Iterator[str]:
+        """The same for directives that are not known yet; `text` is what the user asked for, or,
+        inside of another one, what was asked for there."""
+        before, outer = (self.state, self.records, self._batch), self._whole
+        self._whole = outer or Whole(text, self.state, self.records)
+        try:
+            yield self._whole.text
         except BaseException:
             self.state, self.records, self._batch = before
             raise
         finally:
             self._whole = outer
-
-    def _begun(self, stage: str, name: str, loops: Sequence[str], args: Sequence[Any]) -> Whole:
-        """What counts as one, whose loops are there."""
-        directive = Directive(stage, name, (), user_span())
-        at = f's["{stage}"]' if stage else "s"
-        text = f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})"
-        with self._in_their_terms(Asked(directive, text, self._batch is not None)):
-            self.editor(directive).in_order(loops)
-        return Whole(text, self.state, self.records)
 
     @contextmanager
     def batch(self) -> Iterator[None]:

@@ -11,7 +11,6 @@ from .editors.rewriting import RewritingEditor
 from .editors.terms import TermsEditor
 from .edits import loop_names
 from .looptree import produced
-from .numbers import check_numbers
 from .placement import placed
 from .state import Edit
 
@@ -42,7 +41,6 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
                 f"there is no directive {self.directive.name}",
                 "directives are " + ", ".join(sorted(DIRECTIVES)),
             )
-        check_numbers(self.directive)
         name = "stage_in" if self.directive.name == "stage" else self.directive.name
         method: Callable[..., tuple[str, ...]] = getattr(self, name)
         before, counted = loop_names(self.tree), self._coordinates()

@@ -33,6 +33,16 @@ def stage_name(s: Schedule, what: Func | str) -> str:
     return existing(s, _name_of(s, funcs[0]) if funcs else what)
 
 
+def pieces_of(s: Schedule, what: Func | str) -> tuple[str, ...]:
+    """The stages of the pieces of a pure definition, if a Func is meant and has several."""
+    names = s.program.names
+    if isinstance(what, str) and what in [stage.name for stage in stages(s.tree)]:
+        return ()
+    funcs = [f for f in s.program.funcs if what in (f, names[f], f.name)]
+    own = [x for x in s.model.statements if x.func in funcs and not x.definition.is_update]
+    return tuple(x.name for x in own) if len(own) > 1 and len(funcs) == 1 else ()
+
+
 def existing(s: Schedule, name: str) -> str:
     """The name of a stage, which must be there."""
     have = [stage.name for stage in stages(s.tree)]

@@ -30,6 +30,7 @@ from .explain import explain, hint_lines, memory_lines, notes
 from .folding import Window, copied, windows
 from .forms import Form, form_of
 from .handles.base import LoopHandle
+from .handles.pieces import PiecesHandle
 from .inline import Rule, once_a_consumer, without_recomputation
 from .isl import BUDGET, BudgetExceeded, Set, budget
 from .listing import loop_extent, text
@@ -230,10 +231,16 @@ class Schedule(Suggesting):
 
     # building -------------------------------------------------------------------------------------
     def __getitem__(self, what: Func | StageHandle | str) -> StageHandle:
-        """The stage of a Func's pure definition, or the stage of that name."""
+        """The stage of a Func's pure definition, or the stage of that name; of a definition in
+        several pieces all of them."""
+        if isinstance(what, PiecesHandle):
+            return PiecesHandle(self, what._func, what.pieces)
         if isinstance(what, StageHandle):
             return StageHandle(self, finding.existing(self, what.name))
-        return StageHandle(self, finding.stage_name(self, what))
+        name, pieces = finding.stage_name(self, what), finding.pieces_of(self, what)
+        if pieces:
+            return PiecesHandle(self, name.rpartition(".piece(")[0], pieces)
+        return StageHandle(self, name)
 
     def group(self, func: Func | str) -> StageHandle:
         """The loops that mutually recursive Funcs share, as those of one of them."""

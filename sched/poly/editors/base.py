@@ -139,7 +139,7 @@ class BaseEditor:
                 if n.name not in known:
                     raise self._malformed(
                         f"{self.stage} has no Var or RVar {n.name}",
-                        "a condition is over " + ", ".join(known),
+                        "a condition is over " + (", ".join(known) or "sizes"),
                     )
                 given[n] = known[n.name]
         self._check_symbols(node)

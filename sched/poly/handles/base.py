@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from ...lang.errors import LanguageTypeError, ScheduleError
@@ -31,6 +31,8 @@ class LoopHandle(Suggesting):
     schedule: Schedule
     stage_name: str
     name: str
+    #: The Func of which each piece has such a loop, if it is a loop of them all.
+    func: str | None = field(default=None, compare=False)
 
     def _called(self) -> str:
         return f"the loop {self.__dict__.get('name', '?')}"
@@ -45,7 +47,7 @@ class LoopHandle(Suggesting):
 
     @property
     def stage(self) -> StageHandle:
-        return self.schedule[self.stage_name]
+        return self.schedule[self.func or self.stage_name]
 
     @property
     def kind(self) -> Kind:
@@ -69,7 +71,7 @@ class LoopHandle(Suggesting):
         return self.schedule._find(self.stage_name, self.name)
 
     def __repr__(self) -> str:
-        return f"loop {self.name} of {self.stage_name}"
+        return f"loop {self.name} of {self.func or self.stage_name}"
 
 
 Loop = LoopHandle | Expr | str
