@@ -39,6 +39,7 @@ class Program:
         names: dict[str, Any] = {"ps": self.ps, "np": np}
         exec(source, names)
         self.outputs = [names[name] for name in outputs]
+        self.needed = reached(self.outputs)
         self._known: dict[int, str | None] = {}
 
     def type(self, node: Tree) -> str:
@@ -250,10 +251,11 @@ class Run:
 
     def _outermost(self, block: Block) -> None:
         """A block, once all that it updates is as it finds it."""
-        for func in block.updated:
+        updated = block.updated & self.program.needed
+        for func in updated:
             self._advance(func, func.updates.index(block))
-        self._block(block, {}, {f: self.current[f] for f in block.updated})
-        for func in block.updated:
+        self._block(block, {}, {f: self.current[f] for f in updated})
+        for func in updated:
             self.done[func] += 1
 
     def _block(self, block: Block, around: dict[str, int], visible: Visible) -> None:
@@ -274,7 +276,7 @@ class Run:
             case Func():
                 self.points = {k: v for k, v in self.points.items() if k[0] is not item}
                 self.fresh[item] = symbols, {f: dict(e) for f, e in visible.items()}
-            case func, update:
+            case func, update if func in visible:  # nobody needs the others
                 self._update(update, func, self._vars(func, update, symbols), visible)
 
     def _update(
@@ -339,3 +341,25 @@ class Run:
         r = rvars[done]
         for x in range(point.index(r.lo), point.index(r.hi)):
             yield from self._loops(update, {**symbols, r.name: x}, visible, done + 1)
+
+
+def reached(outputs: Iterable[Tensor]) -> set[Tensor]:
+    """The outputs, and all that they are made of."""
+    found: set[Tensor] = set()
+    stack = list(outputs)
+    while stack:
+        tensor = stack.pop()
+        if tensor in found:
+            continue
+        found.add(tensor)
+        match tensor:
+            case Extended():
+                stack.append(tensor.tensor)
+            case Extern():
+                stack += tensor.reads
+            case Func():
+                trees = [
+                    x for d in tensor.definitions for root in d.everything for x in root.walk()
+                ]
+                stack += [x.extra[0] for x in trees if x.op == "read"]
+    return found

@@ -78,6 +78,13 @@ class Definition:
         return tuple(sorted(found.values(), key=lambda r: r.serial))
 
     @property
+    def everything(self) -> tuple[Tree, ...]:
+        """With the bounds and the conditions of its loops."""
+        conditions = (r.domain.where for r in self.rvars)
+        bounds = (x for r in self.rvars for x in (r.lo, r.hi))
+        return (*self.roots, *bounds, *(c for c in conditions if c is not None))
+
+    @property
     def vars(self) -> tuple[str, ...]:
         """On the left, in order."""
         names = (n.extra[0] for x in self.left for n in x.walk() if is_var(n))
