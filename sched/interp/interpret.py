@@ -71,13 +71,7 @@ def interpret(
         program, out = partial.program, partial.renamed(out)
         kwargs = {**kwargs, **partial.sizes(region, shape)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
-    try:
-        results = Run(program, binding, checks).results()
-    except MemoryError:
-        raise CallValueError(
-            "the interpreter visits every element, and so many do not fit into memory",
-            hint="ask for smaller sizes",
-        ) from None
+    results = Run(program, binding, checks).results()
     return results if several or len(results) > 1 else results[0]
 
 

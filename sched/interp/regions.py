@@ -16,6 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..lang.definitions import Definition
+from ..lang.errors import CallValueError
 from ..lang.inout import InOut
 from ..lang.nodes import RVar
 from ..lang.opaque import Opaque
@@ -52,7 +53,14 @@ class Region:
         """Its points, in lexicographic order."""
         if self.shape is None:
             return iter(sorted(self.added))
-        return itertools.product(*map(range, self.shape))
+        try:
+            return itertools.product(*map(range, self.shape))
+        except (MemoryError, OverflowError):
+            raise CallValueError(
+                f"the interpreter visits each element of {self.tensor.name}, of shape "
+                f"{self.shape}: they do not fit into memory",
+                hint="ask for smaller sizes",
+            ) from None
 
     def span(self) -> Ranges:
         """The smallest box around it."""

@@ -235,6 +235,16 @@ def check_near(name: str, value: int) -> None:
         )
 
 
+def check_end(loop: str, end: str, value: int) -> None:
+    """Refuses sizes at which a loop would begin or end too far out."""
+    if abs(value) > LOOP_LIMIT:
+        raise CallValueError(
+            f"the loop over {loop} would begin or end at {end} = {value}, and loops are between "
+            "-2**43 and 2**43",
+            hint="smaller sizes; or run from 0 on, and add the rest where values are computed",
+        )
+
+
 def _float_param(info: ParamInfo, value: Any) -> float:
     if not isinstance(value, (int, float)):
         _refuse_param(info, value)

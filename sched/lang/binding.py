@@ -15,7 +15,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .admission import admit_array, admit_inout, admit_param, admit_size, check_near, check_signed
+from .admission import (
+    admit_array,
+    admit_inout,
+    admit_param,
+    admit_size,
+    check_end,
+    check_near,
+    check_signed,
+)
 from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Condition, Extent, extent_of, size_value
@@ -95,6 +103,7 @@ class Binder:
         self.inouts = program.inouts
         self.params = {name: p.info for name, p in program.params.items()}
         self.bounding, self.signed = program.bounding, program.signed
+        self.far_ends = program.far_ends
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
         self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
@@ -114,6 +123,8 @@ class Binder:
         if shape is not None or out is not None:
             axes += self.outputs.read(binding.shapes, binding.out, shape, out)
         solve(known, axes, self.defaults)
+        for name, extent in self.far_ends:
+            check_end(name, str(extent), extent.value({**known.values, **params}))
         for name in params.keys() & known.values.keys():
             del known.values[name]  # an integer Param may be part of an extent
         self._require(binding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from .admission import admit_output, admit_shape
+from .admission import LOOP_LIMIT, admit_output, admit_shape
 from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Extent, extent_of
@@ -68,8 +68,8 @@ class Outputs:
         """The shapes of all Funcs that declare one. Outputs that do not must be there already."""
         for func, extents in self.shaped.items():
             lengths = tuple([e.value(sizes) for e in extents])
-            if lengths and min(lengths) < 0:
-                _refuse_negative(self.names[func], extents, lengths, sizes)
+            if lengths and (min(lengths) < 0 or max(lengths) > LOOP_LIMIT):
+                _refuse_extent(self.names[func], extents, lengths, sizes)
             shapes[func] = lengths
         for func in self.free:
             if func not in shapes:
@@ -113,11 +113,18 @@ def _outputs_hint(named: Mapping[str, Func]) -> str:
     return "outputs are " + ", ".join(named) + "; an InOut is updated in place"
 
 
-def _refuse_negative(
+def _refuse_extent(
     name: str, extents: tuple[Extent, ...], lengths: tuple[int, ...], sizes: Mapping[str, Any]
 ) -> NoReturn:
-    k = next(k for k, n in enumerate(lengths) if n < 0)
+    k = next(k for k, n in enumerate(lengths) if not 0 <= n <= LOOP_LIMIT)
     at = ", ".join(f"{n}={sizes[n]}" for n in extents[k].names)
+    if lengths[k] > 0:
+        raise CallValueError(
+            f"axis {k} of {name} would have {lengths[k]} elements" + (f" at {at}" if at else "")
+            + ", which does not fit into memory",
+            argument=name,
+            hint="no axis is longer than 2**43",
+        )  # fmt: skip
     raise CallValueError(
         f"axis {k} of {name} would have {extents[k]} = {lengths[k]} elements at {at}",
         argument=name,

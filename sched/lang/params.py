@@ -1,13 +1,15 @@
-"""Where Params are used, which limits what a call may pass for them."""
+"""Where Params and sizes are used, which limits what a call may pass for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from .admission import LOOP_LIMIT, SIZE_LIMIT
 from .definitions import Definition
 from .dtypes import DType, uint64
-from .nodes import Node, Op, Param, postorder
+from .extents import Extent, extent_of
+from .nodes import Const, Node, Op, Param, Size, postorder
 from .order import roots_of
 
 if TYPE_CHECKING:
@@ -21,6 +23,21 @@ def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
         ends += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
         ends += d.where
     return frozenset(n.name for n in postorder(*ends) if isinstance(n, Param))
+
+
+def far_ends(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], ...]:
+    """Where loops begin and end that sizes may take farther out than loops are: multiples of
+    sizes, each with the name of the loop."""
+    found: dict[tuple[str, Extent], None] = {}
+    for d in definitions:
+        for x in (*d.loops, *d.rvars):
+            for end in (x.lo, x.hi):
+                if all(isinstance(n, (Const, Size, Param, Op)) for n in postorder(end)):
+                    extent = extent_of(end)
+                    most = abs(extent.constant) + sum(abs(a) * SIZE_LIMIT for _, a in extent.terms)
+                    if extent.names and (not extent.affine or most > LOOP_LIMIT):
+                        found[x.name, extent] = None
+    return tuple(found)
 
 
 def signed(program: Program) -> frozenset[str]:

@@ -15,6 +15,7 @@ from .definitions import Definition, Recorded
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
+from .extents import Extent
 from .frames import bounded
 from .groups import check_recurrence, demand_order, follows_itself
 from .inout import Final, InOut
@@ -196,6 +197,11 @@ class Program:
     def bounding(self) -> frozenset[str]:
         """The Params by which loops begin and end."""
         return params.bounding(self.definitions)
+
+    @cached_property
+    def far_ends(self) -> tuple[tuple[str, Extent], ...]:
+        """Multiples of sizes at which loops begin and end, each with the loop's name."""
+        return params.far_ends(self.definitions)
 
     @cached_property
     def signed(self) -> frozenset[str]:

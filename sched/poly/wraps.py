@@ -90,9 +90,9 @@ def _range(root: Node, loops: Mapping[Node, Interval], where: str) -> Interval:
                 exact = int64.min <= value <= int64.max
         if not exact:
             raise ScheduleError(
-                f"{where} needs {expr_text(node)}, which may not fit in 64 bits: the constants of "
-                "several directives are multiplied",
-                hint="smaller factors: sizes are below 2**40, and loops within 2**44 of 0",
+                f"{where} needs {expr_text(node)}, which may not fit in 64 bits, as sizes may come "
+                "near to 2**40, and loops to 2**44",
+                hint="smaller constants: those of several directives are multiplied",
                 status="unproved",
             )
         known[node] = loops.get(node, found)

@@ -119,3 +119,32 @@ def test_refuses_a_param_by_which_an_intermediate_ends(far: int) -> None:
     assert kernel(n=4, p=2).tolist() == ps.interpret(f, n=4, p=2).tolist()
     with pytest.raises(ps.CallError, match="begins or ends by it"):
         kernel(n=4, p=far)
+
+
+@pytest.mark.parametrize("factor", [1000, 2**20, -(2**20)])
+def test_refuses_sizes_of_which_multiples_are_far(factor: int) -> None:
+    """A product of the loop's index, taken not to wrap, did: too few iterations ran."""
+    r = ps.RVar("r", factor * n, factor * n + 5, where=lambda r: r * 2**18 < 100)
+    f = ps.Func("f", (), ps.int64)
+    f[()] = 0
+    f[()] += r
+    for call in (f, partial(ps.interpret, f)):
+        assert call(n=0) == 0
+        with pytest.raises(ps.CallError, match=r"the loop over r would begin or end at .*2..43"):
+            call(n=2**39)
+
+
+def test_refuses_an_axis_that_is_far() -> None:
+    f = ps.Func("f", (1000 * n,), ps.int8)
+    f[i] = 0
+    for call in (f, partial(ps.interpret, f)):
+        assert call(n=2).shape == (2000,)
+        with pytest.raises(ps.CallError, match=r"axis 0 of f would have .* at n=549755813888"):
+            call(n=2**39)
+
+
+def test_the_interpreter_says_that_elements_do_not_fit() -> None:
+    f = ps.Func("f", (n, n, n, n), ps.int8)
+    f[ps.vars("a b c d")] = 0
+    with pytest.raises(ps.CallError, match=r"of f, of shape .* do not fit into memory"):
+        ps.interpret(f, n=2**39)
