@@ -19,6 +19,7 @@ from . import nodes
 from .elaborate import infer_condition, typed_index
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node, symbol_key
+from .extents import never_affine, own_size
 from .frames import bounded
 from .nodes import Node, Op, Read, literal, postorder
 from .opaque import Trace
@@ -77,12 +78,24 @@ class Sequential:
             assert lo is not None
             assert hi is not None
             self._bounds = as_node(lo), as_node(hi)
+            self._check_affine(name)
             if step > 0:
                 self.rvar = RVar(name, lo, hi)
             else:
                 self.rvar = RVar(name, Expr(self._bounds[1]) + 1, Expr(self._bounds[0]) + 1)
             self.rvar.node.domain.owner = self  # type: ignore[attr-defined]
             self._check_bounds(name)
+
+    def _check_affine(self, name: str) -> None:
+        for bound in self._bounds:
+            if never_affine(bound) is not None:
+                ends = ", ".join(map(expr_text, self._bounds))
+                raise LanguageError(
+                    f"the bound {expr_text(bound)} of sequential({name!r}, {ends}) is not affine "
+                    "in sizes, Params and the loops around it",
+                    where=self.span,
+                    hint=own_size(bound),
+                )
 
     def _check_bounds(self, name: str) -> None:
         for node in postorder(*self._bounds):

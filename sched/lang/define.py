@@ -17,9 +17,10 @@ from .dtypes import DType, Type, concrete, int64, join
 from .elaborate import elaborate, infer_types, lower_bounds
 from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, as_node
+from .extents import never_affine, own_size
 from .nodes import Node, Op, Read, RVar, Var, postorder
 from .opaque import check_traces
-from .printer import index_text
+from .printer import expr_text, index_text
 from .reductions import extract
 
 if TYPE_CHECKING:
@@ -352,6 +353,7 @@ class History:
         reads_itself = self._reads_itself(new)
         updated = len(self.recorded) > self.pieces
         if not self.closed and not updated and plain and is_pattern:
+            self._refuse_far(new)
             if not all_vars:
                 self._refuse_same_pattern(new)
             return True
@@ -378,6 +380,16 @@ class History:
         return any(
             isinstance(n, Read) and n.tensor is self.func for n in postorder(*new.lhs, *new.values)
         )
+
+    def _refuse_far(self, new: Recorded) -> None:
+        """A piece lies where its constants say, which proofs must be able to follow."""
+        for x in new.lhs:
+            if never_affine(x) is not None:
+                raise LanguageError(
+                    f"{expr_text(x)} on the left of {self.func.name} is not affine in sizes",
+                    where=new.span,
+                    hint=own_size(x),
+                )
 
     def _refuse_same_pattern(self, new: Recorded) -> None:
         for old in self.recorded[: self.pieces]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .dtypes import INDEX, concrete, float64, int64
 from .errors import LanguageError
-from .nodes import Const, Node, Op, Param, Size, postorder
+from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .printer import expr_text
 
 Scalar = bool | int | float
@@ -122,11 +122,44 @@ def _affine(root: Node) -> Form | None:
     return forms[root]
 
 
+def never_affine(*roots: Node) -> Node | None:
+    """A product, quotient or remainder of what is no constant, which nothing makes affine again.
+
+    It is found where a user writes it; all else that may not be affine only proofs can tell.
+    """
+    forms: dict[Node, Form | None] = {}
+    found = None
+    for node in postorder(*roots):
+        if isinstance(node, Read):
+            return None  # what is read from data is bounded, not computed with
+        forms[node] = _form(node, forms)
+        match node:
+            case Op(op="mul", operands=operands) if any(_is_constant(a, forms) for a in operands):
+                continue
+            case Op(op="mul"):
+                found = found or node
+            case Op(op="floordiv" | "mod", operands=(_, by)) if not _is_constant(by, forms):
+                found = found or node
+    return found
+
+
+def _is_constant(node: Node, forms: Mapping[Node, Form | None]) -> bool:
+    form = forms[node]
+    if form is not None:
+        return not any(form[1].values())
+    return not any(isinstance(n, (Size, Param, Var, RVar)) for n in postorder(node))
+
+
+def own_size(extent: Node) -> str:
+    """What to write in place of an extent that is not affine."""
+    return f"make it a size of its own: nz = ps.size('nz', default={expr_text(extent)})"
+
+
 def _form(node: Node, forms: Mapping[Node, Form | None]) -> Form | None:
     match node:
         case Const(value=value) if not isinstance(value, float):
             return (int(value), {})
-        case Size() | Param():
+        case Size() | Param() | Var() | RVar():
             return (0, {node.name: 1})
         case Op(op=op, operands=operands) if concrete(node.type or INDEX) == int64:
             # Sizes are small enough for int64; in a narrower type the arithmetic might wrap.

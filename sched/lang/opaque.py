@@ -16,7 +16,9 @@ from .dtypes import Array, DType, Type
 from .elaborate import typed_index
 from .errors import CallTypeError, CallValueError, LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
+from .extents import never_affine, own_size
 from .nodes import Node, Read, postorder
+from .printer import expr_text
 from .tensors import Func, ShapeLike, Tensor
 
 
@@ -276,6 +278,13 @@ def _region(name: str, given: Any) -> list[Node]:
             )
     for bound in (*lows, *ends):
         typed_index(bound, {}, user_span())
+    for lo, hi in zip(lows, ends, strict=True):
+        if never_affine(lo, hi) is not None:
+            raise LanguageError(
+                f"{name} reads {tensor.name} over [{expr_text(lo)}, {expr_text(hi)}), which is not "
+                "affine in sizes",
+                hint=own_size(hi),
+            )
     return [Read(tensor, lows, 0, None), *ends]
 
 

@@ -14,8 +14,10 @@ from .dtypes import DType, as_dtype
 from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
+from .extents import never_affine
 from .frames import bounded
 from .nodes import Node
+from .printer import expr_text
 
 #: Keywords of a call; an argument of that name could never be passed.
 RESERVED = frozenset({"out", "shape", "region", "checks"})
@@ -119,7 +121,15 @@ def _rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> 
             raise LanguageTypeError(
                 f"the {what} bound of the RVar {name} must be an integer, not {bound!r}"
             )
-    return nodes.RVar(name, as_node(lo), as_node(hi), domain, nodes.next_serial())
+    ends = as_node(lo), as_node(hi)
+    if never_affine(*ends) is not None:
+        raise LanguageError(
+            f"the bounds of the RVar {name} are not affine in sizes, Vars and RVars: "
+            f"[{expr_text(ends[0])}, {expr_text(ends[1])})",
+            hint="run over an affine range and restrict it: "
+            f"ps.RVar({name!r}, 0, n, where=lambda {name}: ...)",
+        )
+    return nodes.RVar(name, *ends, domain, nodes.next_serial())
 
 
 def _restrict(domain: nodes.RDomain, where: Callable[..., ExprLike] | None, *members: RVar) -> None:

@@ -13,6 +13,7 @@ from .dtypes import DType, as_dtype
 from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, PolyschedError, Span, user_span
 from .expr import Expr, ExprLike, as_node
+from .extents import never_affine, own_size
 from .frames import bounded, cut
 from .nodes import Node, Read
 from .printer import expr_text, html_text
@@ -82,7 +83,15 @@ class Tensor(Suggesting):
                     f"and cannot contain {Expr(node)!r}",
                     hint='sizes are made by n, m = ps.sizes("n m")',
                 )
-        return tuple(typed_size(e, self.span) for e in extents)
+        typed = tuple(typed_size(e, self.span) for e in extents)
+        for extent in typed:
+            if never_affine(extent) is not None:
+                raise LanguageError(
+                    f"the extent {expr_text(extent)} of {self.name} is not affine in sizes",
+                    where=self.span,
+                    hint=own_size(extent),
+                )
+        return typed
 
     @property
     def shape(self) -> tuple[Expr, ...]:

@@ -547,11 +547,38 @@ def test_1_3_zero_dimensional_funcs():
 
 
 @pytest.mark.parametrize("extents", [(n * m,), (n * n,), (n // m,), (ps.maximum(n, m) * 2, n % m)])
-def test_1_3_extents_that_are_not_affine_are_refused(extents):
-    f = ps.Func("f", extents)  # here
-    f[tuple(ps.vars("i j")[: len(extents)])] = 0
-    with refused("the extent ", " of f is not affine in sizes", hint="ps.size(", marked=True):
-        ps.Schedule(f)
+def test_1_3_extents_that_are_not_affine_are_refused_where_they_are_written(extents):
+    for make in (
+        lambda: ps.Func("f", extents),
+        lambda: ps.Input("f", ps.int64, extents),
+        lambda: ps.InOut("f", ps.int64, extents),
+        lambda: ps.compute("f", extents, lambda *at: 0),
+        lambda: ps.extern("f", np.zeros, [], extents, ps.int64),
+    ):
+        with refused("the extent ", " of f is not affine in sizes", hint="ps.size("):
+            make()
+
+
+def test_1_3_the_size_that_a_hint_asks_for_stands_for_an_extent():
+    with refused("the extent n * m of f", hint="nz = ps.size('nz', default=n * m)"):
+        ps.Func("f", (n * m,))
+    nz = ps.size("nz", default=n * m)
+    f = ps.Func("f", (nz,))
+    f[i] = i + n - m
+    assert list(f(n=2, m=3)) == [-1, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("factor", [2, n - n + 2, ps.maximum(2, 1)])
+def test_1_3_extents_that_only_look_like_products_are_fine(factor):
+    f = ps.Func("f", (n * factor,))
+    f[i] = i
+    assert list(f(n=2)) == [0, 1, 2, 3]
+
+
+def test_1_3_pieces_lie_where_proofs_can_follow():
+    f = ps.Func("f", (n,))
+    with refused("n * m on the left of f is not affine in sizes", hint="ps.size("):
+        f[n * m] = 1
 
 
 def test_1_3_extents_may_be_quasi_affine():
