@@ -51,8 +51,9 @@ class CheckError(PolyschedError, RuntimeError):
     ) -> None:
         self.breaches = tuple(breaches)
         self.details = details
-        said = before + "; ".join(map(str, breaches[:5]))
-        PolyschedError.__init__(self, f"{said}\n{details}" if details else said, hint=hint)
+        PolyschedError.__init__(self, before + "; ".join(map(str, breaches[:5])), hint=hint)
+        if details:
+            self.args = (f"{self}\n{details}",)
 
 
 class FaultError(CheckError, InternalError):

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from .again_notes import again_notes
 from .lane_notes import lane_notes
 from .notes import LoopNote
+from .scalar_notes import has_vectors, scalar_notes
 from .scantree import ScanLoop, walk
 
 if TYPE_CHECKING:
@@ -19,18 +21,27 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Schedule", ScanLoop], Iterator[LoopNote]]
 
-RULES: tuple[Rule, ...] = (lane_notes,)
+RULES: tuple[Rule, ...] = (lane_notes, again_notes)
+
+WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
+"""What goes without saying in a schedule without any vector loop."""
 
 
 def loop_notes(s: Schedule, loop: ScanLoop) -> tuple[LoopNote, ...]:
-    """What is to be said of a loop, each thing once."""
-    return tuple(dict.fromkeys(note for rule in RULES for note in rule(s, loop)))
+    """What is to be said beside a loop, each thing once."""
+    return _found(s, loop, (*RULES, *WITH_VECTORS) if has_vectors(s) else RULES)
 
 
 def notes_of(s: Schedule, loop: Loop) -> tuple[LoopNote, ...]:
-    """The same of a loop of the tree, which may be scanned into several."""
+    """All that can be said of a loop of the tree, which may be scanned into several."""
     scans = [x for x in walk(*s.nests) if isinstance(x, ScanLoop) and x.loop is loop]
-    return tuple(dict.fromkeys(note for x in scans for note in loop_notes(s, x)))
+    rules = (*RULES, *WITH_VECTORS) if s.directives else RULES
+    found = (_found(s, x, rules) for x in scans)
+    return tuple(dict.fromkeys(note for notes in found for note in notes))
+
+
+def _found(s: Schedule, loop: ScanLoop, rules: tuple[Rule, ...]) -> tuple[LoopNote, ...]:
+    return tuple(dict.fromkeys(note for rule in rules for note in rule(s, loop)))
 
 
 def note_text(notes: tuple[LoopNote, ...]) -> str:

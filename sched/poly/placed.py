@@ -10,7 +10,7 @@ from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from .edits import stages
 from .looptree import Path, Produce, Stage, loops_of, produced
-from .repeats import repeats
+from .repeats import Repeats, repeats
 from .scantree import ScanAlloc, walk
 from .sinking import storage_of, stored_depth
 
@@ -32,6 +32,19 @@ def placements(s: Schedule) -> Iterator[str]:
         own = [x for _, node in found for x in stages(node) if x.statement.func is func]
         count = repeats(own, s.accepted)
         yield f"{s.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
+
+
+def repeats_of(s: Schedule) -> dict[int, list[tuple[Func, Repeats | None]]]:
+    """Of each loop at which Funcs are computed, by its identity, how often these run."""
+    places: dict[tuple[int, Func], list[Stage]] = {}
+    for path, node in produced(s.tree):
+        for func in node.funcs:
+            own = [x for x in stages(node) if x.statement.func is func]
+            places.setdefault((id(loops_of(path)[-1]), func), []).extend(own)
+    found: dict[int, list[tuple[Func, Repeats | None]]] = {}
+    for (loop, func), own in places.items():
+        found.setdefault(loop, []).append((func, repeats(own, s.accepted)))
+    return found
 
 
 def _where(s: Schedule, func: Func, path: Path, node: Produce) -> str:

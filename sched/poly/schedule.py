@@ -38,7 +38,9 @@ from .loop_notes import loop_notes, note_text
 from .looptree import Loop, Seq, Stage
 from .memory import Memory
 from .model import Model, symbols_of
+from .placed import repeats_of
 from .proven import unproved
+from .repeats import Repeats
 from .scan import scan
 from .scantree import Scan
 from .stages import StageHandle
@@ -151,6 +153,10 @@ class Schedule(Suggesting):
     def evaluations(self) -> tuple[Evaluation, ...]:
         """How often what is inlined is evaluated."""
         return self._derived("evaluations", lambda: tuple(evaluations(self)))
+
+    def repeats_at(self, loop: Loop) -> list[tuple[Func, Repeats | None]]:
+        """The Funcs that are computed at a loop, and how often each instance runs."""
+        return self._derived("repeats", lambda: repeats_of(self)).get(id(loop), [])
 
     @property
     def copied(self) -> tuple[InOut, ...]:

@@ -98,7 +98,9 @@ class _Checker:
         with progress("check", call.instances) as tick:
             failure = self._failure(call.arguments, tick)
         if failure is not None:
-            call, failure = shrunk(call, failure, self._failure, self._at)
+            call, failure = shrunk(
+                call, failure, self._failure, self._at, bool(self.schedule.trusted)
+            )
             failure.throw(self.schedule, details(self.schedule, call))
 
     def _at(self, sizes: dict[str, int]) -> Call:

@@ -141,8 +141,9 @@ def test_stages_computed_at_one_loop() -> None:
     s[f].compute_at(h, i)
     s[g].compute_at(h, i)
     s[g].compute_with(f, j)
-    listed(s, """
-        for i in [0, n):
+    twice = "1.92 times (1152 for 600, at n=24)"
+    listed(s, f"""
+        for i in [0, n):  # runs f {twice}, g {twice}
           store g[2, n], f[2, n]:
             for i.2 in [i, i + 2):
               for j in [0, n):

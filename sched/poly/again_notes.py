@@ -1,0 +1,21 @@
+"""Loops at which stages are computed more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .notes import LoopNote
+from .scantree import ScanLoop
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+
+def again_notes(s: Schedule, loop: ScanLoop) -> Iterator[LoopNote]:
+    """What is computed at a loop, if iterations of the loops around compute some of it again; not
+    copies of operands, which are there to be made anew."""
+    for func, found in s.repeats_at(loop.loop):
+        is_copy = func.history.typed()[0].is_added
+        if found is not None and found.total > found.distinct and not is_copy:
+            yield LoopNote("runs", f"{s.program.names[func]} {found.ratio()}")

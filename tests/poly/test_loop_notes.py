@@ -1,0 +1,112 @@
+"""Notes beside loops: what is computed again, and what runs one element at a time."""
+
+from __future__ import annotations
+
+import pytest
+
+import polysched as ps
+
+n, m, l = ps.sizes("n m l")
+i, j = ps.vars("i j")
+x = ps.Input("x", ps.float32, (n, m))
+
+
+def notes(s: ps.Schedule) -> dict[str, str]:
+    """By loop, as `f` stands in `for f in ...`, what is said beside it."""
+    lines = [line.partition("  # ") for line in str(s).splitlines() if " for " in line]
+    return {line.split()[1]: said for line, _, said in lines if said}
+
+
+def explained(s: ps.Schedule) -> list[str]:
+    return [line.strip() for line in s.explain().splitlines() if line.startswith("    ")]
+
+
+def rows(reach: int) -> tuple[ps.Func, ps.Func, ps.Schedule]:
+    """g[i], which f reads at i and `reach` rows on."""
+    g, f = ps.Func("g"), ps.Func("f", (n, m))
+    g[i, j] = x[ps.clip(i, 0, n - 1), j] + 1
+    f[i, j] = g[i, j] + g[i + reach, j]
+    s = ps.Schedule(f)
+    return g, f, s
+
+
+# computed again -----------------------------------------------------------------------------------
+def test_rows_that_two_iterations_need_are_said_to_run_twice() -> None:
+    g, f, s = rows(1)
+    s[g].compute_at(f, i)
+    assert notes(s) == {"i": "runs g 1.92 times (1152 for 600, at n=24, m=24)"}
+    assert "i runs g 1.92 times (1152 for 600, at n=24, m=24)" in explained(s)
+
+
+def test_the_note_counts_what_runs() -> None:
+    """At the sizes that it names, as many as the loops execute."""
+    import numpy as np
+
+    from polysched.show import recorded
+
+    g, f, s = rows(1)
+    s[f].split(i, 4)
+    s[g].compute_at(f, "io")
+    (said,) = (text for text in notes(s).values() if text.startswith("runs g "))
+    total, _, rest = said.partition("(")[2].partition(" for ")
+    counts = recorded(s, np.zeros((24, 24), np.float32)).funcs["g"].counts
+    assert (int(total), int(rest.partition(",")[0])) == (counts.total(), len(counts))
+
+
+@pytest.mark.parametrize("place", ["root", "slides", "same row"])
+def test_what_runs_once_needs_no_note(place: str) -> None:
+    g, f, s = rows(0 if place == "same row" else 1)
+    if place != "root":
+        s[g].compute_root() if s["g"].is_inlined else None
+        s[g].compute_at(f, i)
+    if place == "slides":
+        s[g].store_root()
+    assert not any("runs g" in text for text in notes(s).values())
+
+
+# one element at a time ----------------------------------------------------------------------------
+def product() -> ps.Func:
+    k = ps.RVar("k", 0, l)
+    a, b = ps.Input("a", ps.float32, (n, l)), ps.Input("b", ps.float32, (l, m))
+    c = ps.Func("c", (n, m))
+    c[i, j] = ps.sum(a[i, k] * b[k, j], k) + 1
+    return c
+
+
+def test_a_hidden_sum_that_is_left_behind_is_seen() -> None:
+    c = product()
+    s = ps.Schedule(c)
+    s[c].vectorize(j, 8)
+    lines = [line for line in str(s).splitlines() if "# one element at a time" in line]
+    assert [line.split()[1] for line in lines] == ["j", "k"]
+    assert "k one element at a time" in explained(s)
+    s["c.sum0"].vectorize(j, 8)
+    s["c.sum0"].update(0).reorder(i, "k", j).vectorize(j, 8)
+    assert notes(s) == {}
+
+
+def test_loops_inside_and_around_vectors_are_no_scalar_ones() -> None:
+    c = product()
+    s = ps.Schedule(c)
+    s[c].vectorize(j, 8)
+    s["c.sum0"].vectorize(j, 8)
+    s["c.sum0"].update(0).vectorize(j, 8)  # k stands inside
+    assert notes(s) == {}
+
+
+def test_few_iterations_are_not_worth_a_word() -> None:
+    f, g = ps.Func("f", (n, 3)), ps.Func("g", (n,))
+    f[i, j] = ps.cast(ps.float32, i * j)
+    g[i] = x[i, 0] + f[i, 0]
+    s = ps.Schedule((f, g))
+    s[g].vectorize(i, 8)
+    assert "one element" not in notes(s).get("j", "")
+
+
+def test_a_program_as_written_is_not_shouted_at() -> None:
+    s = ps.Schedule(product())
+    assert notes(s) == {}
+    assert explained(s) == []
+    s["c"].parallel(i)
+    assert notes(s) == {}, "a note says that no loop is vectorised"
+    assert "j one element at a time" in explained(s)
