@@ -29,6 +29,7 @@ class Expr(Suggesting):
     __slots__ = ("_augmented", "node")
     __array_priority__ = 1000.0
     is_tensor = False
+    _public = frozenset({"astype"})
     node: Node
     #: Set by `+=` and its like: (operator, the read on the left, the right side). An assignment
     #: to the same place then is an update; anywhere else it is the plain sum.

@@ -31,6 +31,7 @@ class InOut(Func):
     """
 
     kind = "InOut"
+    _public = Func._public | {"initial", "final"}
 
     def __init__(self, name: str, dtype: object, shape: ShapeLike) -> None:
         if shape is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 from .frames import cut
 
@@ -17,7 +17,7 @@ def close(name: str, names: Iterable[str]) -> str | None:
 
 
 def public(owner: object) -> list[str]:
-    """The attributes of something that are meant for users."""
+    """The attributes of something, or of what a class makes, that are meant for users."""
     return [x for x in dir(owner) if x[0] != "_"]
 
 
@@ -42,10 +42,27 @@ def missing(
     )
 
 
-class Suggesting:
+class Listing(type):
+    """Shows of a class what is meant for users: IPython completes an object's attributes by those
+    of its class, too."""
+
+    _public: frozenset[str]
+
+    def __dir__(cls) -> list[str]:
+        return [x for x in super().__dir__() if x[0] == "_" or x in (cls._public or (x,))]
+
+
+class Suggesting(metaclass=Listing):
     """Says of an attribute that is not there what may have been meant."""
 
     __slots__ = ()
+
+    #: The attributes that are meant for users: what tab completion shows. All, if none is named.
+    _public: ClassVar[frozenset[str]] = frozenset()
+
+    def __dir__(self) -> list[str]:
+        shown = self._public
+        return [x for x in object.__dir__(self) if x[0] == "_" or not shown or x in shown]
 
     def _called(self) -> str:
         """What a user calls this. It may not be made yet, when Python asks for its attributes."""

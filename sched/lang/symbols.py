@@ -46,6 +46,7 @@ class Symbol(Expr):
     """An Expr with a name."""
 
     __slots__ = ()
+    _public = Expr._public | {"name"}
 
     @property
     def name(self) -> str:
@@ -91,6 +92,7 @@ class RVar(Symbol):
     """
 
     __slots__ = ()
+    _public = Symbol._public | {"lo", "hi"}
 
     def __init__(
         self,
@@ -260,6 +262,7 @@ class Param(Symbol):
     """
 
     __slots__ = ()
+    _public = Symbol._public | {"dtype"}
 
     def __init__(
         self,

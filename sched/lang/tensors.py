@@ -48,6 +48,7 @@ class Tensor(Suggesting):
     """Base of everything that is read at an index. An identity, not a value."""
 
     is_tensor = True
+    _public = frozenset({"dtype", "name", "ndim", "shape", "vars"})
     #: A reduction that has no value over an empty domain: each call checks that there is none.
     nonempty = False
     #: Made of an inline reduction: its update is part of its value, as an equation's right side is.
@@ -333,6 +334,7 @@ class Input(Tensor):
     """
 
     kind = "Input"
+    _public = Tensor._public | {"range"}
 
     def __init__(
         self,

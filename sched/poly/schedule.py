@@ -68,6 +68,15 @@ class Schedule(Suggesting):
         LanguageError: the program is ill-formed; with the definition's line.
     """
 
+    _public = frozenset(
+        {
+            *("assume", "batch", "compile", "copy", "default", "dependences", "explain"),
+            *("from_json", "group", "loop", "source", "specialize", "to_json", "trust"),
+            *("bit_exact", "broken_by", "conditions", "directives", "funcs", "key", "program"),
+            *("trusted", "variants"),
+        }
+    )
+
     def __init__(self, outputs: Outputs, args: Sequence[Input] | None = None) -> None:
         self._build(outputs, args, once_a_consumer)
 
@@ -448,6 +457,10 @@ class Schedule(Suggesting):
 
     def __repr__(self) -> str:
         return f"Schedule of {self.program.signature()}"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What may stand in `s["..."]`."""
+        return [stage.name for stage in stages(self.tree)]
 
     def _repr_html_(self) -> str:
         return html_text(str(self))

@@ -58,7 +58,16 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
         return name
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self)} - {n for n in object.__dir__(self) if n[0] == "_"})
+        return [n for n in sorted(object.__dir__(self)) if n[0] != "_"]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What may stand in `stage["..."]`."""
+        return [loop.name for loop in self.loops]
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """As IPython shows it: a line for each loop."""
+        lines = [f"\n  {x.name}{x._iterations()}" for x in self.loops]
+        printer.text(f"stage {self.name}{''.join(lines)}" if lines else repr(self))
 
     def __repr__(self) -> str:
         if self.is_inlined:

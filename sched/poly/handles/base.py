@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from ...lang.errors import LanguageTypeError, ScheduleError
+from ...lang.errors import LanguageTypeError, PolyschedError, ScheduleError
 from ...lang.expr import Expr
 from ...lang.frames import bounded
 from ...lang.inout import InOut
@@ -31,6 +31,8 @@ class LoopHandle(Suggesting):
     schedule: Schedule
     stage_name: str
     name: str
+    _public = frozenset({"extent", "is_reduction", "kind", "name", "stage"})
+
     #: The Func of which each piece has such a loop, if it is a loop of them all.
     func: str | None = field(default=None, compare=False)
 
@@ -72,6 +74,17 @@ class LoopHandle(Suggesting):
 
     def __repr__(self) -> str:
         return f"loop {self.name} of {self.func or self.stage_name}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """As IPython shows it: with what runs."""
+        printer.text(f"{self!r}{self._iterations()}")
+
+    def _iterations(self) -> str:
+        """How many iterations it has, and of which kind; nothing if it is no longer there."""
+        with suppress(PolyschedError):
+            kind = "" if self.kind == "serial" else f", {self.kind}"
+            return f": {self.extent} iterations{kind}"
+        return ""
 
 
 Loop = LoopHandle | Expr | str

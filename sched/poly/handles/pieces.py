@@ -133,6 +133,9 @@ class PiecesHandle(StageHandle):
         over: LoopHandle = self._over(found)
         return over
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
     def __repr__(self) -> str:
         return f"stage {self._func} in {len(self.pieces)} pieces:" + "".join(
             f"\n  {self._piece(p)!r}" for p in self.pieces
