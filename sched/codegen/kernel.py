@@ -251,6 +251,8 @@ class SizeChecks:
         given = [node for node, _ in (*self.conditions, *self.assumptions)]
         self.test = compile_nodes(given)
         self.bounding = sorted(schedule.bounding)
+        self.reaches = schedule.reaches
+        self.is_near = compile_nodes([node for node, _ in self.reaches])
         program = schedule.program
         self.extents = [
             (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
@@ -263,6 +265,12 @@ class SizeChecks:
             values[name] = (bound.shapes[func] or ())[axis]
         for name in self.bounding:
             check_near(name, int(values[name]))
+        for holds, (node, name) in zip(self.is_near(values), self.reaches, strict=True):
+            if not holds:
+                raise CallValueError(
+                    f"{name} would be needed at an index beyond 2**43",
+                    hint=f"the sizes must satisfy {expr_text(node)}",
+                )
         found = self.test(values)
         for holds, (node, c) in zip(found, self.conditions, strict=False):
             if not holds:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..lang.admission import LOOP_LIMIT, SIZE_LIMIT
 from ..lang.elaborate import infer_condition
 from ..lang.errors import LanguageError, user_span
 from ..lang.expr import as_node
@@ -12,7 +13,7 @@ from ..lang.nodes import Const, Node, Op, Read, RVar, Size, Var, integer, postor
 from ..lang.printer import expr_text
 from .edits import stages
 from .expressions import Translator
-from .isl import isl
+from .isl import BasicSet, Set, complement, dim_count, isl, val
 from .state import State
 
 if TYPE_CHECKING:
@@ -53,6 +54,46 @@ def bounding(s: Schedule) -> frozenset[str]:
             if name in s.program.params and stage.instances.involves_dims(kind, k, 1):
                 found.add(name)
     return frozenset(found)
+
+
+def reaches(s: Schedule) -> Iterator[tuple[Node, str]]:
+    """What sizes must satisfy so that no Func is needed farther out than loops are taken to be,
+    each with the Func's name: where its region follows from multiples of indices."""
+    model, names = s.form.model, Translator(s.parameters)
+    known = model.context
+    for k in range(known.n_param()):  # what the call refuses anyway
+        known = known.upper_bound_val(isl.dim_type.param, k, val(SIZE_LIMIT))
+    for func, region in model.regions.items():
+        if any(map(_has_multiples, region.get_basic_sets())):
+            far = _beyond(region, LOOP_LIMIT).intersect(known).coalesce()
+            needed = None if far.is_empty() else names.condition(complement(far.gist(known)))
+            if needed is not None:
+                yield needed, s.form.program.names[func]
+
+
+def _beyond(region: Set, limit: int) -> Set:
+    """The sizes at which some coordinate is that far from 0."""
+    kind, far = isl.dim_type.set, Set.empty(region.get_space().params())
+    for k in range(dim_count(region)):
+        far = far.union(region.lower_bound_val(kind, k, val(limit)).params())
+        far = far.union(region.upper_bound_val(kind, k, val(-limit)).params())
+    return far
+
+
+def _has_multiples(piece: BasicSet) -> bool:
+    """Whether a coordinate could be far from 0 although all sizes are below 2**40."""
+    kinds = (isl.dim_type.param, isl.dim_type.set, isl.dim_type.div)
+    for c in piece.get_constraints():
+        counts = [(kind, k) for kind in kinds for k in range(int(c.dim(kind)))]
+        factors = (c.get_coefficient_val(kind, k) for kind, k in counts)
+        total = sum(abs(int(v.to_python())) for v in factors)
+        if total > _FEW or abs(int(c.get_constant_val().to_python())) > SIZE_LIMIT:
+            return True
+    return False
+
+
+_FEW = 6
+"""So many sizes in all, and a constant of one more, are within 2**43."""
 
 
 def assumptions(state: State, symbols: Mapping[str, Node]) -> Iterator[tuple[Node, str]]:

@@ -226,6 +226,11 @@ class Schedule(Suggesting):
         return requires.bounding(self)
 
     @property
+    def reaches(self) -> tuple[tuple[Node, str], ...]:
+        """What keeps Funcs, each by its name, as near to index 0 as loops are taken to be."""
+        return tuple(requires.reaches(self))
+
+    @property
     def constants(self) -> dict[str, Node]:
         """Sizes that are known: what is assumed to be equal to a constant."""
         return requires.constants(self._builder.state)

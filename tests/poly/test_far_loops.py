@@ -148,3 +148,21 @@ def test_the_interpreter_says_that_elements_do_not_fit() -> None:
     f[ps.vars("a b c d")] = 0
     with pytest.raises(ps.CallError, match=r"of f, of shape .* do not fit into memory"):
         ps.interpret(f, n=2**39)
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_refuses_a_part_that_needs_an_intermediate_far_out(placed: bool) -> None:
+    """Its condition was taken not to wrap, and did: a read out of bounds, a crash."""
+    x, f = ps.vars("x"), ps.Func("f", (n,), ps.int64)
+    g, h = (ps.Func(name, dtype=ps.int64) for name in "gh")
+    h[x] = x
+    g[x] = ps.select(x * 2**18 < 100, h[ps.minimum(x, 5)] + h[x], 7)
+    f[i] = g[1000 * i] + g[1000 * i + 1]
+    s = ps.Schedule(f)
+    if placed:
+        s["g"].compute_at("f", i)
+    kernel, at = s.compile(), 2**39
+    assert kernel(n=3).tolist() == ps.interpret(f, n=3).tolist()
+    assert kernel(n=at, region=((2, 4),)).tolist() == [14, 14]
+    with pytest.raises(ps.CallError, match="g would be needed at an index beyond 2"):
+        kernel(n=at + 5, region=((at, at + 3),))
