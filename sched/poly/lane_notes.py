@@ -15,7 +15,7 @@ from ..cached import cached_property
 from ..lang import index as ix
 from ..lang.guards import guards
 from ..lang.inout import Initial
-from ..lang.nodes import Node, Read, integer, postorder, replaced_all
+from ..lang.nodes import Node, Read, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func, Tensor
 from .boxes import box, local_box
 from .decided import decided
@@ -46,23 +46,30 @@ def lane_notes(s: Schedule, loop: ScanLoop) -> Iterator[LoopNote]:
     """What lanes gather and scatter, and what they do one after the other."""
     if loop.loop.kind != "vector" or loop.count is None or loop.count <= loop.step:
         return
-    for stage, tests in _stages(loop.body, ()):
+    for stage, tests in _stages(loop.body, loop.var, ()):
         if stage.stage.statement.definition.opaque is None:
             yield from _Lanes(s, loop, stage, tests).notes()
 
 
-def _stages(scan: Scan, tests: tuple[Node, ...]) -> Iterator[tuple[ScanStage, tuple[Node, ...]]]:
-    """Every stage below, with the conditions around it."""
+def _stages(
+    scan: Scan, var: Var, tests: tuple[Node, ...]
+) -> Iterator[tuple[ScanStage, tuple[Node, ...]]]:
+    """Every stage below, with the conditions around it; where loops between run over different
+    iterations in each lane, these are conditions as well."""
     match scan:
         case ScanStage():
             yield scan, tests
         case ScanIf(condition=condition, body=body):
-            yield from _stages(body, (*tests, condition))
+            yield from _stages(body, var, (*tests, condition))
         case ScanSeq(parts=parts):
             for part in parts:
-                yield from _stages(part, tests)
-        case ScanLoop(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
-            yield from _stages(body, tests)
+                yield from _stages(part, var, tests)
+        case ScanLoop(var=x, lo=lo, hi=hi, body=body):
+            apart = var in postorder(lo, hi)
+            within = (ix.compare("ge", x, lo), ix.compare("lt", x, hi)) if apart else ()
+            yield from _stages(body, var, (*tests, *within))
+        case ScanAlloc(body=body) | ScanKeep(body=body):
+            yield from _stages(body, var, tests)
 
 
 @dataclass

@@ -150,3 +150,18 @@ def test_lanes_that_may_meet_run_one_after_the_other() -> None:
     line = vector_line(s)
     assert line.endswith("  # runs one lane after the other: count.update(0)")
     assert f"<{LANES} x" not in s.fixed({"n": SIZE}).compile().llvm
+
+
+def test_loops_that_lanes_run_differently_are_masks() -> None:
+    """A triangle of rows: what one lane still reads, another does not; the same for all, it gathers
+    one element under a mask."""
+    for lo, said in ((0, ""), (i // 3, "gathers x")):
+        k = ps.RVar("k", lo, n)
+        f = ps.Func("f", (n,), dtype=ps.float32)
+        f[i] = 0.0
+        f[i] += x[0, k]
+        s = ps.Schedule(f)
+        s[f].update(0).reorder(i, k).vectorize(i, LANES)
+        s = s.fixed({"n": SIZE, "m": SIZE})
+        assert vector_line(s).endswith(f"  # {said}" if said else "(vector):")
+        assert gathers(s.compile()) == bool(said)
