@@ -9,6 +9,7 @@ import numpy as np
 
 from .dtypes import ALL, Array, DType, int64
 from .errors import CallTypeError, CallValueError
+from .expr import Expr
 from .symbols import ParamInfo
 from .tensors import Func, Input, Tensor
 
@@ -31,6 +32,13 @@ def _as_array(name: str, dtype: DType, given: Any) -> Array:
     _check_unmasked(name, given, name, f"{name}.filled(value) is a plain array")
     if isinstance(given, np.ndarray):
         return np.asarray(given)
+    if isinstance(given, (Tensor, Expr)):
+        what = f"the {given.kind} {given.name}" if isinstance(given, Tensor) else repr(given)
+        raise CallTypeError(
+            f"{name} is {what}, which stands for an array and holds no numbers",
+            argument=name,
+            hint="a call passes arrays of NumPy's; other Funcs are read where it is defined",
+        )
     if isinstance(given, (list, tuple, str, bytes, int, float, complex, np.generic)):
         _refuse_kind(name, dtype, given)
     try:  # what others write for NumPy may raise anything
@@ -67,10 +75,15 @@ def _is_arraylike(given: Any) -> bool:
 
 def _refuse_kind(name: str, dtype: DType, given: Any) -> NoReturn:
     raise CallTypeError(
-        f"{name} is a {type(given).__name__}, not an array",
+        f"{name} is {_kind_of(given)}, not an array",
         argument=name,
         hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
     )
+
+
+def _kind_of(given: Any) -> str:
+    kind = type(given).__name__
+    return "None" if given is None else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
 def _numpy_name(dtype: DType) -> str:

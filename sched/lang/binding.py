@@ -24,6 +24,7 @@ from .admission import (
     check_near,
     check_signed,
 )
+from .close import close
 from .dtypes import Array
 from .errors import CallTypeError, CallValueError
 from .extents import Condition, Extent, extent_of, size_value
@@ -153,7 +154,7 @@ class Binder:
             elif name in kwargs:
                 array = kwargs[name]
             else:
-                self._refuse_missing(slot)
+                self._refuse_missing(slot, args, kwargs)
             if not (
                 type(array) is np.ndarray
                 and array.dtype is slot.dtype
@@ -223,7 +224,13 @@ class Binder:
             hint=f"it is called as {self.signature}; Params and sizes go by name",
         )
 
-    def _refuse_missing(self, slot: _Slot) -> NoReturn:
+    def _refuse_missing(
+        self, slot: _Slot, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> NoReturn:
+        for name in kwargs:  # what is missing may be what is misspelt
+            if name not in self._names():
+                left = [s.name for s in self.slots[len(args) :] if s.name not in kwargs]
+                self._refuse_unknown(name, left)
         i = slot.input
         raise CallTypeError(
             f"the {i.kind} {slot.name} is not passed: {i.dtypes[0]}[{shape_text(i)}]",
@@ -231,13 +238,21 @@ class Binder:
             hint=f"it is called as {self.signature}",
         )
 
-    def _refuse_unknown(self, name: str) -> NoReturn:
+    def _names(self) -> list[str]:
+        """What may be passed by name."""
         sizes = [n for n in self.defaults if n.isidentifier()]
-        arguments = [*(s.name for s in self.slots), *self.params, *sizes]
+        return [*(s.name for s in self.slots), *self.params, *sizes]
+
+    def _refuse_unknown(self, name: str, missing: Sequence[str] = ()) -> NoReturn:
+        arguments = [*self._names(), "out", "shape", "region"]
+        meant = close(name, missing) or close(name, arguments)
+        hint = "" if meant is None else f"did you mean {meant}? "
+        if meant is None and missing:
+            hint = f"not passed: {', '.join(missing)}; "
         raise CallTypeError(
             f"there is no argument {name!r}",
             argument=name,
-            hint="arguments are " + ", ".join([*arguments, "out", "shape", "region"]),
+            hint=f"{hint}arguments are {', '.join(arguments)}",
         )
 
 

@@ -274,6 +274,11 @@ def sequential(
             "the step of a sequential cannot be 0",
             hint="as in range(lo, hi, step): 1 counts upwards, -1 downwards",
         )
+    if name is not None and not isinstance(name, str):
+        raise LanguageTypeError(
+            f"the name of a sequential comes first, and is a string, not {name!r}",
+            hint='with ps.sequential("t", 0, n) as t:',
+        )
     if name is None and (lo is not None or hi is not None or step != 1):
         raise LanguageTypeError(
             "a sequential over a range needs a name",

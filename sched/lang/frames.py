@@ -9,14 +9,17 @@ Source: JAX drops its frames in the same way, at the functions that users call.
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import wraps
 from types import FunctionType, TracebackType
 from typing import Any, TypeVar, cast
 
-from .errors import InternalError, PolyschedError, is_users
+from .close import close
+from .errors import InternalError, LanguageTypeError, PolyschedError, is_users
 
 FULL = "POLYSCHED_FULL_TRACEBACK"
 
@@ -104,8 +107,40 @@ def _function(function: Callable[..., Any]) -> Callable[..., Any]:
         except PolyschedError as error:
             cut(error)
             raise
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is None or trace.tb_next is not None:
+                raise
+            refuse = misused(function, str(error))  # its arguments are not those of a call
+        try:
+            raise refuse
+        except PolyschedError as error:
+            cut(error)
+            raise
 
     return called
+
+
+def misused(function: Callable[..., Any], said: str) -> LanguageTypeError:
+    """The error for a call with arguments that a function does not take; `said` is Python's."""
+    owner, _, name = function.__qualname__.rpartition(".")
+    shown = owner.rpartition(".")[2] if name == "__init__" else function.__name__
+    parameters = inspect.signature(function).parameters
+    taken = [
+        f"{p.name}={p.default!r}" if p.default is not p.empty else str(p).partition(":")[0]
+        for p in parameters.values()
+        if p.name != "self"
+    ]
+    hint = f"{shown}({', '.join(taken)})"
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", said)
+    meant = close(unknown[1], parameters) if unknown else None
+    example = re.search(rf"`([^`]*\b{shown}\([^`]*)`", function.__doc__ or "")
+    if meant is not None:
+        hint += f"; did you mean {meant}=?"
+    elif example is not None:
+        hint += f", as {example[1]}"
+    what = re.sub(r"^[\w.<>]*\(\) ", "", said)
+    return LanguageTypeError(f"{shown}() {what}", hint=hint)
 
 
 class Bounded(AbstractContextManager[T]):

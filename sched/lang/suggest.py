@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+from .close import close
 from .frames import cut
-
-
-def close(name: str, names: Iterable[str]) -> str | None:
-    """The name among others that one may have been a misspelling of, whatever its case."""
-    known = {x.lower(): x for x in sorted(names, reverse=True)}
-    found = get_close_matches(name.lower(), known, 1, 0.7)
-    return known[found[0]] if found else None
 
 
 def public(owner: object) -> list[str]:

@@ -122,6 +122,22 @@ class Tensor(Suggesting):
         """The Vars of its axes: those of its definition, else those that `...` stands for."""
         return implicit_vars(self.ndim)
 
+    def _others(self) -> dict[str, str]:
+        """What NumPy's arrays have, and what is written here."""
+        at = self.element
+        return {
+            "T": f"write the axes in another order: f[j, i] = {self.name}[i, j]",
+            **dict.fromkeys(
+                ("transpose", "reshape", "ravel"), "an index says it: f[j, i] = A[i, j]"
+            ),
+            **{x: f"ps.{x} over an RVar: ps.{x}({at}, k)" for x in ("sum", "max", "min", "prod")},
+            **{x: f"ps.{x} over an RVar: ps.{x}({at}, k)" for x in ("argmax", "argmin")},
+            "mean": f"ps.sum({at}, k) / n",
+            "dot": 'ps.einsum("ik,kj->ij", A, B)',
+            "astype": f"elements are cast: {at}.astype(ps.float32)",
+            **dict.fromkeys(("size", "rank"), f"{self.name}.shape, {self.name}.ndim"),
+        }
+
     @property
     def read_history(self) -> History | None:
         """The definitions that give what a read sees; None for what is not computed."""
@@ -347,6 +363,11 @@ class Input(Tensor):
             raise LanguageError(
                 f"the Input {name} needs a shape", hint='n, m = ps.sizes("n m"), then (n, m)'
             )
+        if isinstance(dtype, (tuple, Expr)):
+            raise LanguageTypeError(
+                f"{dtype!r} is no element type: the dtype of an Input comes before its shape",
+                hint=f"ps.Input({name!r}, ps.float32, (n, m))",
+            )
         super().__init__(name, (as_dtype(dtype),), shape)
         self.range: tuple[Node, Node] | None = None
         if range is not None:
@@ -442,6 +463,11 @@ class Func(Tensor):
     def _prepare(self, name: str, shape: ShapeLike | None, dtype: object) -> None:
         from .define import History  # definitions are made of tensors: the import goes one way
 
+        if isinstance(shape, DType) or (isinstance(shape, type) and issubclass(shape, np.generic)):
+            raise LanguageTypeError(
+                f"{shape!r} is no shape: the shape of a Func comes before its dtype",
+                hint=f"ps.Func({name!r}, (n, m), ps.float32), or dtype=ps.float32 alone",
+            )
         several = isinstance(dtype, (tuple, list))
         given = () if dtype is None else tuple(dtype) if several else (dtype,)  # type: ignore[arg-type]
         if several and not given:
@@ -506,7 +532,8 @@ class Func(Tensor):
             raise
 
     def _others(self) -> dict[str, str]:
-        return {"realize": f"call it with arrays: {self.name}(A=a)"} | Func._scheduled(self)
+        call = {"realize": f"call it with arrays: {self.name}(A=a)"}
+        return super()._others() | Func._scheduled(self) | call
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -404,7 +404,9 @@ class Schedule(Suggesting):
             if name not in self.program.sizes:
                 raise ScheduleError(
                     f"{name} is no size of this program",
-                    hint="its sizes are " + (", ".join(self.program.sizes) or "none"),
+                    hint="its sizes are "
+                    + (", ".join(self.program.sizes) or "none")
+                    + "; compile takes checks=True, too",
                 )
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..lang.errors import ScheduleError
+from ..lang.errors import LanguageTypeError, ScheduleError
 from ..lang.frames import bounded
 from .finding import existing
 from .handles.base import Loop, LoopHandle, name_of
@@ -45,7 +45,8 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
         made = self._stage.statement.func.history.reductions
         if not 0 <= number < len(made):
             raise ScheduleError(
-                f"{self._func_name} has {len(made)} inline reductions, and no number {number}"
+                f"{self._func_name} has {len(made)} inline reductions, and no number {number}",
+                hint="ps.sum(...) and its like are; an update, C[...] += ..., is s[C].update(0)",
             )
         return self._other(f"{self._schedule.program.names[made[number]]}.update(0)")
 
@@ -77,4 +78,9 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
 
     def pipe(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Applies a directive of your own: `function(stage, ...)`."""
+        if not callable(function):
+            raise LanguageTypeError(
+                f"pipe applies a function of a stage, not {function!r}",
+                hint="s[f].pipe(lambda stage: stage.split('i', 8))",
+            )
         return function(self, *args, **kwargs)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 from ...lang import index as ix
 from ...lang.elaborate import typed_index
-from ...lang.errors import ScheduleError, Span
+from ...lang.errors import LanguageTypeError, ScheduleError, Span
 from ...lang.expr import Expr, as_node
 from ...lang.nodes import Node, Var, integer, substitute
 from ..affine import affine_values, why_not_affine
@@ -80,11 +82,31 @@ def placeholders(count: int) -> tuple[Var, ...]:
     return tuple(Var(f"#{k}") for k in range(count))
 
 
+_EXAMPLE = "lambda t, i: (t, t + i), with an argument and a value for each loop"
+
+
 def mapped(map: Callable[..., Any], count: int, span: Span) -> list[Node]:
     """The coordinates that a user's function gives for the old ones."""
+    if isinstance(map, Expr) or not callable(map):
+        raise LanguageTypeError(f"the map of transform is a function, not {map!r}", hint=_EXAMPLE)
+    wrong = _misfit(map, count)
+    if wrong is not None:
+        raise LanguageTypeError(
+            f"the map of transform is called with {count} coordinates: {wrong}", hint=_EXAMPLE
+        )
     given = map(*(Expr(v) for v in placeholders(count)))
     values = given if isinstance(given, (tuple, list)) else (given,)
     return [typed_index(as_node(v), {}, span) for v in values]
+
+
+def _misfit(map: Callable[..., Any], count: int) -> str | None:
+    """Why a function does not take so many arguments, as far as it tells."""
+    with suppress(ValueError):
+        try:
+            signature(map).bind(*range(count))
+        except TypeError as error:
+            return str(error)
+    return None
 
 
 def _check_injective(loops: Sequence[str], values: Sequence[Node]) -> None:

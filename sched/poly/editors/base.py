@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -107,7 +108,10 @@ class BaseEditor:
                 self.edited.add(stage.statement)
 
     def _fresh(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
-        """Refuses names that another loop around one of the stages has."""
+        """Refuses what is no name, and names that another loop around one of the stages has."""
+        for name in names:
+            if not isinstance(name, str) or not re.fullmatch(r"[^\W\d][\w.']*", name):
+                raise self._malformed(f"{name!r} cannot name a loop", "a Python identifier")
         for stage in stages(at.loop):
             have = {x.name for x in nest_of(self.tree, stage, at)} - set(replaced)
             taken = next((n for n in names if n in have), None)

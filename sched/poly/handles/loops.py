@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ...lang.errors import LanguageTypeError, ScheduleError, user_span
+from ...lang.expr import Expr
 from ...lang.frames import bounded
 from ..directives.loops import MOST_COPIES
 from ..directives.mapping import mapped
@@ -50,7 +51,12 @@ class LoopDirectives(Handle):
         check_factor("split", factor)
         if tail not in TAILS:
             raise ScheduleError(f"tail={tail!r} is not known", hint=f"tails are {', '.join(TAILS)}")
-        options = {"loop": name_of(loop), "factor": factor, "names": names}
+        if names is not None and (isinstance(names, str) or len(names) != 2):
+            raise LanguageTypeError(
+                f"names= of split is a pair, of the outer and the inner loop, not {names!r}",
+                hint=f'names=("{name_of(loop)}o", "{name_of(loop)}i")',
+            )
+        options = {"loop": name_of(loop), "factor": factor, "names": names and tuple(names)}
         if tail != "auto":
             options["tail"] = tail
         outer, inner = self._do("split", **options)
@@ -78,6 +84,8 @@ class LoopDirectives(Handle):
 
         Legal: where no dependence between iterations turns round.
         """
+        if not loops:
+            raise LanguageTypeError("reorder takes loops, outermost first: reorder(i, k, j)")
         self._do("reorder", loops=tuple(map(name_of, loops)))
         return self
 
@@ -90,9 +98,13 @@ class LoopDirectives(Handle):
         Legal: where the loops may be permuted (skew helps).
         """
         count = len(loops_and_factors) // 2
-        if not count or len(loops_and_factors) % 2:
-            raise LanguageTypeError("tile takes loops, then as many factors: tile(i, j, 8, 32)")
         loops, factors = loops_and_factors[:count], loops_and_factors[count:]
+        wrong = [x for x in factors if isinstance(x, (str, Expr, LoopHandle, tuple, list))]
+        if not count or len(loops) != len(factors) or wrong:
+            raise LanguageTypeError(
+                "tile takes loops, then as many factors, one by one",
+                hint="tile(i, j, 8, 32); it names the loops io, jo, ii, ji",
+            )
         for factor in factors:
             check_factor("tile", factor)
         names = [name_of(x) for x in loops]
@@ -194,7 +206,7 @@ class LoopDirectives(Handle):
 
     def transform(
         self,
-        loops: tuple[Loop, ...] | list[Loop],
+        loops: tuple[Loop, ...] | list[Loop] | Loop,
         map: Callable[..., Any],
         names: tuple[str, ...] | None = None,
     ) -> tuple[LoopHandle, ...]:
@@ -207,7 +219,8 @@ class LoopDirectives(Handle):
 
         Legal: where the map is one-to-one and no dependence turns round.
         """
-        old = tuple(name_of(x) for x in loops)
+        given = loops if isinstance(loops, (tuple, list)) else (loops,)
+        old = tuple(name_of(x) for x in given)
         values = tuple(mapped(map, len(old), user_span()))
         chosen = tuple(names) if names is not None else old
         if not len(values) == len(chosen) == len(old):
