@@ -242,11 +242,12 @@ class SizeChecks:
 
     def __init__(self, schedule: Schedule) -> None:
         names = Translator(schedule.parameters)
-        self.conditions = [
-            (node, c)
-            for c in schedule.proven.sizes
-            if (node := names.condition(c.allowed)) is not None
-        ]
+        with schedule.in_time():
+            self.conditions = [
+                (node, c)
+                for c in schedule.proven.sizes
+                if (node := names.condition(c.allowed)) is not None
+            ]
         self.assumptions = schedule.assumptions
         given = [node for node, _ in (*self.conditions, *self.assumptions)]
         self.test = compile_nodes(given)

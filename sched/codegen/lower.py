@@ -97,21 +97,23 @@ def _passed(module: Module, log: Log) -> Module:
 
 def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) -> Module:
     """The loop IR before any pass."""
-    return build(
-        schedule.program.outputs[0].name,
-        schedule.model,
-        schedule.proven,
-        schedule.nests,
-        strided=strided,
-        checks=checks,
-        folds=schedule.windows,
-        copied=schedule.copied,
-        memory=schedule.memory,
-        hints=schedule.hints,
-        atomic=schedule.atomic,
-        constants=schedule.constants,
-        context=schedule.context,
-    )
+    nests, windows, copied = schedule.nests, schedule.windows, schedule.copied
+    with schedule.in_time():
+        return build(
+            schedule.program.outputs[0].name,
+            schedule.model,
+            schedule.proven,
+            nests,
+            strided=strided,
+            checks=checks,
+            folds=windows,
+            copied=copied,
+            memory=schedule.memory,
+            hints=schedule.hints,
+            atomic=schedule.atomic,
+            constants=schedule.constants,
+            context=schedule.context,
+        )
 
 
 def _run(run: Pass, module: Module, log: Log) -> Module:

@@ -10,6 +10,7 @@ loop that it depends on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..lang import index as ix
@@ -17,7 +18,20 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .affine import affine_value
 from .expressions import Translator
-from .isl import Aff, BasicSet, Constraint, Frame, Map, PwAff, Set, isl, range_of, union_sets
+from .isl import (
+    Aff,
+    BasicSet,
+    BudgetExceeded,
+    Constraint,
+    Frame,
+    Map,
+    PwAff,
+    Set,
+    attempt,
+    isl,
+    range_of,
+    union_sets,
+)
 from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
@@ -455,29 +469,59 @@ def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
     return Set.from_basic_set(x.sub(offset).mod_val(isl.Val(step)).zero_basic_set())
 
 
+def within(outside: Set, visited: Set, bounds: Bounds) -> Set:
+    """What holds inside of a loop: what does outside, and that its bounds hold.
+
+    Or less than that: the pieces of a loop's bounds multiply those of the loops around it. Then
+    a convex set around them is all that is known, and a guard tests the rest.
+    """
+    pieces = int(outside.n_basic_set()) * int(bounds.described.n_basic_set())
+    if pieces <= _MOST_KNOWN:
+        return outside.intersect(bounds.described)
+    if not visited.is_subset(bounds.described):
+        raise InternalError(f"a loop visits {bounds.described}, and not all of {visited}")
+    return outside.intersect(Set.from_basic_set(bounds.described.remove_divs().simple_hull()))
+
+
+_MOST_KNOWN = 128
+
+
 def remaining(domain: Set, described: Set, context: Set) -> Set | None:
     """What must still be tested of an iteration that the loops visit; None if nothing.
 
     Proves that bounds and guard together describe the domain.
     """
-    within = described.intersect_params(context)
-    if within.is_subset(domain):
-        guard, visited = None, within
-    else:
-        guard = _outermost(domain, within).gist(within).coalesce()
-        visited = within.intersect(guard)
-    if not visited.is_equal(domain.intersect_params(context)):
-        raise InternalError(f"the loops visit {visited} instead of {domain}")
-    return guard
+    around = described.intersect_params(context)
+    needed = domain.intersect_params(context)
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        guard = _shortest(domain, around)
+        visited = around if guard is None else around.intersect(guard)
+        if not visited.is_equal(needed):
+            raise InternalError(f"the loops visit {visited} instead of {domain}")
+        return guard
+    if not needed.is_subset(around):
+        raise InternalError(f"the loops visit {around}, and not all of {domain}")
+    return domain
 
 
-def _outermost(domain: Set, within: Set) -> Set:
+OPERATIONS = 500_000
+"""So much work may isl put into saying a guard in few words."""
+
+
+def _shortest(domain: Set, around: Set) -> Set | None:
+    """What must be tested of what is visited, without what is known of it."""
+    if around.is_subset(domain):
+        return None
+    return _outermost(domain, around).gist(around).coalesce()
+
+
+def _outermost(domain: Set, around: Set) -> Set:
     """A condition on as few loops as possible, from the outermost on, that tells the domain from
     what else is visited."""
     count = int(domain.dim(_SET))
     for depth in range(count):
         outer = domain.project_out(_SET, depth, count - depth).add_dims(_SET, count - depth)
-        if within.intersect(outer).is_subset(domain):
+        if around.intersect(outer).is_subset(domain):
             return outer
     return domain
 

@@ -16,7 +16,7 @@ from .advice import NoLoops, Part, Shared, apart, explained, of_those_there, par
 from .editor import Editor
 from .edits import loop_names
 from .forms import Form
-from .isl import BUDGET, BudgetExceeded, budget
+from .isl import BudgetExceeded, allowance, attempt, budget
 from .judge import Change, Judge
 from .numbers import check_numbers
 from .refusals import Asked
@@ -111,6 +111,8 @@ class Builder:
                 self.judge.check_storage(change.after, directive)
             if self._batch is None and self._trust is None:
                 self.judge.check((change,), edited, self._would_help)
+            if self._batch is None:
+                self.judge.check_loops(change.after)
         if self._batch is not None:
             self._batch = self._batch.with_change(change, edited)
         self.state = change.after
@@ -160,7 +162,7 @@ class Builder:
     def _in_time(self, asked: Asked) -> Iterator[None]:
         """Refuses a directive whose proof takes too long."""
         try:
-            with budget(BUDGET):
+            with budget(allowance(len(self.state.form.model.statements))):
                 yield
         except BudgetExceeded:
             raise ScheduleError(
@@ -174,12 +176,14 @@ class Builder:
     def settle(self) -> None:
         """Proves what a batch under way has put off so far."""
         batch = self._batch
-        if batch is not None and batch.changes:
-            self.judge.check_storage(self.state, self.records[-1])
-        if batch is not None and batch.edited:
-            last = self.records[-1]
-            with self._in_time(Asked(last, f"the batch up to {last.text()}")):
+        if batch is None or not batch.changes:
+            return
+        last = self.records[-1]
+        with self._in_time(Asked(last, f"the batch up to {last.text()}")):
+            self.judge.check_storage(self.state, last)
+            if batch.edited:
                 self.judge.check(batch.changes, batch.edited, self._would_help)
+            self.judge.check_loops(self.state)
 
     def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
         """Whether a refused directive would be right with others before it."""
@@ -191,9 +195,10 @@ class Builder:
             trial.state, trial.records = self._whole.state, self._whole.records
             trial._whole = None
         try:
-            for d in (*first, *self.records[len(trial.records) :], directive):
-                trial.replay(d)
-        except ScheduleError:
+            with attempt():
+                for d in (*first, *self.records[len(trial.records) :], directive):
+                    trial.replay(d)
+        except (BudgetExceeded, ScheduleError):
             return False
         return True
 

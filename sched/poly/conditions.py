@@ -17,11 +17,10 @@ from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
 from ..lang.tensors import Func, Input, Tensor
 from .isl import (
-    BUDGET,
     BudgetExceeded,
     Map,
     Set,
-    budget,
+    attempt,
     complement,
     is_bounded,
     isl,
@@ -29,6 +28,9 @@ from .isl import (
 from .model import Model, elements
 from .smallest import smallest_point
 from .statements import Access, Statement
+
+OPERATIONS = 250_000
+"""So much work may isl put into whether a read needs a guard."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +89,9 @@ class Conditions:
         for c in self.sizes:
             allowed = allowed.intersect(c.allowed)
         found = set()
-        with suppress(BudgetExceeded), budget(BUDGET):
-            for s in self.model.statements:
-                for a in s.reads:
+        for s in self.model.statements:
+            for a in s.reads:
+                with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it keeps its guard
                     if a.node is not None and _is_safe(self.model, a, allowed, self.scans):
                         found.add((s, a.node))
         return frozenset(found)

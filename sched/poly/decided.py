@@ -3,12 +3,17 @@ the middle of an image, nothing need be tested."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..lang.dtypes import bool_
 from ..lang.nodes import Const, Node, Op, dtype_of, postorder, transform_all
 from .affine import condition
-from .isl import Set
+from .isl import BudgetExceeded, Set, attempt
 from .looptree import Stage
 from .simplify import COMPARISONS, simpler
+
+OPERATIONS = 100_000
+"""So much work may isl put into one comparison."""
 
 
 def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -20,7 +25,9 @@ def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, 
     visited = stage.padded.intersect_params(context)
     known: dict[Node, Node] = {}
     for node in compared:
-        if all(dtype_of(a).is_int for a in node.operands):
+        if not all(dtype_of(a).is_int for a in node.operands):
+            continue
+        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is tested
             where = condition(frame, node)
             if where.exact and visited.is_subset(where.set):
                 known[node] = Const(True, bool_)

@@ -43,18 +43,40 @@ class Dependence:
 
 def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
     """All dependences between the statements of a tree, flow first."""
-    found: list[Dependence] = []
-    for tensor in dict.fromkeys(a.tensor for s in model.statements for a in s.accesses):
-        accesses = [a for s in model.statements for a in s.accesses if a.tensor is tensor]
-        writes = [a for a in accesses if a.is_write]
-        reads = [a for a in accesses if not a.is_write]
-        if writes:
-            times = time_maps(tree, {a.statement for a in accesses})
-            found += _flow(model, tensor, reads, writes, times) if reads else []
-            found += _ordered("anti", model, tensor, reads, writes, times)
-            found += _ordered("output", model, tensor, writes, writes, times)
+    tensors = dict.fromkeys(a.tensor for s in model.statements for a in s.accesses)
+    return flow_first(d for tensor in tensors for d in dependences_on(tensor, model, tree))
+
+
+def flow_first(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
+    """Dependences, those of one kind in the order given."""
     order = {"flow": 0, "anti": 1, "output": 2}
     return tuple(sorted(found, key=lambda d: order[d.kind]))
+
+
+def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]:
+    """The dependences between the accesses of one tensor."""
+    accesses = [a for s in model.statements for a in s.accesses if a.tensor is tensor]
+    writes = [a for a in accesses if a.is_write]
+    reads = [a for a in accesses if not a.is_write]
+    if not writes:
+        return []
+    times = time_maps(tree, {a.statement for a in accesses})
+    if are_written_once(writes):
+        return _ordered("flow", model, tensor, writes, reads, times)
+    return [
+        *(_flow(model, tensor, reads, writes, times) if reads else []),
+        *_ordered("anti", model, tensor, reads, writes, times),
+        *_ordered("output", model, tensor, writes, writes, times),
+    ]
+
+
+def are_written_once(writes: Iterable[Access]) -> bool:
+    """Whether an element has one value ever: all writes are those of one pure definition, whose
+    pieces share its region, and no loop around makes it anew. Then a read is of that value, and
+    nothing overwrites it."""
+    return all(
+        not w.statement.definition.is_update and not w.statement.definition.loops for w in writes
+    )
 
 
 class _Names:
@@ -182,11 +204,15 @@ def _ordered(
             if not found.is_empty():
                 key = (a.statement, b.statement)
                 old, exact = by_pair.get(key, (found, True))
-                by_pair[key] = (old.union(found).coalesce(), exact and a.must and b.must)
+                by_pair[key] = (old.union(found), exact and a.must and b.must)
     return [
-        Dependence(kind, tensor, source, sink, relation, exact)
+        Dependence(kind, tensor, source, sink, _plain(relation, model), exact)
         for (source, sink), (relation, exact) in by_pair.items()
     ]
+
+
+def _plain(relation: Map, model: Model) -> Map:
+    return relation.coalesce().gist_params(model.context)
 
 
 def flow_of_all_writes(model: Model, d: Dependence, times: Mapping[Statement, Map]) -> Map:

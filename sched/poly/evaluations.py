@@ -8,6 +8,7 @@ same, it is the product of these loops; else it is counted at small sizes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,15 @@ from ..lang.tensors import Func
 from .affine import Relation, access_relation
 from .expressions import Translator
 from .inline import untold
-from .isl import PwAff, Set, isl, union_sets
+from .isl import BudgetExceeded, PwAff, Set, attempt, isl, union_sets
 from .repeats import counted
 from .statements import Statement
 
 if TYPE_CHECKING:
     from .schedule import Schedule
+
+OPERATIONS = 500_000
+"""So much work may isl put into how often a Func is evaluated."""
 
 _SET, _IN = isl.dim_type.set, isl.dim_type.in_
 
@@ -58,7 +62,10 @@ def evaluations(s: Schedule) -> Iterator[Evaluation]:
             for index in dict.fromkeys(r.index for r in found)
         ]
         readers = tuple(dict.fromkeys(x.statement.name for x in reads))
-        yield Evaluation(func, readers, _times(s, reads))
+        times = "several times for each element"
+        with suppress(BudgetExceeded), attempt(OPERATIONS):
+            times = _times(s, reads)
+        yield Evaluation(func, readers, times)
 
 
 def _times(s: Schedule, reads: Sequence[_Point]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..lang import index as ix
@@ -13,7 +14,7 @@ from ..lang.opaque import Trace
 from ..lang.printer import expr_text
 from .edits import loops_around, stages
 from .expressions import Translator
-from .isl import isl
+from .isl import BudgetExceeded, attempt, isl
 from .loop_notes import note_text, notes_of
 from .looptree import Loop, Tree
 from .memory import AS_WRITTEN, WHERE, Memory
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 def explain(s: Schedule) -> str:
     """The whole text, section by section; a section without anything is left out."""
+    _ = s.nests_if_known, s.windows, s.copied  # these have budgets of their own
+    with s.in_time():
+        return _explained(s)
+
+
+def _explained(s: Schedule) -> str:
     sections = (
         ("stages", [*_stages(s), *hint_lines(s)]),
         ("placement", list(placements(s))),
@@ -81,6 +88,8 @@ def _one_thread(s: Schedule) -> Iterator[str]:
             if around.loop.kind == "parallel":
                 yield f"{around.loop.name} runs on one thread: {stage.name} calls Python"
 
+
+NO_BOUNDS = "the bounds of these loops are too intricate to be shown"
 
 _OF_THE_FUNC = {
     *("compute_at", "compute_root", "store_at", "store_root", "fold_storage"),
@@ -170,9 +179,15 @@ def _extents(s: Schedule, func: Func) -> list[str]:
     names = Translator(s.parameters)
     found = []
     for axis in range(func.ndim):
-        extent = region.dim_max(axis).sub(region.dim_min(axis)).add_constant_val(isl.Val(1))
-        found.append(expr_text(names.pw_aff(extent.gist(region.params()), ix.ZERO)))
+        found.append("?")
+        with suppress(BudgetExceeded), attempt(OPERATIONS):
+            extent = region.dim_max(axis).sub(region.dim_min(axis)).add_constant_val(isl.Val(1))
+            found[-1] = expr_text(names.pw_aff(extent.gist(region.params()), ix.ZERO))
     return found
+
+
+OPERATIONS = 250_000
+"""So much work may isl put into something that is only told."""
 
 
 def _wider(s: Schedule) -> Iterator[str]:
@@ -192,13 +207,17 @@ def _widened(d: Definition) -> Iterator[DType]:
 
 def _guards(s: Schedule) -> Iterator[str]:
     """Stages whose loops visit more than what is computed."""
-    for nest in s.nests:
+    if s.nests_if_known is None:
+        yield NO_BOUNDS
+    for nest in s.nests_if_known or ():
         try:
-            for name, share in empty_shares(nest, s.accepted).items():
-                yield f"the loops of {name} visit {share}"
-        except Uncountable:
+            with attempt(OPERATIONS):
+                shares = empty_shares(nest, s.accepted)
+        except (BudgetExceeded, Uncountable):
             for name in _guarded(nest, False, False):
                 yield f"the loops of {name} visit some iterations in which it does nothing"
+        else:
+            yield from (f"the loops of {name} visit {share}" for name, share in shares.items())
 
 
 def _guarded(scan: Scan, inside: bool, tested: bool) -> Iterator[str]:

@@ -23,7 +23,7 @@ from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .bounds import span_of
 from .edits import stages
-from .isl import BudgetExceeded, Map, Set, budget, isl, union_sets
+from .isl import BudgetExceeded, Map, Set, attempt, isl, union_sets
 from .looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced
 from .model import Model
 from .sinking import storage_of, stored_depth
@@ -36,8 +36,8 @@ LARGEST = 8
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
 
-OPERATIONS = 2_500_000
-"""So much work may isl put into one window: some seconds where loops are tiled twice."""
+OPERATIONS = 1_000_000
+"""So much work may isl put into one window."""
 
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]
@@ -59,7 +59,7 @@ def windows(model: Model, tree: Seq) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each."""
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):
-        with suppress(BudgetExceeded), budget(OPERATIONS):  # else it is stored whole
+        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is stored whole
             window = _window(model, func, tree)
             if window is not None:
                 found[func] = window
@@ -285,7 +285,7 @@ def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) 
 def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> int | None:
     """How many planes would do where those of a window are too few, if not many; None, too, where
     that takes long to find."""
-    with suppress(BudgetExceeded), budget(OPERATIONS):
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
         found = [x.distances(window.axis) for x in _overwritten(model, func, tree)]
         return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
     return None
@@ -353,7 +353,16 @@ def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
         return ()
     before = _order(tree)
     statements = dict.fromkeys(s.statement for s in stages(tree))
-    return tuple(a for a in inouts if _clobbered(model, statements, a, before))
+    return tuple(a for a in inouts if _may_be_clobbered(model, statements, a, before))
+
+
+def _may_be_clobbered(
+    model: Model, statements: Iterable[Statement], array: InOut, before: Before
+) -> bool:
+    """The same; also where that takes long to find: a copy does no harm."""
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return _clobbered(model, statements, array, before)
+    return True
 
 
 def _clobbered(model: Model, statements: Iterable[Statement], array: InOut, before: Before) -> bool:

@@ -23,11 +23,10 @@ from .conditions import Conditions
 from .directives.placing import inserted, without
 from .edits import rewritten, with_body
 from .inline import Definitions, Rule, Uses, inlined
-from .isl import BUDGET, BudgetExceeded, budget
 from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
 from .model import Model
 from .proof import Prover
-from .proven import proven, unproved
+from .proven import proven
 from .statements import Statement
 
 
@@ -91,7 +90,8 @@ def form_of(
     """The form of a program; see `Form` for the arguments.
 
     Raises:
-        LanguageError: the program is ill-formed, or too intricate to be proven right.
+        LanguageError: the program is ill-formed.
+        BudgetExceeded: it is too intricate to be proven right.
     """
     chosen = dict(choices or {})
 
@@ -103,11 +103,7 @@ def form_of(
     for rewrite in rewrites:
         program, definitions = rewrite(program, definitions)
     model, conditions = proven(program, definitions, log, asked)
-    try:
-        with budget(BUDGET):
-            written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
-    except BudgetExceeded:
-        raise unproved(program) from None
+    written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
     asked = asked or conditions
     return Form(base, rule, chosen, rewrites, program, model, conditions, written, asked, uses)
 

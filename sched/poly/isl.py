@@ -23,10 +23,9 @@ from ..lang.errors import InternalError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "boxed", "budget", "complement", "compute_schedule",
-    "conditions_of", "counted",
-    "dim_count", "equal_dims", "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation",
-    "transitive_closure", "union_sets", "val",
+    "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget", "complement",
+    "compute_schedule", "conditions_of", "counted", "dim_count", "equal_dims", "filled", "has_ends",
+    "is_bounded", "is_spent", "isl", "relation", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -38,41 +37,106 @@ def val(number: int) -> Val:
     return Val(number if -(1 << 63) <= number < 1 << 63 else str(number))
 
 
-BUDGET = 50_000_000
-"""isl operations for one proof: a hundred times what a long pipeline takes, and half a minute."""
+BUDGET = 6_000_000
+"""isl operations for whatever a user asks: some ten times what that takes of most programs, and
+a few seconds."""
+
+MORE = 50_000
+"""So many more for each statement of a program: long programs may take longer."""
+
+
+def allowance(statements: int) -> int:
+    """How much work isl may do for one thing that a user asks of a program."""
+    return BUDGET + MORE * statements
 
 
 class BudgetExceeded(Exception):
     """isl was given up on: the question counts as not answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A budget in force: from which count of operations to which one."""
+
+    start: int
+    end: int
+
+    @property
+    def middle(self) -> int:
+        return (self.start + self.end) // 2
+
+
+_spans: list[_Span] = []
+
+
 @contextmanager
 def budget(operations: int) -> Iterator[None]:
     """Bounds the work isl may do inside; it raises `BudgetExceeded` beyond.
 
-    isl reports an exceeded limit as a plain error with any text, and refuses every later call
-    until the counter is reset: so a call that cannot fail tells whether the limit was the cause,
-    and the counter is reset on every way out.
+    What is done inside counts for the budget around it too, and ends where that one ends.
     """
     with _lock:
-        before = CONTEXT.get_max_operations()
-        _restart()
-        CONTEXT.set_max_operations(operations)
-        try:
+        start = spent()
+        end = start + operations
+        with _within(_Span(start, min(end, _spans[-1].end) if _spans else end)):
             yield
-        except isl.Error as error:
-            if is_spent():
-                raise BudgetExceeded(f"more than {operations} isl operations") from error
-            raise InternalError(f"isl refused a question: {error}") from error
-        finally:
-            CONTEXT.set_max_operations(before)  # that of a budget around, or none
+
+
+@contextmanager
+def attempt(operations: int = BUDGET) -> Iterator[None]:
+    """The same for a question that need not be answered.
+
+    All of them together have at most one half of the budget around them: the other one is left
+    to what takes their place, and to what must be answered.
+    """
+    with _lock:
+        start = spent()
+        end = start + operations
+        span = _Span(start, min(end, _spans[-1].middle) if _spans else end)
+        if span.end <= start:
+            raise BudgetExceeded("nothing is left of a budget for what need not be answered")
+        with _within(span):
+            yield
+
+
+@contextmanager
+def _within(span: _Span) -> Iterator[None]:
+    """isl reports an exceeded limit as a plain error with any text, and refuses every later call
+    until the limit is moved: so a call that cannot fail tells whether the limit was the cause,
+    and the limit is moved back on every way out."""
+    if not _spans:
+        _restart()
+    _spans.append(span)
+    _set_limit(span.end)
+    try:
+        yield
+    except isl.Error as error:
+        if is_spent():
+            allowed = span.end - span.start
+            raise BudgetExceeded(f"more than {allowed} isl operations") from error
+        raise InternalError(f"isl refused a question: {error}") from error
+    finally:
+        _spans.pop()
+        if _spans:
+            _set_limit(_spans[-1].end)
+        else:
             _restart()
+            CONTEXT.set_max_operations(OUTSIDE)
+
+
+def _set_limit(operations: int) -> None:
+    CONTEXT.set_max_operations(max(operations, 1))  # 0 would be none
+
+
+OUTSIDE = 0
+"""The limit where no budget is in force: none. Tests set one, and find who asks without."""
 
 
 def _in_child() -> None:
-    """Ends the budget of a thread that is not in a forked process."""
+    """Ends the budgets of a thread that is not in a forked process."""
     if not forks.is_mine(_lock):
-        CONTEXT.set_max_operations(0)
+        _spans.clear()
+        CONTEXT.set_max_operations(OUTSIDE)
         CONTEXT.reset_operations()
 
 
@@ -82,19 +146,36 @@ forks.at_fork(after_in_child=_in_child)
 def is_spent() -> bool:
     """Whether isl refuses to work at all."""
     try:
-        return (
-            not Set.universe(Space.set_alloc(CONTEXT, 0, 1))
-            .coalesce()
-            .is_subset(Set.universe(Space.set_alloc(CONTEXT, 0, 1)))
-        )
+        Val(0)
     except isl.Error:
         return True
+    return False
+
+
+def spent() -> int:
+    """How many operations isl has done in the outermost budget in force, or a few more.
+
+    isl does not tell its count, only whether that has reached a limit: so limits are tried.
+    """
+    if not _spans:
+        return 0
+    least, most = _spans[-1].start, _spans[-1].end
+    while most - least > max(most >> 6, 64):
+        middle = (least + most) // 2
+        _set_limit(middle)
+        if is_spent():
+            least = middle
+        else:
+            most = middle
+    _set_limit(_spans[-1].end)
+    return most
 
 
 class Tally:
-    """How many operations isl needed."""
+    """How many operations isl needed; and how many in one budget, at most."""
 
     operations = 0
+    most = 0
 
 
 _tallies: list[Tally] = []
@@ -105,12 +186,12 @@ def counted() -> Iterator[Tally]:
     """Counts what isl does inside, in all budgets together: the same on every machine."""
     with _lock:
         tally = Tally()
-        _restart()
+        tally.operations = -_operations()
         _tallies.append(tally)
         try:
             yield tally
         finally:
-            _restart()
+            tally.operations += _operations()
             _tallies.remove(tally)
 
 
@@ -119,6 +200,7 @@ def _restart() -> None:
     count = _operations() if _tallies else 0
     for tally in _tallies:
         tally.operations += count
+        tally.most = max(tally.most, count)
     CONTEXT.reset_operations()
 
 
@@ -251,10 +333,7 @@ def equal_dims(pairs: Map, dims: Iterable[int]) -> Map:
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:
     """The coalesced union."""
-    result = empty
-    for s in sets:
-        result = result.union(s)
-    return result.coalesce()
+    return reduce(Set.union, sets, empty).coalesce()
 
 
 def complement(where: Set) -> Set:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -10,14 +11,17 @@ from ..lang.errors import InternalError, PolyschedError, ScheduleError
 from ..lang.records import Directive
 from . import kept, padding, registers
 from .advice import Helps
+from .edits import stages
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
-from .isl import Set
+from .isl import PIECES_LIMIT, BudgetExceeded, Set, attempt
 from .model import symbols_of
 from .pairs import Pair, smallest_pair
 from .proof import Violation, accumulates, is_exact
 from .refusals import Asked, clobbered, refusal
+from .requires import constants
 from .scan import scan
+from .scantree import Scan
 from .sharing import shared
 from .state import State
 from .statements import Statement
@@ -76,11 +80,29 @@ class Change:
 class Judge:
     """Judges states of schedules."""
 
+    def __init__(self) -> None:
+        self._scanned: tuple[State, tuple[Scan, ...]] | None = None
+
+    def nests(self, state: State) -> tuple[Scan, ...]:
+        """The loops of a state with their bounds; those of the last one asked for are kept."""
+        kept = self._scanned
+        if kept is None or kept[0] is not state:
+            symbols = {**symbols_of(state.form.program), **constants(state)}
+            kept = state, scan(state.tree, symbols, self.callable(state))
+            self._scanned = kept
+        return kept[1]
+
+    def check_loops(self, state: State) -> None:
+        """Finds the bounds of loops that may be too intricate: then the directive that makes them
+        is refused, and not the print or the compilation that needs them."""
+        if any(int(s.instances.n_basic_set()) > PIECES_LIMIT for s in stages(state.tree)):
+            self.nests(state)
+
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""
         context = state.assumed(state.form.model.context)
         for c in state.form.proven.sizes:
-            context = context.intersect(c.allowed)
+            context = context.intersect(c.allowed).coalesce()
         return context
 
     def faults(self, state: State, edited: Collection[Statement]) -> Faults:
@@ -192,11 +214,12 @@ class Judge:
         """The first change behind which two instances are out of order, and stay so to the end."""
         pairs = fault.pairs if pair is None else pair.relation
         found = changes[-1]
-        for change in reversed(changes[:-1]):
-            there = self.faults(change.after, {s.base for s in fault.ends})
-            faults: tuple[Violation | Clobber, ...] = (*there.clobbers, *there.violations)
-            same = [f.pairs.intersect(pairs) for f in faults if f.subject == fault.subject]
-            if all(p.is_empty() for p in same):
-                break
-            found = change
+        with suppress(BudgetExceeded), attempt():  # else any of them may be to blame
+            for change in reversed(changes[:-1]):
+                there = self.faults(change.after, {s.base for s in fault.ends})
+                faults: tuple[Violation | Clobber, ...] = (*there.clobbers, *there.violations)
+                same = [f.pairs.intersect(pairs) for f in faults if f.subject == fault.subject]
+                if all(p.is_empty() for p in same):
+                    break
+                found = change
         return found.asked

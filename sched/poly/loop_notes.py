@@ -7,9 +7,11 @@ is long; listings and `explain` show whatever is found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .again_notes import again_notes
+from .isl import BudgetExceeded, attempt
 from .lane_notes import lane_notes
 from .notes import LoopNote
 from .scalar_notes import has_vectors, scalar_notes
@@ -34,14 +36,22 @@ def loop_notes(s: Schedule, loop: ScanLoop) -> tuple[LoopNote, ...]:
 
 def notes_of(s: Schedule, loop: Loop) -> tuple[LoopNote, ...]:
     """All that can be said of a loop of the tree, which may be scanned into several."""
-    scans = [x for x in walk(*s.nests) if isinstance(x, ScanLoop) and x.loop is loop]
+    scans = [x for x in walk(*(s.nests_if_known or ())) if isinstance(x, ScanLoop) and x.loop is loop]
     rules = (*RULES, *WITH_VECTORS) if s.directives else RULES
     found = (_found(s, x, rules) for x in scans)
     return tuple(dict.fromkeys(note for notes in found for note in notes))
 
 
 def _found(s: Schedule, loop: ScanLoop, rules: tuple[Rule, ...]) -> tuple[LoopNote, ...]:
-    return tuple(dict.fromkeys(note for rule in rules for note in rule(s, loop)))
+    found: dict[LoopNote, None] = {}
+    for rule in rules:
+        with suppress(BudgetExceeded), attempt(OPERATIONS):
+            found |= dict.fromkeys(rule(s, loop))
+    return tuple(found)
+
+
+OPERATIONS = 250_000
+"""So much work may isl put into the notes of a loop."""
 
 
 def note_text(notes: tuple[LoopNote, ...]) -> str:

@@ -304,9 +304,10 @@ def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
     return joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
 
 
-def iterations(stage: Stage) -> Set:
-    """The coordinates that the loops around a stage must visit for it."""
-    return stage.padded.apply(loop_map(stage)).coalesce()
+def iterations(stage: Stage, context: Set | None = None) -> Set:
+    """The coordinates that the loops around a stage must visit for it, at some sizes."""
+    found = stage.padded.apply(loop_map(stage))
+    return (found if context is None else found.intersect_params(context)).coalesce()
 
 
 def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> dict[Statement, Map]:

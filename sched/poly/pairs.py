@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..lang.errors import Instance
-from .isl import Map, Set
-from .smallest import smallest_point
+from .isl import BudgetExceeded, Map, Set, attempt
+from .smallest import any_point, smallest_point
 from .statements import Statement
 
 
@@ -44,8 +45,12 @@ class Pair:
 
 
 def smallest_pair(pairs: Map, first: Statement, second: Statement) -> Pair | None:
-    """The smallest pair of a relation between two statements; None if it is not found."""
-    found = smallest_point(pairs.wrap())
+    """The smallest pair of a relation between two statements; any where that takes long to find;
+    None if there is none, or none is found."""
+    found = None
+    with suppress(BudgetExceeded), attempt():
+        found = any_point(pairs.wrap())
+        found = smallest_point(pairs.wrap())
     if found is None:
         return None
     sizes, point = found

@@ -10,7 +10,7 @@ from ..lang.nodes import Var
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from .affine import affine_value, why_not_affine
-from .isl import Frame, Set
+from .isl import Frame, Set, union_sets
 from .smallest import smallest_point
 
 
@@ -26,31 +26,36 @@ def share(
         LanguageError: a point is claimed by two pieces neither of which is the more specific, or
             by none.
     """
-    covered = frame.empty
-    result: list[Set] = []
-    for d, own in zip(pieces, claims(pieces, frame, region), strict=True):
+    shares = [own.coalesce() for own in claims(pieces, frame, region)]
+    for k, d in enumerate(pieces):
+        # Of two others the more specific one has what both claim.
+        rivals = [
+            own
+            for other, own in zip(pieces[:k], shares[:k], strict=True)
+            if not _more_specific(other, d) and not _more_specific(d, other)
+        ]
         _refuse_any(
-            own.intersect(covered).intersect_params(context), func, d,
-            "is defined twice", "by two pieces neither of which is the more specific",
+            shares[k].intersect(union_sets(rivals, frame.empty)).intersect_params(context),
+            func, d, "is defined twice", "by two pieces neither of which is the more specific",
             "add a piece for the points that both claim, or exclude the sizes at which they "
             "meet: ps.require(n >= 2, ...)",
         )  # fmt: skip
-        covered = covered.union(own).coalesce()
-        result.append(own.coalesce())
-    whole = ", ".join(f"i{k}" for k in range(func.ndim))
-    _refuse_any(
-        region.subtract(covered).intersect_params(context), func, pieces[0],
-        "is not defined", "no piece of its definition holds there",
-        f"add a piece with a Var for each axis: {func.name}[{whole}] = ...",
-    )  # fmt: skip
-    return result
+    if not any(all(isinstance(x, Var) for x in d.lhs) for d in pieces):
+        whole = ", ".join(f"i{k}" for k in range(func.ndim))
+        _refuse_any(
+            region.subtract(union_sets(shares, frame.empty)).intersect_params(context),
+            func, pieces[0], "is not defined", "no piece of its definition holds there",
+            f"add a piece with a Var for each axis: {func.name}[{whole}] = ...",
+        )  # fmt: skip
+    return shares
 
 
 def claims(pieces: Sequence[Definition], frame: Frame, region: Set) -> list[Set]:
     """The points of a region that each piece claims and no more specific one takes from it."""
-    claimed = [_claim(d, frame).intersect(region) for d in pieces]
+    claimed = [_claim(d, frame) for d in pieces]
     result = []
-    for d, own in zip(pieces, claimed, strict=True):
+    for d, claim in zip(pieces, claimed, strict=True):
+        own = claim.intersect(region)
         for other, taken in zip(pieces, claimed, strict=True):
             if _more_specific(other, d):
                 own = own.subtract(taken)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..lang import index as ix
 from ..lang.printer import expr_text
 from ..lang.tensors import Func
 from .edits import stages
+from .isl import BudgetExceeded, attempt
 from .looptree import Path, Produce, Stage, loops_of, produced
 from .repeats import Repeats, repeats
 from .scantree import ScanAlloc, walk
@@ -30,7 +32,7 @@ def placements(s: Schedule) -> Iterator[str]:
     for func, found in places.items():
         where = "; ".join(dict.fromkeys(_where(s, func, *place) for place in found))
         own = [x for _, node in found for x in stages(node) if x.statement.func is func]
-        count = repeats(own, s.accepted)
+        count = _repeats(s, own)
         yield f"{s.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
 
 
@@ -43,8 +45,18 @@ def repeats_of(s: Schedule) -> dict[int, list[tuple[Func, Repeats | None]]]:
             places.setdefault((id(loops_of(path)[-1]), func), []).extend(own)
     found: dict[int, list[tuple[Func, Repeats | None]]] = {}
     for (loop, func), own in places.items():
-        found.setdefault(loop, []).append((func, repeats(own, s.accepted)))
+        found.setdefault(loop, []).append((func, _repeats(s, own)))
     return found
+
+
+def _repeats(s: Schedule, own: list[Stage]) -> Repeats | None:
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return repeats(own, s.accepted)
+    return None
+
+
+OPERATIONS = 500_000
+"""So much work may isl put into how often a Func runs."""
 
 
 def _where(s: Schedule, func: Func, path: Path, node: Produce) -> str:
@@ -88,7 +100,9 @@ def moves(s: Schedule) -> Iterator[str]:
 def local_extents(s: Schedule, func: Func) -> list[str] | None:
     """The extents of storage that lives inside of loops, over sizes; the largest, where there are
     several; None if it lives outside of them."""
-    found = [x for x in walk(*s.nests) if isinstance(x, ScanAlloc) and x.func is func]
+    found = [
+        x for x in walk(*(s.nests_if_known or ())) if isinstance(x, ScanAlloc) and x.func is func
+    ]
     if not found:
         return None
     axes = zip(*(x.extents for x in found), strict=True)

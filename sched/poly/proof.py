@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, postorder
-from .dependences import Dependence, dependences, flow_of_all_writes
+from ..lang.tensors import Tensor
+from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
 from .isl import Map, Set, isl
 from .looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
 from .model import Model
@@ -64,20 +65,30 @@ class Prover:
         self.model = model
         self.written = written
         self._whole: dict[Dependence, Map] = {}
+        self._on: dict[Tensor, list[Dependence]] = {}
 
-    @cached_property
+    @property
     def dependences(self) -> tuple[Dependence, ...]:
         """Those of the program as written."""
-        return dependences(self.model, self.written)
+        return flow_first(d for tensor in self._tensors for d in self._dependences_on(tensor))
 
     @cached_property
-    def _by_statement(self) -> dict[Statement, list[Dependence]]:
-        found: dict[Statement, list[Dependence]] = {s: [] for s in self.model.statements}
-        for d in self.dependences:
-            found[d.source].append(d)
-            if d.sink is not d.source:
-                found[d.sink].append(d)
-        return found
+    def _tensors(self) -> list[Tensor]:
+        return list(dict.fromkeys(a.tensor for s in self.model.statements for a in s.accesses))
+
+    def _dependences_on(self, tensor: Tensor) -> list[Dependence]:
+        """Those of one tensor, found when somebody asks for them."""
+        if tensor not in self._on:
+            self._on[tensor] = dependences_on(tensor, self.model, self.written)
+        return self._on[tensor]
+
+    def _dependences_of(self, statement: Statement) -> Iterator[Dependence]:
+        """Those from or to the instances of one statement."""
+        touched = {a.tensor for a in statement.accesses}
+        tensors = (tensor for tensor in self._tensors if tensor in touched)
+        for d in flow_first(d for tensor in tensors for d in self._dependences_on(tensor)):
+            if statement in (d.source, d.sink):
+                yield d
 
     def violations(
         self, tree: Tree, edited: Collection[Statement], relaxed: Relaxed, context: Set
@@ -91,7 +102,7 @@ class Prover:
         stages: dict[Statement, list[Placed]] = {}
         for p in placed(tree):
             stages.setdefault(p.stage.statement.base, []).append(p)
-        asked = dict.fromkeys(d for s in edited for d in self._by_statement[s])
+        asked = dict.fromkeys(d for s in edited for d in self._dependences_of(s))
         for d in asked:
             sources, sinks = stages.get(d.source, []), stages.get(d.sink, [])
             own = d.tensor is d.source.func and relaxed(d.source)

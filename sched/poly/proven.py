@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..lang.errors import LanguageError
 from ..lang.program import Program
 from ..steps import Log
 from .conditions import Conditions, conditions, together
 from .inline import Definitions
-from .isl import BUDGET, BudgetExceeded, budget
+from .isl import BudgetExceeded, attempt
 from .legality import check_updates
 from .model import Model
 
@@ -22,29 +24,28 @@ def proven(
 
     Args:
         asked: what another form of the program asks, with all that its Funcs forbid.
+
+    Raises:
+        BudgetExceeded: the program is too intricate.
     """
-    best: tuple[Model, Conditions] | None = None
-    for exact in (False, True):
-        try:
-            best = _attempt(program, definitions, exact, log)
-        except BudgetExceeded:
-            continue  # what is asked of filled regions is sufficient, if not the weakest
-        except LanguageError:
-            if exact:
-                raise
-            continue
-        if not (best[1].sizes or best[1].scans):
-            break
-    if best is None:
-        raise unproved(program)
-    model, found = best
+    model, found = _proven(program, definitions, log)
     if asked is None and len(definitions) < len(program.funcs):
         # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
-        try:
-            _, asked = _attempt(program, None, True, log)
-        except BudgetExceeded:
-            raise unproved(program) from None
+        _, asked = _attempt(program, None, True, log)
     return model, found if asked is None else together(model, found, asked)
+
+
+def _proven(program: Program, definitions: Definitions, log: Log) -> tuple[Model, Conditions]:
+    filled: tuple[Model, Conditions] | None = None
+    with suppress(BudgetExceeded, LanguageError), attempt():
+        filled = _attempt(program, definitions, False, log)
+        if not (filled[1].sizes or filled[1].scans):
+            return filled
+    if filled is None:
+        return _attempt(program, definitions, True, log)
+    with suppress(BudgetExceeded), attempt():
+        return _attempt(program, definitions, True, log)
+    return filled  # what is asked of filled regions is sufficient, if not the weakest
 
 
 def unproved(program: Program) -> LanguageError:
@@ -61,7 +62,6 @@ def _attempt(
     program: Program, definitions: Definitions | None, exact: bool, log: Log
 ) -> tuple[Model, Conditions]:
     step = log.step
-    with budget(BUDGET):
-        model = step("model", lambda: Model(program, definitions, exact))
-        step("updates", lambda: check_updates(model))
-        return model, step("conditions", lambda: conditions(model))
+    model = step("model", lambda: Model(program, definitions, exact))
+    step("updates", lambda: check_updates(model))
+    return model, step("conditions", lambda: conditions(model))

@@ -28,11 +28,12 @@ from .bounds import (
     span_of,
     split_guard,
     whole_bounds,
+    within,
 )
 from .databounds import data_bounds
 from .expressions import Translator
 from .inverse import values_of
-from .isl import BudgetExceeded, Set, budget, is_bounded, isl, union_sets
+from .isl import BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
 from .kept import copies, touched_by
 from .looptree import (
     Alloc,
@@ -128,14 +129,16 @@ class _Scanner:
     def _visit(self, tree: Tree, depth: int) -> list[Set]:
         """What a part of the tree makes the loops around it visit; notes it for all inside."""
         if isinstance(tree, Stage):
-            found = iterations(tree).intersect_params(self.context).coalesce()
+            found = iterations(tree, self.context)
             self.iterations[id(tree)] = found
             return [_outer(found, depth)]
         inner = depth + isinstance(tree, Loop)
         below = [x for child in tree.body for x in self._visit(child, inner)]
         if not isinstance(tree, Loop):
             return below
-        self.iterations[id(tree)] = visited = union_sets(below[1:], below[0])
+        # What is below is coalesced already.
+        visited = union_sets(below[1:], below[0]) if below[1:] else below[0]
+        self.iterations[id(tree)] = visited
         return [_outer(visited, depth)]
 
     def _tree(self, tree: Tree, scope: _Scope) -> _Found:
@@ -185,7 +188,7 @@ class _Scanner:
             return [local_extent(touched, depth, k, known, self.context, names) for k in axes]
 
         try:
-            with budget(OPERATIONS):
+            with attempt(OPERATIONS):
                 axes = room(whole, known, depth)
         except BudgetExceeded:  # room for what all iterations touch
             known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
@@ -230,7 +233,8 @@ class _Scanner:
                     hint="make it serial, or split it anew",
                 )
         lanes = scope.in_lanes or loop.kind == "vector"
-        inside = _Scope((*scope.loops, var), outside.intersect(bounds.described), lanes)
+        described = within(outside, visited.intersect_params(self.context), bounds)
+        inside = _Scope((*scope.loops, var), described, lanes)
         body = self._body(loop.body, inside).guarded(depth + 1)
         data = data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
         made = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
@@ -246,9 +250,11 @@ class _Scanner:
             if visited.is_subset(whole.described):
                 return whole  # the body is under a guard
         found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
-        if found.step == 1 and has_gaps(visited, found, known):
-            names = Translator(self.parameters, scope.loops)
-            with suppress(BudgetExceeded), budget(OPERATIONS):  # else a guard does
+        if found.step > 1:
+            return found
+        names = Translator(self.parameters, scope.loops)
+        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else a guard does
+            if has_gaps(visited, found, known):
                 exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
                 return exact or found
         return found

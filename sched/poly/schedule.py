@@ -19,20 +19,20 @@ from ..lang.records import Directive
 from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
-from . import finding, requires, serial
+from . import finding, looptree, requires, serial
 from .advice import NoLoops
 from .builder import Builder
 from .conditions import Conditions
 from .dependences import Dependence
 from .edits import At, stages
 from .evaluations import Evaluation, evaluations
-from .explain import explain, hint_lines, memory_lines, notes
+from .explain import NO_BOUNDS, explain, hint_lines, memory_lines, notes
 from .folding import Window, copied, windows
 from .forms import Form, form_of
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle
 from .inline import Rule, once_a_consumer, without_recomputation
-from .isl import BUDGET, BudgetExceeded, Set, budget
+from .isl import BudgetExceeded, Set, allowance, budget
 from .listing import loop_extent, text
 from .loop_notes import loop_notes, note_text
 from .looptree import Loop, Seq, Stage
@@ -41,7 +41,6 @@ from .model import Model, symbols_of
 from .placed import repeats_of
 from .proven import unproved
 from .repeats import Repeats
-from .scan import scan
 from .scantree import Scan
 from .stages import StageHandle
 from .state import Hints
@@ -86,7 +85,11 @@ class Schedule(Suggesting):
 
     def _prove(self, program: Program, rule: Rule) -> None:
         self._rule = rule
-        self._builder = Builder(form_of(program, rule, self.log), symbols_of(program))
+        try:
+            with budget(allowance(len(program.definitions))):
+                self._builder = Builder(form_of(program, rule, self.log), symbols_of(program))
+        except BudgetExceeded:
+            raise unproved(program) from None
         #: Schedules for sizes that meet a condition.
         self.variants: tuple[tuple[Node, Schedule], ...] = ()
         #: How many directives a variant has from the schedule that it was made of.
@@ -139,18 +142,43 @@ class Schedule(Suggesting):
 
     def _derived(self, name: str, find: Callable[[], T]) -> T:
         """Something that follows from the tree and what is assumed, found once for each state."""
+        with self._refusing():
+            return self._in_budget(name, find)
+
+    def _in_budget(self, name: str, find: Callable[[], T]) -> T:
+        """The same; raises `BudgetExceeded` where it takes too long to find."""
         kept = self.__dict__.setdefault("_kept", {})
         if kept.get("state") is not self._builder.state:
             kept.clear()
             kept["state"] = self._builder.state
         if name not in kept:
-            try:
-                with budget(BUDGET):
-                    kept[name] = self.log.step(name, find)
-            except BudgetExceeded:
-                raise unproved(self.program) from None
+            with budget(allowance(len(self.model.statements))):
+                kept[name] = self.log.step(name, find)
         found: T = kept[name]
         return found
+
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """Refuses a question about the schedule that takes too long."""
+        with self._refusing(), budget(allowance(len(self.model.statements))):
+            yield
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Refuses what a budget ends in."""
+        try:
+            yield
+        except BudgetExceeded:
+            if not self.directives:
+                raise unproved(self.program) from None
+            last = self.directives[-1]
+            raise ScheduleError(
+                f"the loops that {last.text()} has made are too intricate for the time allowed",
+                where=last.span,
+                hint="leave it out, or declare the shapes of the Funcs in between",
+                status="unproved",
+                directive=last.text(),
+            ) from None
 
     @property
     def windows(self) -> dict[Func, Window]:
@@ -192,23 +220,33 @@ class Schedule(Suggesting):
         """The loops with their bounds."""
         return self._derived("bounds", self._scan)
 
+    @property
+    def nests_if_known(self) -> tuple[Scan, ...] | None:
+        """The same; None where they are too intricate to be found."""
+        with suppress(BudgetExceeded):
+            return self._in_budget("bounds", self._scan)
+        return None
+
     def _scan(self) -> tuple[Scan, ...]:
-        return scan(self.tree, self._known, self.accepted)
+        return self._builder.judge.nests(self._builder.state)
 
     @property
     def accepted(self) -> Set:
         """The sizes that a call accepts."""
-        return self._builder.judge.callable(self._builder.state)
+        with self.in_time():
+            return self._builder.judge.callable(self._builder.state)
 
     @property
     def context(self) -> Set:
         """What holds of the sizes, by the program and by what the schedule assumes."""
-        return self._builder.state.assumed(self.model.context)
+        with self.in_time():
+            return self._builder.state.assumed(self.model.context)
 
     @property
     def assumptions(self) -> tuple[tuple[Node, str], ...]:
         """Conditions on the sizes that directives ask for, each with its reason."""
-        return tuple(requires.assumptions(self._builder.state, self.parameters))
+        with self.in_time():
+            return tuple(requires.assumptions(self._builder.state, self.parameters))
 
     def assume(self, condition: Any) -> Schedule:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
@@ -236,18 +274,15 @@ class Schedule(Suggesting):
         return requires.constants(self._builder.state)
 
     @property
-    def _known(self) -> dict[str, Node]:
-        """The same with known sizes as constants."""
-        return {**self.parameters, **self.constants}
-
-    @property
     def conditions(self) -> tuple[str, ...]:
         """What a call requires of the sizes, each with the access that needs it."""
-        return tuple(requires.conditions(self))
+        with self.in_time():
+            return tuple(requires.conditions(self))
 
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
-        return self.form.prover.dependences
+        with self.in_time():
+            return self.form.prover.dependences
 
     # building -------------------------------------------------------------------------------------
     def __getitem__(self, what: Func | StageHandle | str) -> StageHandle:
@@ -279,13 +314,15 @@ class Schedule(Suggesting):
     def _find(self, stage: str, loop: str) -> At:
         directive = Directive(stage, "loop", (("loop", loop),), user_span())
         try:
-            return self._builder.editor(directive).at(loop)
+            with self.in_time():
+                return self._builder.editor(directive).at(loop)
         except NoLoops as error:
             raise self._builder.in_their_terms(error) from None
 
     def extent(self, loop: Loop) -> str:
-        """How many iterations a loop of the tree has, as text."""
-        return loop_extent(self.nests, loop)
+        """How many iterations a loop of the tree has, as text; "?" if that takes long to find."""
+        nests = self.nests_if_known
+        return "?" if nests is None else loop_extent(nests, loop)
 
     def explain(self) -> str:
         """What the schedule does, what it keeps and asks, and what may be missed in it."""
@@ -444,8 +481,12 @@ class Schedule(Suggesting):
 
     def __str__(self) -> str:
         head = f"Schedule of {self.program.signature()}"
-        said = lambda loop: note_text(loop_notes(self, loop))
-        lines = [head, *(text(nest, 1, self.program.names, said) for nest in self.nests)]
+        nests = self.nests_if_known
+        if nests is None:
+            lines = [head, looptree.text(self.tree, 1), f"  note: {NO_BOUNDS}"]
+        else:
+            said = lambda loop: note_text(loop_notes(self, loop))
+            lines = [head, *(text(nest, 1, self.program.names, said) for nest in nests)]
         lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
         lines += [f"  {line}" for line in (*memory_lines(self), *hint_lines(self))]
         lines += [f"  copies {a.name} first" for a in self.copied]

@@ -72,19 +72,39 @@ def _adding_up(total: int, count: int) -> Iterator[tuple[int, ...]]:
             yield first, *rest
 
 
+def any_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
+    """Some point, of a set that is not too large to ask; None if there is none."""
+    pieces = (Set.from_basic_set(piece) for piece in where.get_basic_sets())
+    piece = next((piece for piece in pieces if not piece.is_empty()), None)
+    if piece is None:
+        return None
+    names = _sizes(where)
+    values = _coordinates(_with_sizes(piece).sample_point())
+    return dict(zip(names, values, strict=False)), values[len(names) :]
+
+
+def _sizes(where: Set) -> list[str]:
+    count = int(where.dim(isl.dim_type.param))
+    return [str(where.get_dim_name(isl.dim_type.param, k)) for k in range(count)]
+
+
+def _with_sizes(where: Set) -> Set:
+    """The set with its parameters as first coordinates."""
+    plain = where.reset_tuple_id() if where.has_tuple_id() else where
+    count = int(where.dim(isl.dim_type.param))
+    return plain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
+
+
 def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     """The point with the smallest sum of sizes, then lexicographically; None if there is none.
 
     Gives the parameters by name and the coordinates in order.
     """
-    count = int(where.dim(isl.dim_type.param))
-    names = [str(where.get_dim_name(isl.dim_type.param, k)) for k in range(count)]
-    dims = dim_count(where)
+    count, dims = int(where.dim(isl.dim_type.param)), dim_count(where)
+    names = _sizes(where)
     where = _at_smallest_sizes(where) if where.n_basic_set() > _MANY else where
     # The sum of the sizes becomes the first coordinate, the sizes follow, then the point.
-    moved = where.reset_tuple_id() if where.has_tuple_id() else where
-    moved = moved.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, count)
-    moved = moved.insert_dims(isl.dim_type.set, 0, 1)
+    moved = _with_sizes(where).insert_dims(isl.dim_type.set, 0, 1)
     local = isl.LocalSpace.from_space(moved.get_space())
     total = Aff.zero_on_domain(local)
     for k in range(count):

@@ -46,7 +46,7 @@ class State:
     def assumed(self, context: Set) -> Set:
         """The sizes of a context that meet the assumptions."""
         for a in self.assumptions:
-            context = context.intersect(a.allowed)
+            context = context.intersect(a.allowed).coalesce()
         return context
 
 

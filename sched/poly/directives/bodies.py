@@ -128,13 +128,17 @@ def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
     """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
     in a loop of its own."""
     visited = by_outer([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
-    head = near(visited.lexmin(), first, 1).intersect(visited)
-    tail = near(visited.lexmax(), last, -1).intersect(visited).subtract(head)
-    parts = ((".first", head), ("", visited.subtract(head).subtract(tail)), (".last", tail))
-    kept = [p for p in parts if not p[0] or (first if p[0] == ".first" else last)]
+    parts, between = [], visited
+    if first:
+        parts.append((".first", near(visited.lexmin(), first, 1).intersect(visited)))
+        between = between.subtract(parts[0][1])
+    if last:
+        parts.append((".last", near(visited.lexmax(), last, -1).intersect(between)))
+        between = between.subtract(parts[-1][1])
+    parts.insert(1 if first else 0, ("", between))
     copies = [
         restricted(at.loop, at.depth, part, suffix and fresh(tree, at.loop, suffix))
-        for suffix, part in kept
+        for suffix, part in parts
     ]
     return put(tree, at.place, *copies)
 
