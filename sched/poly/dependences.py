@@ -2,18 +2,19 @@
 
 Flow dependences are exact: each read is traced to the last write of its element before it, in the
 order of the tree. Where a write is a may-access (a scatter), it kills nothing, and every earlier
-write of the element is a possible source.
+write of the element is a possible source; and so it is where the last one takes too long to find.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Literal
 
 from ..lang.tensors import Tensor
-from .isl import Map, Set, UnionMap, isl
+from .isl import BudgetExceeded, Map, Set, UnionMap, attempt, isl
 from .looptree import Tree, time_maps
 from .model import Model
 from .statements import Access, Statement
@@ -64,7 +65,7 @@ def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]
     if are_written_once(writes):
         return _ordered("flow", model, tensor, writes, reads, times)
     return [
-        *(_flow(model, tensor, reads, writes, times) if reads else []),
+        *(_flow_or_more(model, tensor, reads, writes, times) if reads else []),
         *_ordered("anti", model, tensor, reads, writes, times),
         *_ordered("output", model, tensor, writes, writes, times),
     ]
@@ -97,6 +98,24 @@ class _Names:
             named = m.set_tuple_name(isl.dim_type.in_, self.name(statement))
             result = result.union(UnionMap.from_map(named.set_tuple_name(isl.dim_type.out, out)))
         return result
+
+
+def _flow_or_more(
+    model: Model,
+    tensor: Tensor,
+    reads: list[Access],
+    writes: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    """The flow dependences; from every earlier write, where it takes long to find the last one."""
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return _flow(model, tensor, reads, writes, times)
+    found = _ordered("flow", model, tensor, writes, reads, times)
+    return [replace(d, exact=False) for d in found]
+
+
+OPERATIONS = 2_000_000
+"""So much work may isl put into the last writes before the reads of a tensor."""
 
 
 def _flow(

@@ -21,7 +21,7 @@ from .memory import AS_WRITTEN, WHERE, Memory
 from .placed import local_extents, moves, placements
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .state import Prefetch
-from .visits import Uncountable, empty_shares
+from .visits import Steps, Uncountable, empty_shares
 
 if TYPE_CHECKING:
     from ..lang.tensors import Func
@@ -209,10 +209,11 @@ def _guards(s: Schedule) -> Iterator[str]:
     """Stages whose loops visit more than what is computed."""
     if s.nests_if_known is None:
         yield NO_BOUNDS
+    steps = Steps()
     for nest in s.nests_if_known or ():
         try:
             with attempt(OPERATIONS):
-                shares = empty_shares(nest, s.accepted)
+                shares = empty_shares(nest, s.accepted, steps)
         except (BudgetExceeded, Uncountable):
             for name in _guarded(nest, False, False):
                 yield f"the loops of {name} visit some iterations in which it does nothing"

@@ -36,7 +36,7 @@ LARGEST = 8
 LARGEST_OF_TILES = 4096
 """Of larger ones that which is certainly enough, up to this size."""
 
-OPERATIONS = 1_000_000
+OPERATIONS = 2_500_000
 """So much work may isl put into one window."""
 
 Times = Mapping[Statement, Map]

@@ -36,7 +36,8 @@ def loop_notes(s: Schedule, loop: ScanLoop) -> tuple[LoopNote, ...]:
 
 def notes_of(s: Schedule, loop: Loop) -> tuple[LoopNote, ...]:
     """All that can be said of a loop of the tree, which may be scanned into several."""
-    scans = [x for x in walk(*(s.nests_if_known or ())) if isinstance(x, ScanLoop) and x.loop is loop]
+    nests = s.nests_if_known or ()
+    scans = [x for x in walk(*nests) if isinstance(x, ScanLoop) and x.loop is loop]
     rules = (*RULES, *WITH_VECTORS) if s.directives else RULES
     found = (_found(s, x, rules) for x in scans)
     return tuple(dict.fromkeys(note for notes in found for note in notes))

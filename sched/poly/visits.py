@@ -21,6 +21,9 @@ from .smallest import smallest_point
 MOST = 50_000
 """So many steps are taken at most: a fraction of a second."""
 
+A_STEP = 8
+"""An expression of as many operations counts as one more."""
+
 LEAST = (24, 12, 6, 3)
 """Sizes are at least one of these, the first with which there are few enough steps."""
 
@@ -45,26 +48,35 @@ class Share:
         return f"{share} of iterations for nothing ({counted})"
 
 
+@dataclass
+class Steps:
+    """How many steps may still be taken for all nests of a schedule."""
+
+    left: int = 10 * MOST
+
+
 class Uncountable(Exception):
     """What runs depends on data, or takes too many steps to count."""
 
 
-def empty_shares(nest: Scan, context: Set) -> dict[str, Share]:
+def empty_shares(nest: Scan, context: Set, steps: Steps | None = None) -> dict[str, Share]:
     """For each stage of a nest that has no use for some iterations, how many.
 
     Counted at sizes that are nearly equal, and, as most tiles divide 24, at ones beside them.
 
     Args:
         context: the sizes that a call accepts.
+        steps: what other nests have left.
 
     Raises:
         Uncountable: there is no telling.
     """
+    steps = steps or Steps()
     names = _names(nest)
     for least in LEAST:
         try:
             at, beside = (
-                shares_at(nest, sizes_from(k, names, context)) for k in (least, least + 1)
+                shares_at(nest, sizes_from(k, names, context), steps) for k in (least, least + 1)
             )
         except _TooMany:
             continue
@@ -111,16 +123,21 @@ class _TooMany(Uncountable):
     """Smaller sizes may do."""
 
 
-def shares_at(nest: Scan, sizes: Mapping[str, int]) -> dict[str, Share]:
+def shares_at(nest: Scan, sizes: Mapping[str, int], steps: Steps | None = None) -> dict[str, Share]:
     """For each stage of a nest that is in a loop, how many iterations are empty at some sizes.
 
     Raises:
         Uncountable: what runs depends on data, or takes more than `MOST` steps.
     """
-    counter = _Counter({n: sizes[n.name] for n in _symbols(nest)})
-    counter.run(nest)
+    pool = steps or Steps()
+    counter = _Counter({n: sizes[n.name] for n in _symbols(nest)}, most=min(MOST, pool.left))
+    try:
+        counter.run(nest)
+    finally:
+        pool.left -= counter.steps
     shown = {name: sizes[name] for name in _names(nest)}
-    stages = {s.name for p in walk(nest) if isinstance(p, ScanLoop) for s in _directly_in(p.body)}
+    loops = [p for p in walk(nest) if isinstance(p, ScanLoop)]
+    stages = dict.fromkeys(s.name for loop in loops for s in _directly_in(loop.body))
     return {
         name: Share(visits, visits - counter.runs[name], shown)
         for name in stages
@@ -133,15 +150,19 @@ class _Counter:
     """Executes a nest. `values` are those of the sizes and of the loops around."""
 
     values: Values
+    most: int
     visits: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
     steps: int = 0
-    functions: dict[Node, Function] = field(default_factory=dict)
+    functions: dict[Node, tuple[Function, int]] = field(default_factory=dict)
+
+    def step(self, count: int) -> None:
+        self.steps += count
+        if self.steps > self.most:
+            raise _TooMany
 
     def run(self, scan: Scan) -> None:
-        self.steps += 1
-        if self.steps > MOST:
-            raise _TooMany
+        self.step(1)
         match scan:
             case ScanStage(stage=stage):
                 self.runs[stage.name] += 1
@@ -171,8 +192,12 @@ class _Counter:
 
     def value(self, node: Node) -> int:
         if node not in self.functions:
-            self.functions[node] = _function(node)
-        return self.functions[node](self.values)
+            steps = _operations(node) // A_STEP
+            self.step(steps)
+            self.functions[node] = _function(node), steps
+        function, steps = self.functions[node]
+        self.step(steps)
+        return function(self.values)
 
 
 def _directly_in(scan: Scan) -> Iterator[Stage]:
@@ -205,6 +230,14 @@ _MEANING: dict[str, Callable[..., int]] = {
     "eq": operator.eq, "ne": operator.ne, "and": operator.and_, "or": operator.or_,
     "not": operator.not_, "select": lambda c, a, b: a if c else b,
 }  # fmt: skip
+
+
+def _operations(node: Node) -> int:
+    """How often an operator is evaluated: what an expression shares counts each time."""
+    found: dict[Node, int] = {}
+    for n in postorder(node):
+        found[n] = 1 + sum(found[x] for x in n.operands) if isinstance(n, Op) else 0
+    return found[node]
 
 
 def _function(node: Node) -> Function:

@@ -1,13 +1,42 @@
-"""isl is given up on beyond a number of operations, and works again afterwards."""
+"""isl is given up on beyond a number of operations, and works again afterwards.
+
+What a user asks for has one budget: all questions together. What is needed to print and compile
+is found within it, or something simpler takes its place.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
 import pytest
+from gallery.execute import outputs
+from gallery.registry import find
 
 import polysched as ps
-from polysched.poly import proven, scan
-from polysched.poly.isl import CONTEXT, BudgetExceeded, Frame, Val, budget, counted
+from polysched.poly import isl, scan
+from polysched.poly.dependences import dependences
+from polysched.poly.isl import (
+    CONTEXT,
+    BudgetExceeded,
+    Frame,
+    Val,
+    allowance,
+    attempt,
+    budget,
+    counted,
+    spent,
+)
 from polysched.testing import check
+
+from .intricate import HARD, between_updates, peel, peeled
+
+Make = Callable[[], ps.Schedule]
+Edit = Callable[[ps.Schedule], None]
+
+hard = pytest.mark.parametrize(("make", "edit"), HARD.values(), ids=HARD)
+#: The count of operations is known to so much.
+ROUNDED = 65 / 64
 
 
 def work() -> bool:
@@ -19,6 +48,26 @@ def work() -> bool:
     return bool(where.complement().complement().is_equal(where))
 
 
+def works_until_spent() -> None:
+    while True:
+        work()
+
+
+def small() -> ps.Func:
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n // 2 * 2,))
+    f[i] = x[i]
+    return f
+
+
+def split() -> ps.Schedule:
+    s = ps.Schedule(small())
+    s["f"].split("i", 8)
+    return s
+
+
+# budgets --------------------------------------------------------------------------------------
 def test_exceeded_and_reset() -> None:
     with pytest.raises(BudgetExceeded), budget(50):
         work()
@@ -33,25 +82,103 @@ def test_other_errors_pass_through() -> None:
     assert work()
 
 
+def test_the_budget_around_is_in_force_again() -> None:
+    with budget(1_000_000):
+        with suppress(BudgetExceeded), budget(1_000):
+            works_until_spent()
+        assert 1_000 <= spent() <= 1_100
+        assert work()
+    assert CONTEXT.get_max_operations() == 0
+
+
+def test_what_is_done_inside_counts_for_the_budget_around() -> None:
+    with budget(100_000):
+        for _ in range(5):
+            with suppress(BudgetExceeded), budget(10_000):
+                works_until_spent()
+        assert 50_000 <= spent() <= 55_000
+        with pytest.raises(BudgetExceeded), budget(100_000):
+            works_until_spent()
+        assert spent() <= 100_000 * ROUNDED
+
+
+def test_attempts_leave_one_half() -> None:
+    with budget(100_000):
+        for _ in range(20):
+            with suppress(BudgetExceeded), attempt(10_000):
+                works_until_spent()
+        assert spent() <= 50_000 * ROUNDED + 64
+        with pytest.raises(BudgetExceeded), attempt(10_000):
+            pytest.fail("nothing is left for attempts")
+
+
+def test_an_attempt_that_is_given_up_is_not_the_end() -> None:
+    with budget(1_000_000):
+        with pytest.raises(BudgetExceeded), attempt(1_000):
+            works_until_spent()
+        assert work()
+
+
+def test_operations_are_counted() -> None:
+    with counting() as counts:
+        with budget(1_000_000):
+            with budget(500_000):
+                work()
+            inside = spent()
+        with budget(1_000_000):
+            pass
+    assert len(counts) == 2
+    assert inside <= counts[0] <= inside * ROUNDED + 64
+    assert counts[1] <= 64
+
+
+# what a user asks -----------------------------------------------------------------------------
 def test_a_program_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> None:
-    n = ps.sizes("n")
-    i = ps.vars("i")
-    x = ps.Input("x", ps.int32, (n,))
-    f = ps.Func("f", (n,))
-    f[i] = x[ps.clip(i - 1, 0, n - 1)]
-    monkeypatch.setattr(proven, "BUDGET", 20)
+    f = small()
+    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 20)
     with pytest.raises(ps.LanguageError, match="too intricate for the time allowed"):
         ps.Schedule(f)
     monkeypatch.undo()
     assert ps.Schedule(f).conditions == ()
 
 
-def test_the_budget_around_is_in_force_again() -> None:
-    with budget(1_000_000):
-        with budget(1_000):
-            assert CONTEXT.get_max_operations() == 1_000
-        assert CONTEXT.get_max_operations() == 1_000_000
-    assert CONTEXT.get_max_operations() == 0
+def test_a_directive_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = ps.Schedule(small())
+    before = str(s)
+    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 20)
+    with pytest.raises(ps.ScheduleError, match="could not be proven right in the time") as caught:
+        s["f"].split("i", 8)
+    assert (caught.value.status, caught.value.directive) == ("unproved", """s["f"].split('i', 8)""")
+    monkeypatch.undo()
+    assert str(s) == before
+
+
+def test_what_is_too_intricate_in_a_directive_is_not_blamed_on_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another form of the program is proven within the directive."""
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    f[i] = i
+    g[i] = f[i] + 1
+    s = ps.Schedule(g)
+    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 200)
+    with pytest.raises(ps.ScheduleError, match=r'^s\["f"\].compute_root\(\) could not be proven'):
+        s["f"].compute_root()
+
+
+def test_loops_without_bounds_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = split()
+    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 1_000)
+    assert "for io:\n    for ii:" in str(s)
+    assert "too intricate to be shown" in str(s)
+    assert [x.extent for x in s["f"].loops] == ["?", "?"]
+    with pytest.raises(ps.ScheduleError, match="too intricate for the time allowed") as caught:
+        s.compile()
+    assert caught.value.status == "unproved"
+    monkeypatch.undo()
+    assert "for io in [0," in str(s)
 
 
 def test_operations_are_counted_across_budgets() -> None:
@@ -82,18 +209,127 @@ def test_counting_leaves_limits_as_they_are() -> None:
 
 def test_ends_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guard says what the bounds of a loop do not."""
-    n = ps.sizes("n")
-    i = ps.vars("i")
-    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n // 2 * 2,))
-    f[i] = x[i]
-
-    def split() -> ps.Schedule:
-        s = ps.Schedule(f)
-        s["f"].split("i", 8)
-        return s
-
     assert "if " not in str(split())
     monkeypatch.setattr(scan, "OPERATIONS", 1)
     s = split()
     assert "if " in str(s)
     check(s, sizes={"n": 13})
+
+
+def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is given up, something right takes its place."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    a = ps.Input("a", ps.int64, (n, m))
+    f, g = ps.Func("f"), ps.Func("g", (n, m))
+    f[i, j] = a[ps.clip(i, 0, n - 1), ps.clip(j, 0, m - 1)]
+    f[i, j] += i
+    g[i, j] = f[i - 1, j] + f[i + 1, j // 2] + f[i, j + 1]
+    for operations in (0, 300, 3_000):
+        monkeypatch.setattr(attempt, "__defaults__", (operations,), raising=False)
+        for module in _with_operations():
+            monkeypatch.setattr(module, "OPERATIONS", operations)
+        s = ps.Schedule(g)
+        s["f"].peel("i", first=2)
+        s["g"].tile("i", "j", 4, 8)
+        check(s, sizes={"n": 9, "m": 5})
+        assert s.explain()
+
+
+def _with_operations() -> Iterator[object]:
+    from polysched.codegen import decided
+    from polysched.poly import bounds, conditions, dependences, explain, folding
+
+    yield from (bounds, conditions, decided, dependences, explain, folding, scan)
+
+
+@hard
+def test_all_that_is_asked_ends(make: Make, edit: Edit) -> None:
+    """Each directive, print and compilation within its budget; what is accepted is printed, told
+    and compiled; what is refused says that it is not proven, or which instances clash."""
+    with counting() as counts:
+        s = make()
+        with suppress(ps.ScheduleError):
+            edit(s)
+        assert s.directives or edit is peel
+        assert "for " in str(s)
+        assert s.explain()
+        assert s.compile() is not None
+    assert max(counts) <= allowance(len(s.model.statements)) * ROUNDED
+
+
+def test_pieces_of_which_one_holds_everywhere_leave_nothing_out() -> None:
+    """Whether a point is left out, and what others took from a region of 20 pieces, took two
+    million operations."""
+    with counting() as counts:
+        between_updates()
+    assert max(counts) < 1_000_000
+
+
+def test_what_is_written_once_has_no_last_write() -> None:
+    """isl's search for it took nine million operations."""
+    s = ps.Schedule(outputs(find("laplacian_pyramid")))
+    with counting() as counts:
+        found = s.dependences()
+    assert {d.kind for d in found} == {"flow"}
+    assert all(d.exact for d in found)
+    assert counts[0] < 2_000_000
+
+
+def test_a_flow_that_is_too_intricate_has_more_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then a dependence may be none, and what it forbids is not proven wrong."""
+    from polysched.poly import dependences as module
+
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = 1
+    f[i] += 2
+    g[i] = f[i]
+
+    def sources() -> dict[str, bool]:
+        s = ps.Schedule(g)
+        found = dependences(s.model, s.form.written)
+        return {d.source.name: d.exact for d in found if d.kind == "flow" and d.sink.name == "g"}
+
+    assert sources() == {"f.update(0)": True}
+    monkeypatch.setattr(module, "OPERATIONS", 1)
+    assert sources() == {"f": False, "f.update(0)": False}
+
+
+def test_loops_of_many_pieces_are_bounded_by_the_directive() -> None:
+    """What print needs is found, or given up, where the directive is asked."""
+    s = peeled()
+    with counting() as counts:
+        s["f0.piece(1)"].reorder("k", "i")
+        str(s)
+    directive, *rest = counts
+    assert directive > 1_000_000
+    assert sum(rest) < 10_000
+
+
+def test_nothing_is_asked_without_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of budgets isl refuses to work here."""
+    f = small()
+    monkeypatch.setattr(isl, "OUTSIDE", 1)
+    CONTEXT.set_max_operations(1)
+    try:
+        s = ps.Schedule(f)
+        s["f"].split("i", 8)
+        variant = s.specialize(ps.sizes("n") >= 8)
+        variant["f"].vectorize("ii")
+        with s.batch():
+            s["f"].parallel("io")
+        assert ps.Schedule.from_json(f, s.to_json()) == s
+        assert str(s)
+        assert s.explain()
+        assert s.source()
+        assert [x.extent for x in s["f"].loops]
+        for name in ("conditions", "nests", "windows", "copied", "context", "accepted"):
+            getattr(s, name)
+        assert s.dependences() == ()
+        assert s.copy() == s
+        for kernel in (ps.Schedule.default(f).compile(), s.compile(checks=True), s.compile(n=16)):
+            assert kernel.loops
+    finally:
+        CONTEXT.set_max_operations(0)
