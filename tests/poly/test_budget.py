@@ -193,7 +193,7 @@ def test_operations_are_counted_across_budgets() -> None:
         pass
     assert once.operations > 50
     assert none.operations < 50
-    assert 3 * once.operations <= thrice.operations < 3 * once.operations + 200
+    assert abs(thrice.operations - 3 * once.operations) < 200
 
 
 def test_counting_leaves_limits_as_they_are() -> None:
@@ -237,10 +237,21 @@ def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _with_operations() -> Iterator[object]:
-    from polysched.codegen import decided
-    from polysched.poly import bounds, conditions, dependences, explain, folding
+    from polysched.poly import (
+        bounds,
+        boxes,
+        conditions,
+        decided,
+        dependences,
+        evaluations,
+        explain,
+        folding,
+        loop_notes,
+        placed,
+    )
 
-    yield from (bounds, conditions, decided, dependences, explain, folding, scan)
+    yield from (bounds, boxes, conditions, decided, dependences, evaluations)
+    yield from (explain, folding, loop_notes, placed, scan)
 
 
 @hard
