@@ -66,7 +66,8 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
     below = [_described(upper, iterations, last, -1) for _, upper in parts]
     described = union_sets(above[1:], above[0]).intersect(union_sets(below[1:], below[0]))
     if step > 1 and offset is not None:
-        lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
+        if not all(_agrees(c, last, step, offset) for lower, _ in parts for c in lower):
+            lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
         described = described.intersect(_strided(iterations, last, step, offset))
     return Bounds(lo, hi, step, described)
 
@@ -461,6 +462,20 @@ def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:
     info = iterations.get_stride_info(axis)
     step = int(info.get_stride().to_python())
     return (step, info.get_offset()) if step > 1 else (1, None)
+
+
+def _agrees(c: Constraint, axis: int, step: int, offset: Aff) -> bool:
+    """Whether the bound that a constraint gives is one of the values with a stride."""
+    coefficient, rest = _rest(c, axis)
+    if abs(coefficient) != 1:
+        return False
+    apart = (rest.neg() if coefficient > 0 else rest).sub(offset)
+    if int(apart.dim(isl.dim_type.div)) or not apart.get_denominator_val().is_one():
+        return False
+    kinds = (isl.dim_type.param, isl.dim_type.in_)
+    terms = [apart.get_coefficient_val(kind, k) for kind in kinds for k in range(apart.dim(kind))]
+    values = (apart.get_constant_val(), *terms)
+    return all(int(x.to_python()) % step == 0 for x in values)
 
 
 def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
