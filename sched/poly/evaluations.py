@@ -27,7 +27,7 @@ from .statements import Statement
 if TYPE_CHECKING:
     from .schedule import Schedule
 
-OPERATIONS = 500_000
+OPERATIONS = 2_000_000
 """So much work may isl put into how often a Func is evaluated."""
 
 _SET, _IN = isl.dim_type.set, isl.dim_type.in_

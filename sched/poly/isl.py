@@ -19,7 +19,7 @@ from islpy import Aff, BasicSet, Constraint, Map, PwAff, Set, Space, UnionMap, U
 
 from .. import forks
 from ..cached import cached_property
-from ..lang.errors import InternalError
+from ..lang.errors import InternalError, PolyschedError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
@@ -110,11 +110,13 @@ def _within(span: _Span) -> Iterator[None]:
     _set_limit(span.end)
     try:
         yield
-    except isl.Error as error:
-        if is_spent():
+    except (isl.Error, TypeError) as error:  # islpy makes an integer of nothing
+        if is_spent() and not isinstance(error, PolyschedError):
             allowed = span.end - span.start
             raise BudgetExceeded(f"more than {allowed} isl operations") from error
-        raise InternalError(f"isl refused a question: {error}") from error
+        if isinstance(error, isl.Error):
+            raise InternalError(f"isl refused a question: {error}") from error
+        raise
     finally:
         _spans.pop()
         if _spans:

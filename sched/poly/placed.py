@@ -55,7 +55,7 @@ def _repeats(s: Schedule, own: list[Stage]) -> Repeats | None:
     return None
 
 
-OPERATIONS = 500_000
+OPERATIONS = 2_000_000
 """So much work may isl put into how often a Func runs."""
 
 

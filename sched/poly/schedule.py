@@ -261,12 +261,14 @@ class Schedule(Suggesting):
     @property
     def bounding(self) -> frozenset[str]:
         """The Params by which loops begin and end."""
-        return requires.bounding(self)
+        with self.in_time():
+            return requires.bounding(self)
 
     @property
     def reaches(self) -> tuple[tuple[Node, str], ...]:
         """What keeps Funcs, each by its name, as near to index 0 as loops are taken to be."""
-        return tuple(requires.reaches(self))
+        with self.in_time():
+            return tuple(requires.reaches(self))
 
     @property
     def constants(self) -> dict[str, Node]:
