@@ -7,9 +7,11 @@ flattened; guards are bools; scalars are declared.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from ..lang.dtypes import bool_, int64
 from ..lang.errors import InternalError
-from ..lang.nodes import Const, Node, Op, Param, Size, Var, postorder
+from ..lang.nodes import Const, Node, Op, Param, Size, Var
 from ..lang.ops import OPS
 from .ir import (
     Alloc,
@@ -45,6 +47,7 @@ class _Verifier:
         self.scalars = {s.name for s in module.scalars}
         self.flat = flat
         self.defined: set[str] = set()
+        self.right: defaultdict[frozenset[str], set[Node]] = defaultdict(set)
 
     def check(self, holds: bool, what: str) -> None:
         if not holds:
@@ -106,19 +109,28 @@ class _Verifier:
         self.check(guard is None or dtype_of(guard) == bool_, f"guard of {buffer.name}")
 
     def _expression(self, root: Node, scope: frozenset[str]) -> None:
-        for node in postorder(root):
-            match node:
-                case Var(name=name):
-                    self.check(name in scope, f"{name} outside its loop")
-                case Size() | Param():
-                    self.check(node.name in self.scalars, f"unknown scalar {node.name}")
-                case Load(buffer=buffer, index=index, guard=guard):
-                    self._access(buffer, index, guard)
-                case Op(op=op, operands=operands):
-                    self.check(op in OPS, f"unknown operator {op}")
-                    self.check(len(operands) == OPS[op].arity, f"operands of {op}")
-                case Const():
-                    pass
-                case _:
-                    self.check(False, f"a {type(node).__name__} in an expression")
-            self.check(node.type is not None, f"an untyped {type(node).__name__}")
+        right = self.right[scope]  # nodes are shared: each is looked at once a scope
+        pending = [root]
+        while pending:
+            node = pending.pop()
+            if node not in right:
+                self._node(node, scope)
+                right.add(node)
+                pending += node.args
+
+    def _node(self, node: Node, scope: frozenset[str]) -> None:
+        match node:
+            case Var(name=name):
+                self.check(name in scope, f"{name} outside its loop")
+            case Size() | Param():
+                self.check(node.name in self.scalars, f"unknown scalar {node.name}")
+            case Load(buffer=buffer, index=index, guard=guard):
+                self._access(buffer, index, guard)
+            case Op(op=op, operands=operands):
+                self.check(op in OPS, f"unknown operator {op}")
+                self.check(len(operands) == OPS[op].arity, f"operands of {op}")
+            case Const():
+                pass
+            case _:
+                self.check(False, f"a {type(node).__name__} in an expression")
+        self.check(node.type is not None, f"an untyped {type(node).__name__}")
