@@ -9,7 +9,7 @@ VENV := .venv
 PY   := $(VENV)/bin/python
 # -P keeps this folder off sys.path, where sched/ would hide the standard library's `sched`.
 RUN  := $(PY) -P -m
-PYTEST = $(RUN) pytest -n $(WORKERS) --dist loadfile
+PYTEST = $(RUN) pytest -n $(WORKERS) --dist loadgroup
 PIP  := $(RUN) pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help

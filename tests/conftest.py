@@ -1,8 +1,15 @@
-"""What `make quick` runs: of a test with several cases, the first. Every pass is verified."""
+"""What `make quick` runs, which tests share a process, and that every pass is verified.
+
+`make quick` leaves out what is marked slow. Of a table of rows that are not, it takes those that
+are marked quick, which were chosen for what they mean; else a few that are spread over the table by
+their names, so that they stay the same where others are added.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +20,13 @@ from polysched.codegen import lower
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
+LARGE = 16
+
+
+def quick_rows(count: int) -> int:
+    """How many rows of a table are quick."""
+    return 3 if count > LARGE else 2
+
 
 @pytest.fixture(autouse=True, scope="session")
 def verified_passes() -> None:
@@ -20,12 +34,40 @@ def verified_passes() -> None:
     lower.VERIFIED = True
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks all but the first case of each test as slow."""
-    tests: defaultdict[tuple[object, str], list[pytest.Item]] = defaultdict(list)
+    tables: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("slow") is None:
-            tests[item.path, getattr(item, "originalname", None) or item.name].append(item)
-    for _, *others in tests.values():
-        for case in others:
-            case.add_marker(pytest.mark.slow)
+        tables[_table(item)].append(item)
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    for rows in tables.values():
+        _mark_slow([row for row in rows if row.get_closest_marker("slow") is None])
+
+
+def _table(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def _group(item: pytest.Item) -> str:
+    """What runs in one process, for what it can share: what is about one program, whichever file
+    it is in, and else the rows of one test."""
+    parameters = getattr(item, "callspec", None)
+    for name in ("case", "p") if parameters is not None else ():
+        of = parameters.params.get(name)
+        program = getattr(of, "case", of)
+        if isinstance(getattr(program, "name", None), str):
+            return str(program.name)
+    return _table(item)
+
+
+def _mark_slow(rows: list[pytest.Item]) -> None:
+    """All but the quick rows of a table."""
+    chosen = [row for row in rows if row.get_closest_marker("quick")] or _spread(rows)
+    for row in rows:
+        if row not in chosen:
+            row.add_marker(pytest.mark.slow)
+
+
+def _spread(rows: Sequence[pytest.Item]) -> list[pytest.Item]:
+    ordered = sorted(rows, key=lambda row: crc32(row.nodeid.encode()))
+    return ordered[: quick_rows(len(rows))]

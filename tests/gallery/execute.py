@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
 
 import numpy as np
 
@@ -20,11 +21,38 @@ def outputs(case: Case) -> tuple[ps.Func, ...]:
     return built if isinstance(built, tuple) else (built,)
 
 
+@cache
+def schedule(case: Case) -> ps.Schedule:
+    """The default schedule of a case. It is shared: what changes it takes a copy."""
+    return ps.Schedule.default(outputs(case))
+
+
+_interpreted: dict[tuple[str, bytes], tuple[Array, ...]] = {}
+
+
 def interpreted(case: Case, arguments: Arguments) -> tuple[Array, ...]:
-    """What the interpreter computes."""
-    funcs = outputs(case)
-    given = fresh(case, arguments)
-    return as_tuple(interpret(funcs if len(funcs) > 1 else funcs[0], **given))
+    """What the interpreter computes, once for the same arguments: read-only arrays."""
+    key = case.name, digest(arguments)
+    if key not in _interpreted:
+        funcs = outputs(case)
+        given = fresh(case, arguments)
+        _interpreted[key] = as_tuple(interpret(funcs if len(funcs) > 1 else funcs[0], **given))
+        for result in _interpreted[key]:
+            result.setflags(write=False)
+    return _interpreted[key]
+
+
+def digest(arguments: Arguments) -> bytes:
+    """Of names, types, shapes and values; whatever the layout of the arrays is."""
+    found = sha256()
+    for name, value in sorted(arguments.items()):
+        found.update(f"{name}: {type(value)} ".encode())
+        if isinstance(value, np.ndarray):
+            found.update(f"{value.dtype}{value.shape} ".encode())
+            found.update(value.tobytes())
+        else:
+            found.update(repr(value).encode())
+    return found.digest()
 
 
 def native(case: Case, arguments: Arguments) -> tuple[Array, ...]:
@@ -48,7 +76,7 @@ def fresh(case: Case, arguments: Arguments) -> Arguments:
 @cache
 def kernel(case: Case) -> Kernel:
     """The outputs of a case compiled together with their default schedule."""
-    return ps.Schedule.default(outputs(case)).compile()
+    return schedule(case).compile()
 
 
 def as_tuple(results: Results) -> tuple[Array, ...]:

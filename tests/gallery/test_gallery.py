@@ -11,19 +11,21 @@ from gallery.case import Case
 from gallery.execute import assert_close, assert_same, interpreted, native
 from gallery.registry import CASES
 
-QUICK_SIZES = (0, 1, 2, 7)
+SIZES = (0, 1, 2, 7)
+QUICK_SIZE = 7  # less than a vector, and more than one iteration
 MORE_SIZES = (33,)
 STEPS = (0, 1, 2, 13)
 
 
 def _call(case: Case, size: int) -> Any:
+    marks = [pytest.mark.quick] if size == QUICK_SIZE else []
     slow = [pytest.mark.slow] if size in MORE_SIZES and case.has("slow") else []
-    return pytest.param(case, size, id=f"{case.name}-{size}", marks=slow)
+    return pytest.param(case, size, id=f"{case.name}-{size}", marks=[*marks, *slow])
 
 
 @pytest.mark.parametrize(
     ("case", "size"),
-    [_call(case, size) for case in CASES for size in (*QUICK_SIZES, *MORE_SIZES)],
+    [_call(case, size) for case in CASES for size in (*SIZES, *MORE_SIZES)],
 )
 def test_native_equals_interpreter(case: Case, size: int) -> None:
     arguments = case.arguments(size, np.random.default_rng(size))

@@ -118,7 +118,7 @@ def _lines(found: Bytes) -> list[str]:
 @pytest.mark.parametrize("case", TIMED, ids=lambda case: case.name)
 def test_a_call_takes_what_is_planned(case: Case) -> None:
     """Whatever the number of steps, the block that a call leaves behind has that size."""
-    made = ps.Schedule.default(case.build()).compile()
+    made = kernel(case)
     for steps in (1, 2, 50):
         sizes = dict.fromkeys(case.size_names, 9) | {case.steps: steps}
         made._pool._free.clear()

@@ -15,7 +15,7 @@ import pytest
 
 import polysched as ps
 from gallery.case import Case
-from gallery.execute import as_tuple, assert_same, interpreted, native, outputs
+from gallery.execute import as_tuple, assert_same, interpreted, native, schedule as default
 from gallery.pyramids import deep_pyramid
 from gallery.registry import find
 from polysched.codegen.check import check
@@ -44,7 +44,7 @@ PLACED: list[Placed] = []
 
 @cache
 def schedule(p: Placed) -> ps.Schedule:
-    s = ps.Schedule.default(outputs(p.case))
+    s = default(p.case).copy()
     p.build(s)
     return s
 

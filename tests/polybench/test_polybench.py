@@ -23,17 +23,21 @@ LARGER = 19
 
 def _small(case: Case) -> list[dict[str, int]]:
     """Equal sizes, each with every number of steps; and sizes that differ."""
-    uneven = {name: 3 + k for k, name in enumerate(case.size_names)}
     equal = [case.small_sizes(size) for size in SIZES]
     if "T" in case.size_names:
         equal = [sizes | {"T": T} for sizes in equal for T in STEPS]
-    return [*equal, uneven]
+    return [*equal, _uneven(case)]
+
+
+def _uneven(case: Case) -> dict[str, int]:
+    return {name: 3 + k for k, name in enumerate(case.size_names)}
 
 
 def _call(case: Case, sizes: Mapping[str, int]) -> Any:
+    marks = [pytest.mark.quick] if sizes == _uneven(case) else []
     slow = [pytest.mark.slow] if case.has("slow") and LARGER in sizes.values() else []
     name = f"{case.name}-{','.join(map(str, sizes.values()))}"
-    return pytest.param(case, sizes, id=name, marks=slow)
+    return pytest.param(case, sizes, id=name, marks=[*marks, *slow])
 
 
 def _calls() -> list[Any]:
