@@ -27,12 +27,12 @@ def schedule(case: Case) -> ps.Schedule:
     return ps.Schedule.default(outputs(case))
 
 
-_interpreted: dict[tuple[str, bytes], tuple[Array, ...]] = {}
+_interpreted: dict[tuple[Case, bytes], tuple[Array, ...]] = {}
 
 
 def interpreted(case: Case, arguments: Arguments) -> tuple[Array, ...]:
     """What the interpreter computes, once for the same arguments: read-only arrays."""
-    key = case.name, digest(arguments)
+    key = case, digest(arguments)
     if key not in _interpreted:
         funcs = outputs(case)
         given = fresh(case, arguments)
