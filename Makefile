@@ -9,6 +9,10 @@ VENV := .venv
 PY   := $(VENV)/bin/python
 # -P keeps this folder off sys.path, where sched/ would hide the standard library's `sched`.
 RUN  := $(PY) -P -m
+# Bytecode is kept, wherever it may not be beside the sources: a worker, and each process that a
+# test starts, would compile all of them.
+export PYTHONDONTWRITEBYTECODE =
+export PYTHONPYCACHEPREFIX = $(CURDIR)/$(VENV)/bytecode
 PYTEST = $(RUN) pytest -n $(WORKERS) --dist loadgroup
 PIP  := $(RUN) pip --disable-pip-version-check
 
