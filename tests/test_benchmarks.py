@@ -56,6 +56,7 @@ def _measured(peer: str, seconds: float, variant: str = "") -> Measured:
     return Measured(peer, variant, version="1.0", times=[seconds, 9.0], medians=[seconds])
 
 
+@pytest.mark.slow
 def test_report(tmp_path: Path) -> None:
     case = find("sgemm 1024")
     found = {

@@ -58,6 +58,7 @@ def test_wrong_arguments_exit_with_2(
     assert "usage: " in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_runs_as_a_module(tmp_path: Path) -> None:
     done = _command("-m", "polysched", "info", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

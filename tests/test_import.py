@@ -35,6 +35,7 @@ def _run(program: str, **variables: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_import_takes_little(tmp_path: Path) -> None:
     """No packages but NumPy and what comes with Python, and few calls of functions."""
     # With bytecode, as after an installation, also where this process may write none.

@@ -169,6 +169,7 @@ def test_signatures_and_names_are_those_of_the_functions() -> None:
     assert (s[f].split.__doc__ or "").startswith("Splits a loop in two")
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_ten_lines(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

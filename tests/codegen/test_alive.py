@@ -74,6 +74,7 @@ def run(number: int) -> None:
         ps.Schedule(f)["f"].split("nothing", number + 2)
 
 
+@pytest.mark.slow
 def test_a_func_that_reads_itself_goes() -> None:
     """Nodes are shared by a table, whose keys keep nothing alive."""
 
@@ -103,6 +104,7 @@ def test_nothing_of_ours_stays() -> None:
     assert {name: (before[name], k) for name, k in after.items() if k >= before[name] + 6} == {}
 
 
+@pytest.mark.slow
 def test_of_linkers_only_those_stay_whose_code_does() -> None:
     """Their libraries leave something behind in them, until they go themselves."""
     from polysched.codegen.llvm import compile_module, host

@@ -26,6 +26,7 @@ def laid_out(shape: tuple[int, ...], steps: tuple[int, ...]) -> np.ndarray:
 AXES = st.lists(st.tuples(st.integers(0, 5), st.integers(-30, 30)), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(AXES)
 def test_as_counting_addresses_says(axes: list[tuple[int, int]]) -> None:

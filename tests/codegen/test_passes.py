@@ -180,6 +180,7 @@ def test_whole_tiles_are_told_once_and_have_storage_of_their_own() -> None:
     assert dedent(border.split(":", 1)[1].lstrip("\n")).startswith(dedent(filled).strip("\n"))
 
 
+@pytest.mark.slow
 def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
     """Columns are padded where they are summed up, not where they are copied back."""
     a, b = ps.Input("a", ps.float32, (n, m)), ps.Input("b", ps.float32, (m, n))

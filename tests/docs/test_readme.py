@@ -20,6 +20,7 @@ def test_examples_show_what_is_so() -> None:
     assert not differences, explain(PAGE, differences)
 
 
+@pytest.mark.slow
 def test_first_example_runs_as_a_script(tmp_path: Path) -> None:
     """Copied into a file and run by itself, as a reader would."""
     first = sections(PAGE)[0].blocks[0]

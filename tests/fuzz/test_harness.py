@@ -149,6 +149,7 @@ class _Worker:
         return Report(findings, [], Counter(programs=1))
 
 
+@pytest.mark.slow
 def test_findings_become_small_scripts(tmp_path: Path) -> None:
     hunt = Hunt(tmp_path, attempts=100, patience=60)
     worker: Any = _Worker()
@@ -164,6 +165,7 @@ def test_findings_become_small_scripts(tmp_path: Path) -> None:
     assert "2 different values (plain)  (first: seed 7)" in hunt.summary(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "said"), [(5, "PASS"), (0, "FAIL")])
 def test_scripts_say_whether_it_is_so(size: int, said: str, tmp_path: Path) -> None:
     """`f` reads an element that is not there where n = 0."""

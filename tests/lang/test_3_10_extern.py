@@ -594,6 +594,7 @@ class Unusual(BaseException):
     """Neither an Exception nor one of Python's own."""
 
 
+@pytest.mark.slow
 def test_3_10_whatever_is_raised_arrives():
     """Also what Python's generators take for their own end; through a kernel around it, too."""
     found = [x for x in vars(builtins).values() if isinstance(x, type)]

@@ -283,6 +283,7 @@ def test_3_10_what_is_not_needed_may_be_out_of_bounds():
 
 
 # refusals --------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_3_10_a_declared_shape_holds_for_parts_too():
     """f has no element n, whoever asks for it; a part that does not need it is fine."""
     f = func(i * 2)

@@ -130,6 +130,7 @@ def test_3_large_a_stencil_chain_that_must_not_be_inlined():
     assert run(last, A=np.float32([1, 1, 1])).tolist() == [1, 1, 1]
 
 
+@pytest.mark.slow
 @within(700_000)
 def test_3_large_many_inputs():
     inputs = [ps.Input(f"I{k}", ps.int64, (n,)) for k in range(150)]

@@ -241,6 +241,7 @@ def test_refuses_what_a_caller_gives() -> None:
         ps.Schedule(c)
 
 
+@pytest.mark.slow
 def test_clones_copies_and_partial_results_have_the_same() -> None:
     f = _counted("plain", True)
     s = ps.Schedule(f)

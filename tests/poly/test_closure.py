@@ -189,6 +189,7 @@ def downwards() -> ps.Func:
     return g
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [fibonacci, triangle, in_turn, with_a_sum, downwards])
 def test_a_region_closes(build: Callable[[], ps.Func]) -> None:
     func = build()

@@ -209,6 +209,7 @@ def test_a_triangle() -> None:
     right(s)
 
 
+@pytest.mark.slow
 def test_a_triangle_by_a_condition() -> None:
     x, f, g = ps.Input("x", ps.int64, (n, n)), ps.Func("f"), ps.Func("g", (n,), ps.int64)
     r = ps.RVar("r", 0, n)

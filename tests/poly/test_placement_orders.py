@@ -266,6 +266,7 @@ def test_a_product_in_tiles_of_its_consumer() -> None:
 
 
 # as values --------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_written_down_and_read_back() -> None:
     s = chain(3)
     s["f2"].split(i, 4)

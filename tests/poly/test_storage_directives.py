@@ -256,6 +256,7 @@ def test_extents_that_are_assumed() -> None:
     same(s, over=ODD, m=8)
 
 
+@pytest.mark.slow
 def test_what_is_inlined_needs_no_place() -> None:
     s = tiles()
     s["g"].store_in("stack").compute_inline()
@@ -424,6 +425,7 @@ def test_refuses_a_register_that_a_serial_loop_indexes() -> None:
 
 
 # streams ----------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_results_past_the_caches() -> None:
     s = rows()
     assert "!nontemporal" not in s.compile().llvm
@@ -470,6 +472,7 @@ def test_refuses_to_stream_what_reads_itself() -> None:
 
 
 # prefetches -------------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_what_a_later_iteration_reads() -> None:
     s = rows()
     assert s["f"].prefetch("g", j, 8).name == "f"
@@ -480,6 +483,7 @@ def test_what_a_later_iteration_reads() -> None:
     same(s, over=ODD)
 
 
+@pytest.mark.slow
 def test_a_row_ahead_where_the_loops_inside_begin() -> None:
     s = rows()
     (x,) = s.program.inputs
@@ -607,6 +611,7 @@ def row_sums() -> ps.Schedule:
     return ps.Schedule(C)
 
 
+@pytest.mark.slow
 def test_sums_that_are_kept_around_a_parallel_loop() -> None:
     s = row_sums()
     s["C"].update(0).atomic().accumulate_at(i).parallel("k")
@@ -726,6 +731,7 @@ def atomic(s: ps.Schedule) -> None:
     s["H"].update(0).atomic().parallel("r")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "say"), [(tiles, everything), (packed, registers), (histogram, atomic)]
 )

@@ -47,6 +47,7 @@ def chain(rows: object, columns: object) -> ps.Func:
 
 
 # what is said of what fails -----------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [None, {"n": 9}])
 def test_what_fails_is_shown_at_its_smallest(sizes: dict[str, int] | None) -> None:
     s = backwards()
@@ -61,6 +62,7 @@ def test_what_fails_is_shown_at_its_smallest(sizes: dict[str, int] | None) -> No
     assert "(trusted: to see it fail) is wrong" in text
 
 
+@pytest.mark.slow
 def test_arguments_of_the_users_keep_their_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     s, given = backwards(), np.array([3, 1, 4, 1, 5], np.float32)
     with pytest.raises(CheckError) as caught:
@@ -73,6 +75,7 @@ def test_arguments_of_the_users_keep_their_shapes(monkeypatch: pytest.MonkeyPatc
     assert "at n=5\na = array([1., 1., 1., 0., 0.], dtype=float32)" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_mismatch_has_the_first_element_as_data(monkeypatch: pytest.MonkeyPatch) -> None:
     s = ps.Schedule(scan())
     with s.trust("to see it fail"):
@@ -87,6 +90,7 @@ def test_a_mismatch_has_the_first_element_as_data(monkeypatch: pytest.MonkeyPatc
     assert ".parallel(" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_no_smaller_sizes_fail_than_those_shown() -> None:
     """Wrong from n = 5 on, for values of x[4] other than 0."""
     x, f = ps.Input("x", ps.int32, (n,)), ps.Func("f", (n,))
@@ -127,6 +131,7 @@ def tried(
     return found
 
 
+@pytest.mark.slow
 def test_five_stages_take_few_instances_and_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     kernel = Kernels._kernel
@@ -141,6 +146,7 @@ def test_five_stages_take_few_instances_and_one_kernel(monkeypatch: pytest.Monke
     assert set(made) == {"plain"}, "nothing is parallel, and no integers are divided"
 
 
+@pytest.mark.slow
 def test_constant_sizes_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(tried(chain(12, 12), monkeypatch)) == 1
 

@@ -142,6 +142,7 @@ def test_check_finds_what_was_trusted() -> None:
         check(s, sizes={"n": 4})
 
 
+@pytest.mark.slow
 def test_shuffled_loops_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """A parallel loop whose order matters gives other bits when it runs backwards."""
     from polysched.testing import compare

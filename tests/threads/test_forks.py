@@ -55,6 +55,7 @@ def beside(enter):
 """
 
 
+@pytest.mark.slow
 def test_locks_that_another_thread_holds() -> None:
     """Every one of ours, as long as the process lives; and a budget for isl."""
     code = """
@@ -76,6 +77,7 @@ def test_locks_that_another_thread_holds() -> None:
     assert run(BEGIN, code).split() == ["0", "0", "0", "0", "0"]
 
 
+@pytest.mark.slow
 def test_a_lock_that_the_forking_thread_holds_is_held_on() -> None:
     code = """
     from polysched import forks
@@ -167,6 +169,7 @@ def test_another_thread_compiles(start: str) -> None:
     assert run(BEGIN, code).split() == ["{0}"]
 
 
+@pytest.mark.slow
 def test_properties_that_another_thread_computes() -> None:
     """Those of functools hold a lock, in some versions of Python."""
     code = """
@@ -211,6 +214,7 @@ def child():
 """
 
 
+@pytest.mark.slow
 def test_before_and_after_the_first_use() -> None:
     """The child has threads of its own."""
     code = """

@@ -184,6 +184,7 @@ def _sweep(program: str, every: int, first: int = 0) -> tuple[int, int]:
     return accepted, len(chosen) - accepted
 
 
+@pytest.mark.slow
 def test_some() -> None:
     found = [
         _sweep(program, 43) for program in ("rows int32", "nested", "scatter int32 True False")

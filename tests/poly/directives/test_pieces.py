@@ -32,6 +32,7 @@ def asked(s: ps.Schedule) -> list[str]:
     return [d.text() for d in s.directives]
 
 
+@pytest.mark.slow
 def test_each_piece_gets_a_record() -> None:
     s, f = edges()
     assert repr(s[f]) == (
@@ -54,6 +55,7 @@ def test_the_loops_of_all_are_those_that_each_has() -> None:
         s[f]["i"]
 
 
+@pytest.mark.slow
 def test_a_loop_that_pieces_share_is_split_once() -> None:
     s, u, _ = steps()
     s[u].split(t, 4)
@@ -123,6 +125,7 @@ def test_what_is_about_the_func_is_said_once() -> None:
     same(s)
 
 
+@pytest.mark.slow
 def test_a_copy_is_made_for_the_pieces_that_read() -> None:
     s, u, x = steps()
     s[u].split(i, 8)
