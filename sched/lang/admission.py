@@ -23,8 +23,8 @@ def admit_array(name: str, tensor: Tensor, given: Any) -> Array:
     """`given` as an array of an Input's dtype and rank, without a copy."""
     assert isinstance(tensor, Input)
     array = _as_array(name, tensor.dtypes[0], given)
-    _check_dtype(name, array, tensor.dtypes[0])
-    _check_rank(name, array, tensor)
+    _check_dtype(name, array, tensor.dtypes[0], name)
+    _check_rank(name, array, tensor, name)
     return array
 
 
@@ -90,10 +90,14 @@ def _numpy_name(dtype: DType) -> str:
     return "bool_" if dtype.is_bool else dtype.name
 
 
-def _check_dtype(name: str, array: Array, dtype: DType, hint: str | None = None) -> None:
+def _check_dtype(
+    name: str, array: Array, dtype: DType, argument: str, hint: str | None = None
+) -> None:
     """Refuses another dtype.
 
     Args:
+        name: what the array is called in messages.
+        argument: what it was passed as.
         hint: how to have this one, where a converted copy is of no use.
     """
     if array.dtype == dtype.numpy:
@@ -102,13 +106,13 @@ def _check_dtype(name: str, array: Array, dtype: DType, hint: str | None = None)
     if dtype.numpy.newbyteorder("S") == array.dtype:
         raise CallTypeError(
             f"{name} has the dtype {array.dtype.str}: its bytes are not in this machine's order",
-            argument=name,
+            argument=argument,
             hint=hint or converted,
         )
     known = _is_known(array.dtype)
     raise CallTypeError(
         f"{name} has the dtype {array.dtype}, not {dtype}",
-        argument=name,
+        argument=argument,
         hint=hint or converted + (f", or declare it as {array.dtype}" if known else ""),
     )
 
@@ -118,11 +122,11 @@ def _is_known(dtype: np.dtype[Any]) -> bool:
     return any(t.numpy == dtype for t in ALL)
 
 
-def _check_rank(name: str, array: Array, tensor: Tensor) -> None:
+def _check_rank(name: str, array: Array, tensor: Tensor, argument: str) -> None:
     if array.ndim != tensor.ndim:
         raise CallValueError(
             f"{name} has {array.ndim} axes (shape {array.shape}), not {tensor.ndim}",
-            argument=name,
+            argument=argument,
             hint=f"it is declared as {tensor!r}",
         )
 
@@ -150,8 +154,8 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
                 hint=plain,
             )
         _check_unmasked(label, part, "out", f"{plain}, or what is masked: its attribute .data")
-        _check_dtype(label, part, dtype, f"a plain array: {plain}")
-        _check_rank(label, part, func)
+        _check_dtype(label, part, dtype, "out", f"a plain array: {plain}")
+        _check_rank(label, part, func, "out")
         if not part.flags.writeable:
             raise CallValueError(
                 f"{label} is read-only", argument="out", hint="pass a writable array"

@@ -64,6 +64,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", REFUSED)
 def test_refuses(kind: str, way: str) -> None:
