@@ -64,7 +64,8 @@ def test_of_what_is_in_lanes() -> None:
 @pytest.mark.parametrize(("first", "last"), [(0, 0), (-1, 2)])
 def test_refuses_none(first: int, last: int) -> None:
     s = ps.Schedule(plane())
-    with refused(s, "peel takes at least one iteration"):
+    what = "peel takes at least one iteration" if not first else "is at least 0, not -1"
+    with refused(s, what):
         s["f"].peel(j, first=first, last=last)
 
 
