@@ -295,7 +295,6 @@ def test_1_2_python_types():
         (None, "None is not an element type"),
         ("float17", "'float17' is not an element type"),
         ([ps.float32], "[float32] is not an element type"),
-        ((n,), "(n,) is not an element type"),
         ("float16", "the element type float16 is not supported"),
         (np.longdouble, "is not supported"),
         (str, "is not supported"),
