@@ -728,7 +728,7 @@ def test_3_6_repr() -> None:
         (lambda: ps.sequential("t"), "'t' needs two bounds", "half-open"),
         (lambda: ps.sequential("t", n), "'t' needs two bounds", "ps.sequential('t', 0, n)"),
         (lambda: ps.sequential("for", 0, n), "not a Python identifier", None),
-        (lambda: ps.sequential(3, 0, n), "must be a string", None),
+        (lambda: ps.sequential(3, 0, n), "is a string, not 3", None),
         (lambda: ps.sequential("t", 0, X[0]), "cannot contain X[0]", "read from data"),
         (lambda: ps.sequential("t", 0, i), "cannot contain i", "largest bound"),
         (lambda: ps.sequential("t", 0, ps.RVar("k", 0, n)), "cannot contain k", None),
