@@ -41,7 +41,7 @@ def test_a_matrix_product_of_whole_tiles() -> None:
           store A.io[1, l, 4]:
             if m >= 1:
               for io.2 in [io, io + 1):
-                for k in [0, l):
+                for k in [0, l):  # one element at a time
                   for ii in [0, 4):
                     A.io[io, k, ii] = select((io * 4 + ii >= 0) & (io * 4 + ii < n) & (k >= 0) & (k < l), A[io * 4 + ii, k], 0.0)
             for jo in [0, (m - 1) // 8 + 1):
@@ -52,7 +52,7 @@ def test_a_matrix_product_of_whole_tiles() -> None:
                       B.jo[jo, k, ji] = select((k >= 0) & (k < l) & (jo * 8 + ji >= 0) & (jo * 8 + ji < m), B[k, jo * 8 + ji], 0.0)
                 keep C[4, 8]:
                   for i in [io * 4, min(n, io * 4 + 4)):
-                    for j in [jo * 8, min(m, jo * 8 + 8)):
+                    for j in [jo * 8, min(m, jo * 8 + 8)):  # one element at a time
                       C[i, j] = 0.0
                   for k in [0, l):
                     for ii in [0, 4) (unrolled):
