@@ -23,9 +23,10 @@ from ..lang.errors import InternalError, PolyschedError
 
 __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget", "complement",
-    "compute_schedule", "conditions_of", "counted", "dim_count", "equal_dims", "filled", "has_ends",
-    "is_bounded", "is_spent", "isl", "relation", "transitive_closure", "union_sets", "val",
+    "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget", "budget_apart",
+    "complement", "compute_schedule", "conditions_of", "counted", "dim_count", "equal_dims",
+    "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation", "transitive_closure",
+    "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -65,6 +66,9 @@ class _Span:
     def middle(self) -> int:
         return (self.start + self.end) // 2
 
+    def moved(self, by: int) -> _Span:
+        return _Span(self.start + by, self.end + by)
+
 
 _spans: list[_Span] = []
 
@@ -97,6 +101,22 @@ def attempt(operations: int = BUDGET) -> Iterator[None]:
             raise BudgetExceeded("nothing is left of a budget for what need not be answered")
         with _within(span):
             yield
+
+
+@contextmanager
+def budget_apart(operations: int) -> Iterator[None]:
+    """A budget that counts for none around it, for what is found once and kept: it would be
+    less where somebody has little left who happens to ask for it first."""
+    with _lock:
+        start = spent()
+        try:
+            with _within(_Span(start, start + operations)):
+                yield
+        finally:
+            if _spans:
+                used = spent(start + operations) - start
+                _spans[:] = [span.moved(used) for span in _spans]
+                _set_limit(_spans[-1].end)
 
 
 @contextmanager
@@ -154,14 +174,17 @@ def is_spent() -> bool:
     return False
 
 
-def spent() -> int:
+def spent(most: int = 0) -> int:
     """How many operations isl has done in the outermost budget in force, or a few more.
 
     isl does not tell its count, only whether that has reached a limit: so limits are tried.
+
+    Args:
+        most: that it is no more, if it may be more than the limit in force.
     """
     if not _spans:
         return 0
-    least, most = _spans[-1].start, _spans[-1].end
+    least, most = _spans[-1].start, max(_spans[-1].end, most)
     while most - least > max(most >> 6, 64):
         middle = (least + most) // 2
         _set_limit(middle)

@@ -32,7 +32,7 @@ from .forms import Form, form_of
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle
 from .inline import Rule, once_a_consumer, without_recomputation
-from .isl import BudgetExceeded, Set, allowance, budget
+from .isl import BudgetExceeded, Set, allowance, budget, budget_apart
 from .listing import loop_extent, text
 from .loop_notes import loop_notes, note_text
 from .looptree import Loop, Seq, Stage
@@ -152,7 +152,7 @@ class Schedule(Suggesting):
             kept.clear()
             kept["state"] = self._builder.state
         if name not in kept:
-            with budget(allowance(len(self.model.statements))):
+            with budget_apart(allowance(len(self.model.statements))):
                 kept[name] = self.log.step(name, find)
         found: T = kept[name]
         return found

@@ -24,6 +24,7 @@ from polysched.poly.isl import (
     allowance,
     attempt,
     budget,
+    budget_apart,
     counted,
     spent,
 )
@@ -110,6 +111,24 @@ def test_attempts_leave_one_half() -> None:
         assert spent() <= 50_000 * ROUNDED + 64
         with pytest.raises(BudgetExceeded), attempt(10_000):
             pytest.fail("nothing is left for attempts")
+
+
+def test_a_budget_apart_takes_nothing_from_others() -> None:
+    with budget(200_000), attempt(50_000):
+        before = spent()
+        with budget_apart(1_000_000):
+            for _ in range(20):
+                work()
+        assert work()
+        assert spent() - before > 50_000
+
+
+def test_what_is_kept_does_not_depend_on_who_asks_first() -> None:
+    """What little an attempt has left does not decide what is stored."""
+    s = ps.Schedule(outputs(find("jacobi_2d")))
+    with attempt(1_000):
+        assert s.windows
+    assert s.windows == ps.Schedule(outputs(find("jacobi_2d"))).windows
 
 
 def test_an_attempt_that_is_given_up_is_not_the_end() -> None:
