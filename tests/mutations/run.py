@@ -62,7 +62,7 @@ class Fault:
 FAULTS = (
     Fault(
         "anti dependences are dropped", "poly/dependences.py",
-        '            found += _ordered("anti", model, tensor, reads, writes, times)\n', "",
+        '        *_ordered("anti", model, tensor, reads, writes, times),\n', "",
     ),
     Fault(
         "a domain is widened over what is read", "poly/dependences.py",
