@@ -82,8 +82,6 @@ class Trial:
         for _ in range(count):
             assert choices is not None
             self._drawn(choices)
-            if choices.chance(20):
-                self.finished("compile", self.schedule.compile)
         self._replayed("json", self._from_json)
         self._replayed("source", self._from_source)
         Calling(self, calls).run()
@@ -165,6 +163,7 @@ class Trial:
         self.schedules |= {k: v for k, v in names.items() if re.fullmatch(r"v\d", k)}
         self.finished("print", lambda: str(self.schedule))
         self.finished("explain", self.schedule.explain)
+        self.finished("compile", self.schedule.compile)
         return True
 
     def finished(self, name: str, act: Callable[[], T]) -> T:
