@@ -112,7 +112,7 @@ class Builder:
             if self._batch is None and self._trust is None:
                 self.judge.check((change,), edited, self._would_help)
             if self._batch is None:
-                self.judge.check_loops(change.after)
+                self.judge.check_loops(change.after, (*self.records, directive))
         if self._batch is not None:
             self._batch = self._batch.with_change(change, edited)
         self.state = change.after
@@ -183,7 +183,7 @@ class Builder:
             self.judge.check_storage(self.state, last)
             if batch.edited:
                 self.judge.check(batch.changes, batch.edited, self._would_help)
-            self.judge.check_loops(self.state)
+            self.judge.check_loops(self.state, self.records)
 
     def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
         """Whether a refused directive would be right with others before it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -16,6 +16,7 @@ from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
 from .isl import PIECES_LIMIT, BudgetExceeded, Set, attempt
 from .model import symbols_of
+from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
 from .proof import Violation, accumulates, is_exact
 from .refusals import Asked, clobbered, refusal
@@ -92,10 +93,15 @@ class Judge:
             self._scanned = kept
         return kept[1]
 
-    def check_loops(self, state: State) -> None:
-        """Finds the bounds of loops that may be too intricate: then the directive that makes them
-        is refused, and not the print or the compilation that needs them."""
-        if any(int(s.instances.n_basic_set()) > PIECES_LIMIT for s in stages(state.tree)):
+    def check_loops(self, state: State, directives: Iterable[Directive]) -> None:
+        """Finds the bounds of loops that may be too intricate, or leave 64 bits: then the directive
+        that makes them is refused, and not the print or the compilation that needs them.
+
+        Args:
+            directives: those that led to the state.
+        """
+        pieces = (int(s.instances.n_basic_set()) for s in stages(state.tree))
+        if may_leave_64_bits(directives) or any(n > PIECES_LIMIT for n in pieces):
             self.nests(state)
 
     def callable(self, state: State) -> Set:

@@ -7,16 +7,21 @@ not, but sums and products of such numbers would leave 64 bits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..lang.admission import SIZE_LIMIT
 from ..lang.errors import LanguageTypeError, ScheduleError, Span
-from ..lang.records import Directive
+from ..lang.nodes import Const, Node, postorder
+from ..lang.records import Directive, Plain
 
 NUMBER_LIMIT = SIZE_LIMIT
 """No integer of a directive is larger, nor smaller than its negative."""
+
+SMALL = 1 << 16
+"""Not above it are the factors, distances and extents of nearly all schedules."""
 
 _OPTIONS: dict[tuple[str, str], tuple[str, int | None]] = {
     ("split", "factor"): ("factor", 1),
@@ -45,6 +50,32 @@ def check_numbers(directive: Directive) -> None:
             continue
         for number in value if option == "axes" and isinstance(value, tuple) else (value,):
             check_number(directive.name, number, what, least, directive)
+
+
+def may_leave_64_bits(directives: Iterable[Directive]) -> bool:
+    """Whether numbers of some directives, multiplied by each other and by sizes, may be so large
+    that the loops have to be looked at. A stage of which this is not said keeps within a product
+    of 2**40, and no loop of it counts in larger steps than 2**16."""
+    products: dict[str, int] = {}
+    for d in directives:
+        largest = max((abs(n) for _, value in d.options for n in _integers(value)), default=0)
+        products[d.stage] = products.get(d.stage, 1) * max(largest, 1)
+        if largest > SMALL or products[d.stage] > NUMBER_LIMIT:
+            return True
+    return False
+
+
+def _integers(value: Plain) -> Iterator[int]:
+    match value:
+        case tuple():
+            for part in value:
+                yield from _integers(part)
+        case Node():
+            for node in postorder(value):
+                if isinstance(node, Const) and isinstance(node.value, int):
+                    yield node.value
+        case int():
+            yield value
 
 
 def check_number(

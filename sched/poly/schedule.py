@@ -152,10 +152,19 @@ class Schedule(Suggesting):
             kept.clear()
             kept["state"] = self._builder.state
         if name not in kept:
-            with budget_apart(allowance(len(self.model.statements))):
-                kept[name] = self.log.step(name, find)
-        found: T = kept[name]
+            kept[name] = self._found_in_budget(name, find)
+        found: T | BudgetExceeded = kept[name]
+        if isinstance(found, BudgetExceeded):
+            raise BudgetExceeded from found
         return found
+
+    def _found_in_budget(self, name: str, find: Callable[[], T]) -> T | BudgetExceeded:
+        """That it takes too long is kept as well: it would take as long again."""
+        try:
+            with budget_apart(allowance(len(self.model.statements))):
+                return self.log.step(name, find)
+        except BudgetExceeded as error:
+            return error.with_traceback(None)
 
     @contextmanager
     def in_time(self) -> Iterator[None]:

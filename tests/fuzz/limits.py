@@ -38,10 +38,6 @@ class Span:
 
     seconds: float = 0.0
 
-    @property
-    def is_slow(self) -> bool:
-        return self.seconds > SECONDS
-
 
 @contextmanager
 def limited(span: Span) -> Iterator[None]:

@@ -88,7 +88,8 @@ def _refuses(*args: Any, **kwargs: Any) -> Any:
         (_changed, "different values (plain)"),
         (_broken("explain", _fails), "wrong exception (explain)"),
         (_broken("explain", _internal), "internal error (explain)"),
-        (_broken("compile", _refuses), "refused (compile)"),
+        (_broken("compile", _refuses), "refused (program)"),
+        (_broken("explain", _refuses), "refused (explain)"),
         (_broken("__eq__", lambda self, other: self is other), "another schedule (json)"),
     ],
 )

@@ -18,6 +18,7 @@ import polysched as ps
 from polysched.lang.program import Program
 from polysched.testing.choices import Choices
 
+from . import limits
 from .calling import Calling
 from .calls import Call, make_calls
 from .compare import Report
@@ -110,6 +111,13 @@ class Trial:
             self.counts["program refused"] += 1
             raise Failed from None
         made: ps.Schedule = self.names["s"]
+        try:
+            made.compile()
+        except ps.LanguageError:  # before anything is said to it
+            self.counts["program refused"] += 1
+            raise Failed from None
+        except ps.ScheduleError as error:
+            self.finding("refused", "program", str(error))
         return made
 
     # steps ------------------------------------------------------------------------------------
@@ -138,7 +146,10 @@ class Trial:
         return found
 
     def _check_time(self, name: str, span: Span, call: str) -> None:
-        if span.is_slow and name != "interpret":  # which is slow by design
+        if name == "interpret":  # which is slow by design
+            return
+        again = name in ("json", "source")  # all steps at once
+        if span.seconds > limits.SECONDS * (len(self.case.steps) + 1 if again else 1):
             self.finding("slow", name, f"{span.seconds:.1f} s of processor time", call)
 
     def _drawn(self, choices: Choices) -> None:

@@ -197,7 +197,19 @@ def test_loops_without_bounds_are_printed(monkeypatch: pytest.MonkeyPatch) -> No
         s.compile()
     assert caught.value.status == "unproved"
     monkeypatch.undo()
-    assert "for io in [0," in str(s)
+    assert "for io in [0," in str(split())
+
+
+def test_what_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = split()
+    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 1_000)
+    assert "too intricate to be shown" in str(s)
+    with isl.counted() as again:
+        assert "too intricate to be shown" in str(s)
+        assert [x.extent for x in s["f"].loops] == ["?", "?"]
+        with pytest.raises(ps.ScheduleError, match="too intricate for the time allowed"):
+            s.compile()
+    assert again.operations < 1_000
 
 
 def test_operations_are_counted_across_budgets() -> None:
