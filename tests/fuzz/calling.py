@@ -14,9 +14,10 @@ from polysched.codegen.report import Breach
 from polysched.testing.choices import Choices
 from polysched.testing.compare import shuffled
 
+from . import limits
 from .calls import Arguments, Call
 from .directives import is_asking
-from .limits import counted
+from .limits import TooLong, counted, given_up
 from .outcomes import Array, Outcome, difference, flat
 from .scratch import walled_scratch
 
@@ -35,6 +36,7 @@ class Calling:
         self.schedule = trial.schedule
         self.choices = Choices.from_seed(trial.case.program.seed)
         self.exact = self.schedule.bit_exact
+        self.interpreted: list[Call] = []
 
     def run(self) -> None:
         """In every way there is; loop by loop at the smallest sizes that are not empty."""
@@ -48,6 +50,8 @@ class Calling:
         fixed, parts = choices.below(2 * len(self.calls)), choices.below(2 * len(self.calls))
         for number, call in enumerate(self.calls):
             wanted = self._interpreted(call)
+            if wanted is None:
+                continue
             here = {**kernels, **(self._fixed(call) if number == fixed else {})}
             for name, kernel in here.items():
                 self._call(name, kernel, call, wanted)
@@ -55,9 +59,18 @@ class Calling:
                 self._part(kernels["plain"], call, wanted)
         self._examined()
 
-    def _interpreted(self, call: Call) -> Outcome:
+    def _interpreted(self, call: Call) -> Outcome | None:
+        """None where that takes too long, as for a Func that is indexed by any uint16."""
         outputs = self.trial.outputs
-        return self._outcome("interpret", call, lambda: ps.interpret(outputs, **call.plain()))
+        try:
+            with given_up(limits.INTERPRETED):
+                act = lambda: ps.interpret(outputs, **call.plain())
+                found = self._outcome("interpret", call, act)
+        except TooLong:
+            self.trial.counts["too long to interpret"] += 1
+            return None
+        self.interpreted.append(call)
+        return found
 
     def _outcome(self, name: str, call: Call, act: Callable[[], Any]) -> Outcome:
         """Values or a refusal; anything else is a finding."""
@@ -139,7 +152,7 @@ class Calling:
     # loop by loop -----------------------------------------------------------------------------
     def _examined(self) -> None:
         """The loops, executed and counted one by one, at one call."""
-        calls = [c for c in self.calls if not c.is_empty]
+        calls = [c for c in self.interpreted if not c.is_empty]
         if not calls or not self.trial.case.steps:
             return
         call = min(calls, key=lambda c: sum(c.sizes.values()))

@@ -7,6 +7,7 @@ which the process that waits for it sees as a crash or as a hang.
 from __future__ import annotations
 
 import resource
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,14 @@ SCRATCH = 64 << 20
 """Bytes that a kernel may ask for at the sizes that are tried, which are small."""
 ITERATIONS = 100_000
 """Of all loops of a schedule together, at such sizes."""
+
+
+INTERPRETED = 8.0
+"""Of processor time, for the interpreter: it is slow by design, and programs may ask for much."""
+
+
+class TooLong(Exception):
+    """The interpreter was given up."""
 
 
 class TooMuch(Exception):
@@ -50,6 +59,22 @@ def limited(span: Span) -> Iterator[None]:
     finally:
         span.seconds = time.process_time() - start
         resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+
+
+@contextmanager
+def given_up(seconds: float) -> Iterator[None]:
+    """Ends Python code that takes longer, by `TooLong`."""
+
+    def end(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def limit_memory() -> None:

@@ -105,6 +105,18 @@ def test_notices_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _kinds(_tried('s["f"].split("i", 4)')) == ["too much (examine)"]
 
 
+def test_gives_up_the_interpreter_where_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*args: Any, **kwargs: Any) -> Any:
+        while True:
+            pass
+
+    monkeypatch.setattr(ps, "interpret", endless)
+    monkeypatch.setattr(limits, "INTERPRETED", 0.01)
+    report = _tried('s["f"].split("i", 4)')
+    assert _kinds(report) == []
+    assert report.counts["too long to interpret"] > 1
+
+
 def test_notices_memory() -> None:
     with pytest.raises(TooMuch, match="scratch"):
         WalledPool().take(limits.SCRATCH + 1)

@@ -23,7 +23,7 @@ from .calling import Calling
 from .calls import Call, make_calls
 from .compare import Report
 from .directives import random_step
-from .limits import Span, TooMuch, limited
+from .limits import Span, TooLong, TooMuch, limited
 from .outcomes import Finding
 from .scheduled import PRELUDE, Scheduled
 
@@ -133,7 +133,7 @@ class Trial:
         try:
             with limited(span):
                 found = act()
-        except (Failed, ps.LanguageError, ps.ScheduleError, ps.CallError):
+        except (Failed, TooLong, ps.LanguageError, ps.ScheduleError, ps.CallError):
             self._check_time(name, span, call)
             raise
         except ps.InternalError as error:
