@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..garbage import uncollected
-from ..lang.errors import ScheduleError, user_span
+from ..lang.errors import ScheduleError, Span, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from ..lang.records import Directive
 from .advice import NoLoops, Part, Shared, apart, explained, of_those_there, parts_made
@@ -161,15 +161,20 @@ class Builder:
     @contextmanager
     def _in_time(self, asked: Asked) -> Iterator[None]:
         """Refuses a directive whose proof takes too long."""
+        with self._within_budget(asked.subject, asked.directive.span, asked.text):
+            yield
+
+    @contextmanager
+    def _within_budget(self, subject: str, where: Span | None, text: str) -> Iterator[None]:
         try:
             with budget(allowance(len(self.state.form.model.statements))):
                 yield
         except BudgetExceeded:
             raise ScheduleError(
-                f"{asked.subject} could not be proven right in the time allowed",
-                where=asked.directive.span,
+                f"{subject} could not be proven right in the time allowed",
+                where=where,
                 status="unproved",
-                directive=asked.text,
+                directive=text,
             ) from None
 
     # proving ----------------------------------------------------------------------------------
@@ -225,7 +230,8 @@ class Builder:
         before, outer = (self.state, self.records, self._batch), self._whole
         self._whole = outer or Whole(text, self.state, self.records)
         try:
-            yield self._whole.text
+            with self._within_budget(text, user_span(), text):
+                yield self._whole.text
         except BaseException:
             self.state, self.records, self._batch = before
             raise

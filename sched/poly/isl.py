@@ -38,7 +38,7 @@ def val(number: int) -> Val:
     return Val(number if -(1 << 63) <= number < 1 << 63 else str(number))
 
 
-BUDGET = 6_000_000
+BUDGET = 4_500_000
 """isl operations for whatever a user asks: some ten times what that takes of most programs, and
 a few seconds."""
 

@@ -212,6 +212,23 @@ def test_what_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert again.operations < 1_000
 
 
+def test_directives_that_count_as_one_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = split()
+    costs = []
+    for loop in ("io", "ii"):
+        with counted() as tally:
+            parts["f"].split(loop, 4)
+        costs.append(tally.operations)
+    s = split()
+    before = str(s)
+    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + max(costs) + min(costs) // 2)
+    message = r"s\[\"f\"\]\.tile\('io', 'ii', 4, 4\) could not be proven right in the time allowed"
+    with pytest.raises(ps.ScheduleError, match=message):
+        s["f"].tile("io", "ii", 4, 4)
+    monkeypatch.undo()
+    assert str(s) == before
+
+
 def test_operations_are_counted_across_budgets() -> None:
     with counted() as once:
         work()
