@@ -71,7 +71,7 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
         module = log.step(
             "build", lambda: built(schedule, strided=strided, checks=checks), module_text
         )
-        flat = _passed(module, log)
+        flat = passed(module, log)
         text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
@@ -79,11 +79,11 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
 
 def assembly(schedule: Schedule, target: Target) -> str:
     """The machine code for contiguous arguments as text, for a machine that may be another one."""
-    flat = _passed(built(schedule), Log())
+    flat = passed(built(schedule), Log())
     return assembly_of(emit_module(flat, target), target)
 
 
-def _passed(module: Module, log: Log) -> Module:
+def passed(module: Module, log: Log) -> Module:
     """The loop IR after all passes."""
     flat = module
     if VERIFIED:

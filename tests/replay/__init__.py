@@ -1,0 +1,1 @@
+"""A corpus of schedules whose loop IR a refactoring must not change."""

@@ -1,0 +1,64 @@
+"""Records the corpus of schedules, or the messages of refusals, and compares with what stands.
+
+    python -P tests/replay/run.py              # replays the corpus; exit status 1 if any differs
+    python -P tests/replay/run.py --update     # records digests of the corpus's schedules anew
+    python -P tests/replay/run.py --record     # makes the corpus anew, from today's schedules
+
+A commit that changes digests says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+import polysched as ps  # noqa: E402 (behind the path)
+from replay import corpus  # noqa: E402
+
+
+def compare(update: bool) -> int:
+    """Replays every entry; gives how many differ."""
+    kept, changed = [], 0
+    for entry in corpus.read():
+        try:
+            found = corpus.replayed(entry)
+        except ps.PolyschedError as error:
+            print(f"{entry.name}: refused: {error}")
+            kept.append(entry)
+            changed += 1
+            continue
+        what = [f for f in ("schedule", "loops", "flat") if getattr(found, f) != getattr(entry, f)]
+        if what:
+            changed += 1
+            print(f"{entry.name}: differs in {', '.join(what)}")
+        # The text stays: what was written once must be read for ever.
+        kept.append(replace(found, schedule=entry.schedule) if update else entry)
+    if update:
+        corpus.write(kept)
+    print(f"{len(kept)} schedules, {changed} differ")
+    return 0 if update else changed
+
+
+def record() -> int:
+    """Makes the corpus anew."""
+    entries = [corpus.recorded(*found) for found in corpus.schedules()]
+    corpus.write(entries)
+    print(f"{len(entries)} schedules recorded")
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true", help="keep what has changed")
+    parser.add_argument("--record", action="store_true", help="make the corpus anew")
+    given = parser.parse_args()
+    return min(1, record() if given.record else compare(given.update))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
