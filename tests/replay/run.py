@@ -3,6 +3,7 @@
     python -P tests/replay/run.py              # replays the corpus; exit status 1 if any differs
     python -P tests/replay/run.py --update     # records digests of the corpus's schedules anew
     python -P tests/replay/run.py --record     # makes the corpus anew, from today's schedules
+    python -P tests/replay/run.py --refusals A B   # two files that replay.refusals wrote
 
 A commit that changes digests says why.
 """
@@ -10,6 +11,8 @@ A commit that changes digests says why.
 from __future__ import annotations
 
 import argparse
+import difflib
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -52,11 +55,29 @@ def record() -> int:
     return 0
 
 
+def compare_refusals(before: Path, after: Path) -> int:
+    """Prints what tests in both files say otherwise; gives how many do."""
+    first, second = (
+        {line["test"]: line["texts"] for line in map(json.loads, p.read_text().splitlines())}
+        for p in (before, after)
+    )
+    changed = [test for test in first if test in second and first[test] != second[test]]
+    for test in changed:
+        diff = difflib.unified_diff(*("\n".join(x[test]).splitlines() for x in (first, second)))
+        print(test, *list(diff)[2:], sep="\n  ")
+    print(f"{len(first.keys() & second.keys())} tests with refusals, {len(changed)} differ; "
+          f"{len(first.keys() - second.keys())} gone, {len(second.keys() - first.keys())} new")  # fmt: skip
+    return len(changed)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true", help="keep what has changed")
     parser.add_argument("--record", action="store_true", help="make the corpus anew")
+    parser.add_argument("--refusals", nargs=2, type=Path, help="files to compare")
     given = parser.parse_args()
+    if given.refusals:
+        return min(1, compare_refusals(*given.refusals))
     return min(1, record() if given.record else compare(given.update))
 
 
