@@ -21,6 +21,7 @@ from polysched.steps import Log
 
 from .digest import module_digest
 
+ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).parent / "corpus.jsonl"
 #: Random schedules of each program, and directives tried for each.
 SEEDS, ATTEMPTS = 3, 6

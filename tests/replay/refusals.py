@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    kind: Any = type(pytest.raises(ValueError))
+    kind: Any = type(pytest.raises(ps.PolyschedError))
     leave = kind.__exit__
 
     def leaving(self: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:

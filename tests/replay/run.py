@@ -3,7 +3,7 @@
     python -P tests/replay/run.py              # replays the corpus; exit status 1 if any differs
     python -P tests/replay/run.py --update     # records digests of the corpus's schedules anew
     python -P tests/replay/run.py --record     # makes the corpus anew, from today's schedules
-    python -P tests/replay/run.py --refusals A B   # two files that replay.refusals wrote
+    python -P tests/replay/run.py --refusals A B   # compares what replay.refusals wrote
 
 A commit that changes digests says why.
 """
@@ -65,8 +65,11 @@ def compare_refusals(before: Path, after: Path) -> int:
     for test in changed:
         diff = difflib.unified_diff(*("\n".join(x[test]).splitlines() for x in (first, second)))
         print(test, *list(diff)[2:], sep="\n  ")
-    print(f"{len(first.keys() & second.keys())} tests with refusals, {len(changed)} differ; "
-          f"{len(first.keys() - second.keys())} gone, {len(second.keys() - first.keys())} new")  # fmt: skip
+    both = first.keys() & second.keys()
+    gone, new = first.keys() - both, second.keys() - both
+    print(
+        f"{len(both)} tests with refusals, {len(changed)} differ; {len(gone)} gone, {len(new)} new"
+    )
     return len(changed)
 
 
