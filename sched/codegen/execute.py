@@ -15,9 +15,9 @@ import numpy as np
 
 from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_value
 from ..interp.flow import Key
-from ..interp.scalar import as_value
 from ..lang.dtypes import Array, DType
 from ..lang.nodes import Node, Var, postorder
+from ..lang.scalar import as_value
 from .ir import (
     Alloc,
     Buffer,

@@ -20,8 +20,8 @@ from ..lang.math import expansion
 from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.opaque import Opaque, Trace
 from ..lang.ops import FUNCTIONS
+from ..lang.scalar import Value, as_value, meaning, wrapping
 from ..lang.tensors import Tensor
-from .scalar import Value, as_value, meaning, wrapping
 from .storage import Values
 
 Env = dict[Node, Any]

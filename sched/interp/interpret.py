@@ -23,6 +23,7 @@ from ..lang.opaque import Opaque
 from ..lang.order import Block, Plain, Recurrence, Step, roots_of
 from ..lang.program import Program
 from ..lang.region import Partial
+from ..lang.scalar import as_value
 from ..lang.tensors import Func, Tensor
 from .blocks import fresh_in, loop_point
 from .domain import exact_loops, nest
@@ -30,7 +31,6 @@ from .evaluate import Env, Evaluator, Faults, Symbols, deep_recursion
 from .pieces import point_env
 from .recurrence import DEPTH, Lazy, Member
 from .regions import Regions, tensor_shapes
-from .scalar import as_value
 from .storage import ArrayValues, Point, Values, region_array, to_arrays
 from .tracing import tracer
 from .vars import var_points

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..lang.dtypes import DType
 from ..lang.errors import InternalError
-from .scalar import as_value
+from ..lang.scalar import as_value
 
 Point = tuple[int, ...]
 

@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import nodes
+from .affine import never_affine, own_size
 from .elaborate import infer_condition, typed_index
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node, symbol_key
-from .extents import never_affine, own_size
 from .frames import bounded
 from .nodes import Node, Op, Read, literal, postorder
 from .opaque import Trace

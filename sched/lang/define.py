@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import nodes
+from .affine import never_affine, own_size
 from .blocks import Sequential, check_loops, check_scope, current_block
 from .cells import Run, current_run
 from .definitions import Definition, Recorded
@@ -17,7 +18,6 @@ from .dtypes import DType, Type, concrete, int64, join
 from .elaborate import elaborate, infer_types, lower_bounds
 from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, as_node
-from .extents import never_affine, own_size
 from .nodes import Node, Op, Read, RVar, Var, postorder
 from .opaque import check_traces
 from .printer import expr_text, index_text

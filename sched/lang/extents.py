@@ -1,4 +1,4 @@
-"""Extents and conditions over sizes and Params: their affine form, and their value at a call."""
+"""Extents and conditions over sizes and Params, and their values at a call."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import INDEX, concrete, float64, int64
-from .errors import LanguageError
-from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from .affine import affine_form
+from .dtypes import concrete, float64
+from .math import expansion
+from .nodes import Const, Node, Op, Param, Size, postorder
+from .ops import FUNCTIONS
 from .printer import expr_text
+from .scalar import Value, as_value, meaning, wrapping
 
 Scalar = bool | int | float
 
@@ -31,7 +34,7 @@ class Extent:
     def __init__(self, node: Node) -> None:
         self.node = node
         self.names = _names(node)
-        form = _affine(node)
+        form = affine_form(node)
         self.affine = form is not None
         self.constant, terms = form if form is not None else (0, {})
         self.terms = tuple((n, a) for n, a in terms.items() if a)
@@ -111,154 +114,47 @@ def extent_of(node: Node) -> Extent:
     return Extent(node)
 
 
-Form = tuple[int, dict[str, int]]
-
-
-def _affine(root: Node) -> Form | None:
-    """The constant and the factors of an affine expression, else None."""
-    forms: dict[Node, Form | None] = {}
-    for node in postorder(root):
-        forms[node] = _form(node, forms)
-    return forms[root]
-
-
-def never_affine(*roots: Node) -> Node | None:
-    """A product, quotient or remainder of what is no constant, which nothing makes affine again.
-
-    It is found where a user writes it; all else that may not be affine only proofs can tell.
-    """
-    forms: dict[Node, Form | None] = {}
-    found = None
-    for node in postorder(*roots):
-        if isinstance(node, Read):
-            return None  # what is read from data is bounded, not computed with
-        forms[node] = _form(node, forms)
-        match node:
-            case Op(op="mul", operands=operands) if any(_is_constant(a, forms) for a in operands):
-                continue
-            case Op(op="mul"):
-                found = found or node
-            case Op(op="floordiv" | "mod", operands=(_, by)) if not _is_constant(by, forms):
-                found = found or node
-    return found
-
-
-def _is_constant(node: Node, forms: Mapping[Node, Form | None]) -> bool:
-    form = forms[node]
-    if form is not None:
-        return not any(form[1].values())
-    return not any(isinstance(n, (Size, Param, Var, RVar)) for n in postorder(node))
-
-
-def own_size(extent: Node) -> str:
-    """What to write in place of an extent that is not affine."""
-    return f"make it a size of its own: nz = ps.size('nz', default={expr_text(extent)})"
-
-
-def _form(node: Node, forms: Mapping[Node, Form | None]) -> Form | None:
-    match node:
-        case Const(value=value) if not isinstance(value, float):
-            return (int(value), {})
-        case Size() | Param() | Var() | RVar():
-            return (0, {node.name: 1})
-        case Op(op=op, operands=operands) if concrete(node.type or INDEX) == int64:
-            # Sizes are small enough for int64; in a narrower type the arithmetic might wrap.
-            return _operator(op, [forms[a] for a in operands])
-        case _:
-            return None
-
-
-def _operator(op: str, args: list[Form | None]) -> Form | None:
-    if any(a is None for a in args):
-        return None
-    known = [a for a in args if a is not None]
-    match op, known:
-        case "add", [a, b]:
-            return _sum(a, b, 1)
-        case "sub", [a, b]:
-            return _sum(a, b, -1)
-        case "neg", [a]:
-            return _sum((0, {}), a, -1)
-        case "mul", [(c, terms), (d, {**others})] if not terms or not others:
-            scale, (constant, rest) = (c, (d, others)) if not terms else (d, (c, terms))
-            return scale * constant, {n: scale * a for n, a in rest.items()}
-        case (("cast" | "strict"), [a]):
-            return a
-        case _:
-            return None
-
-
-def _sum(a: Form, b: Form, sign: int) -> Form:
-    terms = dict(a[1])
-    for name, factor in b[1].items():
-        terms[name] = terms.get(name, 0) + sign * factor
-    return a[0] + sign * b[0], terms
-
-
 # values ---------------------------------------------------------------------------------------
-#: Operators on NumPy scalars of one type: integers wrap, a division by zero gives 0.
-_UFUNCS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "neg": np.negative,
-    "abs": np.absolute,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "not": np.invert,
-    "shl": np.left_shift,
-    "shr": np.right_shift,
-    "sqrt": np.sqrt,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "round": np.rint,
-}
-
-
 def size_value(root: Node, sizes: Mapping[str, Any], params: Mapping[str, Any]) -> Scalar:
-    """The value of an expression over sizes and Params."""
-    values: dict[Node, Any] = {}
+    """The value of an expression over sizes and Params, to the bit as a kernel computes it."""
     with np.errstate(all="ignore"):
-        for node in postorder(root):
-            values[node] = _value(node, values, sizes, params)
-    result: Scalar = values[root].item()
+        value = _evaluated(root, {}, sizes, params)
+    result: Scalar = value.item() if isinstance(value, np.generic) else value
     return result
 
 
+def _evaluated(
+    root: Node, values: dict[Node, Value], sizes: Mapping[str, Any], params: Mapping[str, Any]
+) -> Value:
+    """The value of an expression; of some of its nodes it is known."""
+    for node in postorder(root):
+        if node not in values:
+            values[node] = _value(node, values, sizes, params)
+    return values[root]
+
+
 def _value(
-    node: Node, values: dict[Node, Any], sizes: Mapping[str, Any], params: Mapping[str, Any]
-) -> Any:
-    # Bounds of a float Input's range are not typed: they are float64, or compared as they are.
-    t = (float64 if node.type is None else concrete(node.type)).numpy.type
+    node: Node, values: dict[Node, Value], sizes: Mapping[str, Any], params: Mapping[str, Any]
+) -> Value:
+    # Bounds of a float Input's range are not typed: they are float64.
+    t = float64 if node.type is None else concrete(node.type)
     match node:
         case Const(value=value):
-            # The end of a range of int64 may be one more than that holds.
-            return np.uint64(value) if t is np.int64 and value > int64.max else t(value)
+            return as_value(value, t)
         case Size(name=name):
-            return np.int64(sizes[name])
-        case Param(name=name):
-            return np.asarray(params[name]).astype(t)[()]  # an uint64 wraps to int64
+            return int(sizes[name])
+        case Param(name=name):  # an uint64 wraps to int64
+            given = params[name]
+            return as_value(wrapping(t)(int(given)) if t.is_int else given, t)
         case Op(op="select", operands=(c, a, b)):
             return values[a] if values[c] else values[b]
-        case Op(op="cast" | "strict", operands=(a,)):
-            return values[a].astype(t)
-        case Op(op="fma", operands=(a, b, c)):
-            return values[a] * values[b] + values[c]
-        case Op(op=op, operands=(a, b)) if op in _COMPARE:
-            return np.bool_(_COMPARE[op](values[a], values[b]))
-        case Op(op=op, operands=operands) if op in _UFUNCS:
-            return _UFUNCS[op](*(values[a] for a in operands))
+        case Op(op=op, operands=operands) if op in FUNCTIONS:
+            placeholders, body = expansion(op, t)
+            given = dict(zip(placeholders, map(values.__getitem__, operands), strict=True))
+            return _evaluated(body, given, sizes, params)
         case Op(op=op, operands=operands):
-            raise LanguageError(
-                f"{op} is not available in expressions over sizes and Params alone: "
-                f"{expr_text(node)}",
-                hint="compute it before the call, and pass it as a Param",
-            )
+            last = operands[-1].type
+            of = meaning(op, t, float64 if last is None else concrete(last))
+            return of(*map(values.__getitem__, operands))
         case _:
             raise TypeError(f"{type(node).__name__} in an expression over sizes")

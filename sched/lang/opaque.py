@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from . import nodes
+from .affine import never_affine, own_size
 from .dtypes import Array, DType, Type
 from .elaborate import typed_index
 from .errors import CallTypeError, CallValueError, LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
-from .extents import never_affine, own_size
 from .nodes import Node, Read, postorder
 from .printer import expr_text
 from .tensors import Func, ShapeLike, Tensor

@@ -1,6 +1,6 @@
 """The table of operators: the one place that says which there are and how each is typed.
 
-A new operator is a row here, its meaning in `interp/scalar.py`, its code in
+A new operator is a row here, its meaning in `lang/scalar.py`, its code in
 `codegen/llvm/instructions.py` (or, when it is a function built from other operators, an expansion
 in `lang/math.py` instead of both), and a public name in `lang/functions.py`.
 """

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import nodes
+from .affine import never_affine
 from .dtypes import DType, as_dtype
 from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
-from .extents import never_affine
 from .frames import bounded
 from .nodes import Node
 from .printer import expr_text

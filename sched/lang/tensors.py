@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from . import nodes
+from .affine import never_affine, own_size
 from .dtypes import DType, as_dtype
 from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, PolyschedError, Span, user_span
 from .expr import Expr, ExprLike, as_node
-from .extents import never_affine, own_size
 from .frames import bounded, cut
 from .nodes import Node, Read
 from .printer import expr_text, html_text

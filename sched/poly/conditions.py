@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ..cached import cached_property
+from ..lang.definitions import Definition
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
 from ..lang.nodes import Node, Op, Read
@@ -166,7 +167,7 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
         return [], None
-    scans = _scans(access)
+    scans = _scans(model, access)
     bad = _scanned_inside(model, scans, bad)
     if bad.is_empty():
         return scans, None
@@ -195,9 +196,9 @@ def _check_region(access: Access) -> None:
         )
 
 
-def _scans(access: Access) -> list[Scan]:
+def _scans(model: Model, access: Access) -> list[Scan]:
     """A scan for each index that is a value read from an Input, bounded by its type alone."""
-    sources = map(_scanned, access.index)
+    sources = [_scanned(model, x) for x in access.index]
     return [
         Scan(source, access.tensor, axis, access)
         for axis, source in enumerate(sources)
@@ -235,15 +236,24 @@ def _axis_range(box: Set, axis: int) -> Set:
     return result
 
 
-def _scanned(index: Node) -> Input | None:
-    """The Input whose value is the index, through conversions that keep it."""
-    match index:
-        case Read(tensor=Input() as source) if source.range is None:
-            return source
-        case Op(op="cast", operands=(inner,)):
-            return _scanned(inner) if _widens(inner, index) else None
-        case _:
-            return None
+def _scanned(model: Model, index: Node) -> Input | None:
+    """The Input whose value is the index, through conversions that keep it and through copies."""
+    passed: set[Tensor] = set()
+    while True:
+        match index:
+            case Read(tensor=Input() as source) if source.range is None:
+                return source
+            case Read(tensor=Func() as func) if func not in passed:  # as in a recurrence
+                passed.add(func)
+                match model.definitions.get(func):
+                    case [Definition(is_update=False, values=(Node() as value,))]:
+                        index = value
+                        continue
+                return None
+            case Op(op="cast", operands=(inner,)) if _widens(inner, index):
+                index = inner
+            case _:
+                return None
 
 
 def _widens(inner: Node, outer: Node) -> bool:

@@ -337,13 +337,13 @@ def test_requirements_of_all_kinds(condition, good, bad):
     assert "as it must be" in refusal(ps.CallValueError, p, n=bad)
 
 
-def test_a_requirement_that_cannot_be_computed_before_the_call():
+def test_a_requirement_that_needs_a_function():
     f = ps.Func("f", (n,))
     alpha = ps.Param("alpha", ps.float64, default=1.0)
     ps.require(ps.exp(alpha) > 1, "alpha is positive", f)
     f[i] = i
-    text = refusal(ps.LanguageError, ps.Program((f,)), n=1)
-    assert "exp is not available in expressions over sizes and Params alone" in text
+    assert bind(ps.Program((f,)), kwargs={"n": 1, "alpha": 1e-15}).params == {"alpha": 1e-15}
+    assert "alpha is positive" in refusal(ps.CallValueError, ps.Program((f,)), n=1, alpha=0.0)
 
 
 # outputs --------------------------------------------------------------------------------------

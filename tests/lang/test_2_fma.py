@@ -10,7 +10,7 @@ import pytest
 from lang.support import FLOATS, refused, run
 
 import polysched as ps
-from polysched.interp.fma import round_fraction
+from polysched.lang.fma import round_fraction
 from polysched.lang.printer import expr_text
 
 n = ps.sizes("n")

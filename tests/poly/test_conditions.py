@@ -88,6 +88,31 @@ def test_an_index_read_from_an_input_is_scanned() -> None:
     assert found.sizes == ()
 
 
+def test_an_index_read_from_a_copy_of_an_input_is_scanned() -> None:
+    """Staged, it was asked of the sizes that they allow any value of its type."""
+    x, a = ps.Input("x", ps.uint8, (n,)), ps.Input("a", ps.float32, (m,))
+    f = ps.Func("f", (n,))
+    f[i] = a[x[i]]
+    s = ps.Schedule(f)
+    s["f"].stage("x", at="i")
+    assert [(scan.source, scan.tensor) for scan in s.proven.scans] == [(x, a)]
+    assert s.conditions == ps.Schedule(f).conditions
+    kernel = s.compile()
+    found = kernel(np.array([2, 0], np.uint8), np.arange(3, dtype=np.float32))
+    assert found.tolist() == [2, 0]
+    with pytest.raises(ps.CallError, match=r"x\[0\] is 3, which is used as an index of a"):
+        kernel(np.array([3, 0], np.uint8), np.arange(3, dtype=np.float32))
+
+
+def test_an_index_that_is_copied_in_a_circle_is_scanned_nowhere() -> None:
+    x, a = ps.Input("x", ps.uint8, (n,)), ps.Input("a", ps.float32, (m,))
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,), ps.uint8)
+    g[i] = g[ps.maximum(i - 1, 0)]
+    f[i] = a[g[i]] + x[i]
+    with pytest.raises(ps.LanguageError):
+        ps.Schedule(f)
+
+
 def test_a_declared_range_needs_no_scan() -> None:
     a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,), range=(0, m))
     f = ps.Func("f", (n,))

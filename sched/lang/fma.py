@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ..lang.dtypes import DType, float32
+from .dtypes import DType, float32
 
 #: Precision in bits and exponent of the smallest denormal, by width.
 _FORMATS = {32: (24, -149), 64: (53, -1074)}

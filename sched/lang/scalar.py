@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.dtypes import DType
+from .dtypes import DType
 from .fma import fma_function
 
 Value = Any

@@ -1,0 +1,92 @@
+"""The affine form of an expression: `constant + sum of factor * name` over sizes and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .dtypes import INDEX, concrete, int64
+from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from .printer import expr_text
+
+Form = tuple[int, dict[str, int]]
+
+
+def affine_form(root: Node) -> Form | None:
+    """The constant and the factors of an affine expression, else None."""
+    forms: dict[Node, Form | None] = {}
+    for node in postorder(root):
+        forms[node] = _form(node, forms)
+    return forms[root]
+
+
+def never_affine(*roots: Node) -> Node | None:
+    """A product, quotient or remainder of what is no constant, which nothing makes affine again.
+
+    It is found where a user writes it; all else that may not be affine only proofs can tell.
+    """
+    forms: dict[Node, Form | None] = {}
+    found = None
+    for node in postorder(*roots):
+        if isinstance(node, Read):
+            return None  # what is read from data is bounded, not computed with
+        forms[node] = _form(node, forms)
+        match node:
+            case Op(op="mul", operands=operands) if any(_is_constant(a, forms) for a in operands):
+                continue
+            case Op(op="mul"):
+                found = found or node
+            case Op(op="floordiv" | "mod", operands=(_, by)) if not _is_constant(by, forms):
+                found = found or node
+    return found
+
+
+def _is_constant(node: Node, forms: Mapping[Node, Form | None]) -> bool:
+    form = forms[node]
+    if form is not None:
+        return not any(form[1].values())
+    return not any(isinstance(n, (Size, Param, Var, RVar)) for n in postorder(node))
+
+
+def own_size(extent: Node) -> str:
+    """What to write in place of an extent that is not affine."""
+    return f"make it a size of its own: nz = ps.size('nz', default={expr_text(extent)})"
+
+
+def _form(node: Node, forms: Mapping[Node, Form | None]) -> Form | None:
+    match node:
+        case Const(value=value) if not isinstance(value, float):
+            return (int(value), {})
+        case Size() | Param() | Var() | RVar():
+            return (0, {node.name: 1})
+        case Op(op=op, operands=operands) if concrete(node.type or INDEX) == int64:
+            # Sizes are small enough for int64; in a narrower type the arithmetic might wrap.
+            return _operator(op, [forms[a] for a in operands])
+        case _:
+            return None
+
+
+def _operator(op: str, args: list[Form | None]) -> Form | None:
+    if any(a is None for a in args):
+        return None
+    known = [a for a in args if a is not None]
+    match op, known:
+        case "add", [a, b]:
+            return _sum(a, b, 1)
+        case "sub", [a, b]:
+            return _sum(a, b, -1)
+        case "neg", [a]:
+            return _sum((0, {}), a, -1)
+        case "mul", [(c, terms), (d, {**others})] if not terms or not others:
+            scale, (constant, rest) = (c, (d, others)) if not terms else (d, (c, terms))
+            return scale * constant, {n: scale * a for n, a in rest.items()}
+        case (("cast" | "strict"), [a]):
+            return a
+        case _:
+            return None
+
+
+def _sum(a: Form, b: Form, sign: int) -> Form:
+    terms = dict(a[1])
+    for name, factor in b[1].items():
+        terms[name] = terms.get(name, 0) + sign * factor
+    return a[0] + sign * b[0], terms

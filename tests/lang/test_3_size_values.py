@@ -1,0 +1,143 @@
+"""Expressions over sizes and Params: all who evaluate them at a call find the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polysched as ps
+from polysched.codegen.evaluate import compile_nodes
+from polysched.interp.evaluate import Symbols, symbol_value
+from polysched.lang.extents import size_value
+from polysched.lang.nodes import Node
+from polysched.poly.requires import on_sizes
+from polysched.testing.choices import Choices
+
+n = ps.sizes("n")
+z, p, b = ps.Param("z", ps.int16), ps.Param("p", ps.float64), ps.Param("b", ps.bool)
+SIZES = {"n": (0, 1, 7, 300, 2**40 - 1)}
+PARAMS: dict[str, tuple[Any, ...]] = {
+    "z": (-(2**15), -3, 0, 5),
+    "p": (0.25, -0.0, -3.5, 1e30, float("inf"), float("nan")),
+    "b": (False, True),
+}
+INTS, FLOATS = (ps.int8, ps.int64, ps.uint8, ps.uint32, ps.uint64), (ps.float32, ps.float64)
+BINARY: tuple[Callable[..., Any], ...] = (
+    lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x // y,
+    lambda x, y: x % y, ps.minimum, ps.maximum,
+)  # fmt: skip
+ON_INTS: tuple[Callable[..., Any], ...] = (
+    *BINARY, lambda x, y: x << y, lambda x, y: x >> y, lambda x, y: x & y, lambda x, y: x ^ y,
+)  # fmt: skip
+ON_FLOATS: tuple[Callable[..., Any], ...] = (*BINARY, lambda x, y: x / y)
+UNARY: tuple[Callable[..., Any], ...] = (ps.floor, ps.round, ps.sqrt, ps.exp, ps.tanh, abs)
+
+
+def integer(c: Choices, depth: int) -> Any:
+    if depth == 0:
+        return c.pick((n, z, 3, -1, ps.cast(ps.uint8, n)))
+    match c.below(6):
+        case 0:
+            return ps.cast(c.pick(INTS), number(c, depth - 1))
+        case 1:
+            return ps.bitcast(ps.int64, ps.cast(ps.float64, floating(c, depth - 1)))
+        case 2:
+            return ps.select(condition(c, depth - 1), integer(c, depth - 1), integer(c, depth - 1))
+        case 3:
+            return -integer(c, depth - 1)
+        case _:
+            return c.pick(ON_INTS)(integer(c, depth - 1), integer(c, depth - 1))
+
+
+def floating(c: Choices, depth: int) -> Any:
+    if depth == 0:
+        return ps.cast(c.pick(FLOATS), c.pick((p, n, 0.5)))
+    match c.below(4):
+        case 0:
+            return ps.cast(c.pick(FLOATS), number(c, depth - 1))
+        case 1:
+            return ps.fma(*(floating(c, depth - 1) for _ in range(3)))
+        case 2:
+            return c.pick(UNARY)(floating(c, depth - 1))
+        case _:
+            return c.pick(ON_FLOATS)(floating(c, depth - 1), floating(c, depth - 1))
+
+
+def number(c: Choices, depth: int) -> Any:
+    return c.pick((integer, floating))(c, depth)
+
+
+def condition(c: Choices, depth: int) -> Any:
+    if depth == 0:
+        return c.pick((b, n > 5, p > 0))
+    match c.below(4):
+        case 0:
+            return condition(c, depth - 1) & condition(c, depth - 1)
+        case 1:
+            return ~condition(c, depth - 1) | (condition(c, depth - 1) == b)
+        case 2:
+            return integer(c, depth - 1) < integer(c, depth - 1)
+        case _:
+            return floating(c, depth - 1) <= floating(c, depth - 1)
+
+
+def values(node: Node, sizes: dict[str, int], params: dict[str, Any]) -> list[bool]:
+    with np.errstate(all="ignore"):
+        meant = symbol_value(node, Symbols(sizes, params))
+    compiled = compile_nodes([node])({**sizes, **params})[0]
+    return [bool(meant), bool(size_value(node, sizes, params)), bool(compiled)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_all_evaluators_agree(seed: int) -> None:
+    c = Choices.from_seed(seed)
+    found = 0
+    while found < 10:
+        try:
+            node = on_sizes(condition(c, 3))
+        except (ps.LanguageError, ArithmeticError, ValueError):  # Python's own, of two literals
+            continue
+        found += 1
+        for _ in range(6):
+            sizes = {k: c.pick(v) for k, v in SIZES.items()}
+            params = {k: c.pick(v) for k, v in PARAMS.items()}
+            assert len(set(values(node, sizes, params))) == 1, (node, sizes, params)
+
+
+@pytest.mark.parametrize(
+    ("condition", "at", "wanted"),
+    [
+        (ps.cast(ps.uint8, n) < 10, {"n": 300}, False),
+        (ps.cast(ps.uint8, n) < 10, {"n": 260}, True),
+        (ps.bitcast(ps.int64, p) == 0, {"p": -0.0}, False),
+        (ps.cast(ps.int8, p) == 127, {"p": np.inf}, True),
+        (ps.cast(ps.int64, p) == 0, {"p": np.nan}, True),
+        (ps.fma(p, p, -1.0) > 0, {"p": 1 + 2**-30}, True),
+        (n >> (n * 40) == 0, {"n": 2}, True),
+        (ps.exp(p) < 1, {"p": 0.25}, False),
+    ],
+)
+@pytest.mark.parametrize("way", ["assume", "specialize", "require"])
+def test_a_call_decides_as_a_kernel_would(way: str, condition: Any, at: Any, wanted: bool) -> None:
+    """Casts were left out, and bitcast ended in an error, at the call."""
+    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n,))
+    i = ps.vars("i")
+    f[i] = x[i] + ps.select(p > 0, 1, 4) + ps.select(condition, 2, 0)
+    given = {"x": np.arange(at.get("n", 3)), "p": at.get("p", 0.5)}
+    if way == "require":
+        ps.require(condition, "it holds", f)
+    s = ps.Schedule(f)
+    if way == "specialize":
+        s.specialize(condition)["f"].vectorize("i", 4)
+    if way == "assume":
+        s.assume(condition)
+    kernel = s.compile()
+    if way == "specialize" or wanted:
+        more = (1 if given["p"] > 0 else 4) + 2 * wanted
+        assert kernel(**given).tolist() == (given["x"] + more).tolist()
+        return
+    with pytest.raises(ps.CallError):
+        kernel(**given)
