@@ -11,10 +11,12 @@ import ctypes
 import math
 import sys
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .dtypes import DType, float32
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: Precision in bits and exponent of the smallest denormal, by width.
 _FORMATS = {32: (24, -149), 64: (53, -1074)}
@@ -22,6 +24,8 @@ _FORMATS = {32: (24, -149), 64: (53, -1074)}
 
 def round_fraction(x: Fraction, t: DType) -> Any:
     """The float of type `t` nearest to `x`, ties to even. Zero is +0."""
+    from fractions import Fraction  # where it is needed: loading it makes `import polysched` slower
+
     precision, least = _FORMATS[t.bits]
     size = abs(x)
     if size == 0:
@@ -43,6 +47,8 @@ def exact_fma(a: Any, b: Any, c: Any, t: DType) -> Any:
         # No finite product of the type overflows float64's range when c is infinite or NaN.
         finite_product = math.isfinite(a) and math.isfinite(b)
         return c if finite_product else a * b + c
+    from fractions import Fraction
+
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     if exact == 0:
         # Zeros of one sign add up to it; of two signs, or x + -x, to +0. The product's zero has
