@@ -7,10 +7,10 @@ innermost loop does not begin.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..lang.nodes import Const, Node, Op, Param, Size, postorder
 from .isl import Frame, Set, isl
@@ -29,6 +29,8 @@ LEAST = (24, 12, 6, 3)
 
 Values = dict[Node, int]
 Function = Callable[[Values], int]
+Functions = dict[Node, tuple[Function, int]]
+"""Those of expressions, each with how many steps it counts as."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,12 @@ def empty_shares(nest: Scan, context: Set, steps: Steps | None = None) -> dict[s
         Uncountable: there is no telling.
     """
     steps = steps or Steps()
-    names = _names(nest)
+    names, functions = _names(nest), Functions()
     for least in LEAST:
         try:
             at, beside = (
-                shares_at(nest, sizes_from(k, names, context), steps) for k in (least, least + 1)
+                shares_at(nest, sizes_from(k, names, context), steps, functions)
+                for k in (least, least + 1)
             )
         except _TooMany:
             continue
@@ -123,14 +126,24 @@ class _TooMany(Uncountable):
     """Smaller sizes may do."""
 
 
-def shares_at(nest: Scan, sizes: Mapping[str, int], steps: Steps | None = None) -> dict[str, Share]:
+def shares_at(
+    nest: Scan,
+    sizes: Mapping[str, int],
+    steps: Steps | None = None,
+    functions: Functions | None = None,
+) -> dict[str, Share]:
     """For each stage of a nest that is in a loop, how many iterations are empty at some sizes.
+
+    Args:
+        functions: of the expressions that were met before.
 
     Raises:
         Uncountable: what runs depends on data, or takes more than `MOST` steps.
     """
     pool = steps or Steps()
-    counter = _Counter({n: sizes[n.name] for n in _symbols(nest)}, most=min(MOST, pool.left))
+    values: Values = {n: sizes[n.name] for n in _symbols(nest)}
+    functions = Functions() if functions is None else functions
+    counter = _Counter(values, functions, most=min(MOST, pool.left))
     try:
         counter.run(nest)
     finally:
@@ -150,11 +163,11 @@ class _Counter:
     """Executes a nest. `values` are those of the sizes and of the loops around."""
 
     values: Values
+    functions: Functions
     most: int
     visits: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
     steps: int = 0
-    functions: dict[Node, tuple[Function, int]] = field(default_factory=dict)
 
     def step(self, count: int) -> None:
         self.steps += count
@@ -192,12 +205,13 @@ class _Counter:
 
     def value(self, node: Node) -> int:
         if node not in self.functions:
-            steps = _operations(node) // A_STEP
-            self.step(steps)
-            self.functions[node] = _function(node), steps
+            self.functions[node] = _function(node), _operations(node) // A_STEP
         function, steps = self.functions[node]
         self.step(steps)
-        return function(self.values)
+        try:
+            return function(self.values)
+        except KeyError:  # what it is made of is no loop and no size
+            raise Uncountable from None
 
 
 def _directly_in(scan: Scan) -> Iterator[Stage]:
@@ -223,12 +237,12 @@ def _expressions(scan: Scan) -> tuple[Node, ...]:
 
 
 # expressions ------------------------------------------------------------------------------------
-_MEANING: dict[str, Callable[..., int]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
-    "floordiv": operator.floordiv, "mod": operator.mod, "min": min, "max": max,
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-    "eq": operator.eq, "ne": operator.ne, "and": operator.and_, "or": operator.or_,
-    "not": operator.not_, "select": lambda c, a, b: a if c else b,
+_TEXTS = {
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "neg": "-{0}",
+    "floordiv": "{0} // {1}", "mod": "{0} % {1}", "min": "min({0}, {1})", "max": "max({0}, {1})",
+    "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}", "ge": "{0} >= {1}",
+    "eq": "{0} == {1}", "ne": "{0} != {1}", "and": "{0} & {1}", "or": "{0} | {1}",
+    "not": "not {0}", "select": "{1} if {0} else {2}",
 }  # fmt: skip
 
 
@@ -241,23 +255,26 @@ def _operations(node: Node) -> int:
 
 
 def _function(node: Node) -> Function:
-    """An integer expression over sizes and loops as a function of their values."""
-    match node:
-        case Const(value=value):
-            number = int(value)
-            return lambda values: number
-        case Op(op=op, operands=(a, b)) if op in _MEANING:
-            binary, first, second = _MEANING[op], _function(a), _function(b)
-            return lambda values: binary(first(values), second(values))
-        case Op(op=op, operands=operands) if op in _MEANING:
-            meaning, inside = _MEANING[op], [_function(x) for x in operands]
-            return lambda values: meaning(*(f(values) for f in inside))
-        case Op():
-            raise Uncountable
-    return lambda values: _known(values, node)
+    """An integer expression over sizes and loops as a Python function of their values.
 
-
-def _known(values: Values, node: Node) -> int:
-    if node not in values:
-        raise Uncountable
-    return values[node]
+    What an expression shares is computed once; a value that is not known is a KeyError.
+    """
+    names: dict[Node, str] = {}
+    scope: dict[str, Any] = {}
+    lines: list[str] = []
+    for n in postorder(node):
+        names[n] = name = f"v{len(names)}"
+        match n:
+            case Const(value=value):
+                text = repr(int(value))
+            case Op(op=op, operands=operands) if op in _TEXTS:
+                text = _TEXTS[op].format(*(names[x] for x in operands))
+            case Op():
+                raise Uncountable
+            case _:
+                scope[f"n{name}"] = n
+                text = f"values[n{name}]"
+        lines.append(f"    {name} = {text}")
+    exec("\n".join(["def function(values):", *lines, f"    return {names[node]}"]), scope)
+    made: Function = scope["function"]
+    return made
