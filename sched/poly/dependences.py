@@ -215,6 +215,9 @@ def _ordered(
 ) -> list[Dependence]:
     """{ x -> y : x touches an element, y writes it later }"""
     by_pair: dict[tuple[Statement, Statement], tuple[Map, bool]] = {}
+    # The domains are in what is touched already: their pieces need not be multiplied again.
+    several = [s for s, time in times.items() if time.n_basic_map() > 1]
+    times = {**times, **{s: _formula(times[s]) or times[s] for s in several}}
     for a in first:
         for b in second:
             touched = a.map.apply_range(b.map.reverse())
