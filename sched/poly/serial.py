@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..lang.errors import LanguageError
-from ..lang.nodes import Node, Var, postorder
+from ..lang.nodes import Node, Var, postorder, substitute
 from ..lang.printer import code_text
 from ..lang.program import Program
 from ..lang.records import Directive, decoded, encoded
@@ -81,15 +81,20 @@ def source(s: Schedule) -> str:
     names = _fresh_names(s)
     name = next(names)
     head = f"{name} = {made}({', '.join(given)})"
-    return "\n".join([*_own_vars(s), head, *_lines(s, _steps(s), name, names)])
+    return "\n".join([head, *_lines(s, _steps(s), name, names)])
 
 
-def _own_vars(s: Schedule) -> list[str]:
-    """The Vars that directives name and the program does not: those of copies."""
-    given = {x.name for d in s.program.definitions if not d.is_added for x in d.dims}
-    options = (x for d in _all_directives(s) for _, x in d.options if isinstance(x, Node))
-    named = {x.name for option in options for x in postorder(option) if isinstance(x, Var)}
-    return [f"{x} = ps.vars({x!r})" for x in sorted(named - given) if x.isidentifier()]
+def _with_vars_made(d: Directive) -> Directive:
+    """A directive that makes the Vars it names. Those of copies and of library functions are in
+    nobody's hands, and what has such a name may be something else; Vars of one name are equal."""
+    named = {x for _, o in d.options if isinstance(o, Node) for x in postorder(o)}
+    made: dict[Node, Node] = {
+        x: Var(f"ps.vars({x.name!r})")
+        for x in named
+        if isinstance(x, Var) and x.name.isidentifier()
+    }
+    options = ((k, substitute(v, made) if isinstance(v, Node) else v) for k, v in d.options)
+    return replace(d, options=tuple(options))
 
 
 def _tuple(outputs: Sequence[Func]) -> str:
@@ -125,7 +130,7 @@ def _lines(
             case Directive():
                 reason = reasons.get(id(step))
                 trust = "" if reason is None else f"with {name}.trust({reason!r}): "
-                yield trust + step.text(name)
+                yield trust + _with_vars_made(step).text(name)
             case _Variant(condition=condition, schedule=variant):
                 own = next(names)
                 yield f"{own} = {name}.specialize({code_text(condition)})"
