@@ -23,7 +23,6 @@ from .isl import (
     Set,
     attempt,
     complement,
-    is_bounded,
     isl,
 )
 from .model import Model, elements
@@ -162,7 +161,7 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
     tensor = access.tensor
     if isinstance(tensor, Func) and tensor.extents is None and not model.is_fixed(tensor):
-        _check_region(access)
+        access.check_region()
         return [], None  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
@@ -180,20 +179,6 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     if allowed.intersect(model.context).is_empty():
         raise _never(access, bad, span)
     return scans, SizeCondition(allowed, access, span)
-
-
-def _check_region(access: Access) -> None:
-    """Everything that an access may touch is computed, so sizes must bound it."""
-    touched, tensor = access.map.range(), access.tensor
-    if access.relation.may and not all(is_bounded(touched, k) for k in range(tensor.ndim)):
-        verb = "written" if access.is_write else "read"
-        raise LanguageError(
-            f"{access.text} is {verb} at an index that depends on data, and nothing bounds it: "
-            f"{tensor.name} has no declared shape",
-            where=access.statement.definition.span,
-            hint=f"declare one, ps.Func({tensor.name!r}, (n, m)), or clamp the index: "
-            "ps.clip(x, 0, n - 1)",
-        )
 
 
 def _scans(model: Model, access: Access) -> list[Scan]:

@@ -7,11 +7,12 @@ from functools import lru_cache
 
 from ..cached import cached_property
 from ..lang.definitions import Definition
+from ..lang.errors import LanguageError
 from ..lang.nodes import Node, Read, RVar, Var
 from ..lang.printer import region_text, written_index
 from ..lang.tensors import Func, Tensor
 from .affine import Relation, affine_value
-from .isl import Frame, Map, Set
+from .isl import Frame, Map, Set, is_bounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,23 @@ class Access:
     def map(self) -> Map:
         """{ instance -> element }, over the instances at which it may happen."""
         return self.reach.intersect_domain(self.domain)
+
+    def check_region(self) -> None:
+        """Everything that an access may touch is computed, so sizes must bound it.
+
+        Raises:
+            LanguageError: nothing bounds an index that depends on data.
+        """
+        touched, tensor = self.map.range(), self.tensor
+        if self.relation.may and not all(is_bounded(touched, k) for k in range(tensor.ndim)):
+            verb = "written" if self.is_write else "read"
+            raise LanguageError(
+                f"{self.text} is {verb} at an index that depends on data, and nothing bounds it: "
+                f"{tensor.name} has no declared shape",
+                where=self.statement.definition.span,
+                hint=f"declare one, ps.Func({tensor.name!r}, (n, m)), or clamp the index: "
+                "ps.clip(x, 0, n - 1)",
+            )
 
 
 @lru_cache(512)
