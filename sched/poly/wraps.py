@@ -67,7 +67,10 @@ def _check(expressions: Iterator[tuple[Node, str]], known: Mapping[Node, Interva
 
 def _counted(scan: ScanLoop, depth: int) -> Interval:
     """The range of the coordinates of a loop."""
-    ends = [reach(s.coordinates[depth]) or (-FARTHEST, FARTHEST) for s in own_stages(scan.loop)]
+    anywhere = -FARTHEST, FARTHEST
+    ends = [reach(s.coordinates[depth]) or anywhere for s in own_stages(scan.loop)]
+    if not ends:  # what is left inside is computed for stages outside
+        return anywhere
     return min(lo for lo, _ in ends), max(hi for _, hi in ends)
 
 

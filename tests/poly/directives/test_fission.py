@@ -96,3 +96,15 @@ def test_a_func_of_literals_is_settled_inside_of_a_block() -> None:
         row[i] = t * i
         A[i] += row[i]
     assert ps.Schedule(A).compile()(np.zeros(3, np.int64)).tolist() == [0, 3, 6]
+
+
+def test_a_copy_on_the_stack_stays_with_what_reads_it() -> None:
+    """A ValueError was raised of a loop in which only what others read is left."""
+    n, i = ps.size("n"), ps.vars("i")
+    x, g = ps.Input("x", ps.int32, (4,)), ps.Func("g", (n,))
+    g[i] = x[0] + 1
+    s = ps.Schedule(g)
+    s["g"].stage("x", at=i)
+    s["x.i"].store_in("stack")
+    with pytest.raises(ps.ScheduleError, match="lives for the whole program"):
+        s["g"].fission(i, after="x.i")
