@@ -14,7 +14,7 @@ from .advice import Helps
 from .edits import stages
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
-from .isl import PIECES_LIMIT, BudgetExceeded, Set, attempt
+from .isl import BudgetExceeded, Set, attempt
 from .model import symbols_of
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
@@ -28,6 +28,9 @@ from .state import State
 from .statements import Statement
 
 F = TypeVar("F", Violation, Clobber)
+
+FEW = 4
+"""Of as few convex parts the bounds of loops are found."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Judge:
             directives: those that led to the state.
         """
         pieces = (int(s.instances.n_basic_set()) for s in stages(state.tree))
-        if may_leave_64_bits(directives) or any(n > PIECES_LIMIT for n in pieces):
+        if may_leave_64_bits(directives) or any(n > FEW for n in pieces):
             self.nests(state)
 
     def callable(self, state: State) -> Set:
