@@ -300,7 +300,16 @@ def local_extent(
 
 
 def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
-    """A value over sizes, as the smallest of its pieces if it is that; 0 where it has none."""
+    """A value over sizes, as the smallest of its pieces if it is that and that is found soon; 0
+    where it has none."""
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        found = _smallest_piece(value, context, translate)
+        if found is not None:
+            return found
+    return translate.pw_aff(value.gist(value.domain()), ix.ZERO)
+
+
+def _smallest_piece(value: PwAff, context: Set, translate: Translator) -> Node | None:
     everywhere = value.domain()
     pieces = [aff for _, aff in value.get_pieces()]
     pieces = [aff for aff in pieces if everywhere.is_subset(PwAff(aff).ge_set(value))]
@@ -308,7 +317,7 @@ def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
     for aff in pieces[1:]:
         least = least.min(PwAff(aff))
     if not pieces or not everywhere.is_subset(least.eq_set(value)):
-        return translate.pw_aff(value.gist(everywhere), ix.ZERO)
+        return None
     found = ix.minimum(dict.fromkeys(map(translate.aff, pieces)))
     zero = PwAff(Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space())))
     negative = least.lt_set(zero).intersect(context)
