@@ -167,10 +167,11 @@ def _sweep(program: str, every: int, first: int = 0) -> tuple[int, int]:
     """How many of some directives are accepted and refused."""
     func, given = PROGRAMS[program]()
     wanted = ps.interpret(func, **given)
-    accepted, count = 0, len(list(_moves(ps.Schedule(func))))
+    written = ps.Schedule(func)
+    accepted, count = 0, len(list(_moves(written)))
     chosen = range(first, count, every)
     for number in chosen:
-        s = ps.Schedule(func)
+        s = written.copy()
         text, move = next(itertools.islice(_moves(s), number, None))
         try:
             move()
