@@ -114,7 +114,8 @@ class World:
             if spec.hi == extent and self.choices.chance(60):
                 return spec.name, spec.extents
         dtype = self.choices.pick(INTEGERS)
-        ranged = self.choices.chance(60)
+        # Of a Func without a shape all is computed that an index may be: 2**16 rows are too many.
+        ranged = self.choices.chance(60) or dtype.bits == 16
         if not ranged and extent == "1":
             extent = "1"
         extents = tuple(self.extent() for _ in range(self.choices.weighted((4, 1), (1, 2))))
