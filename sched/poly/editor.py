@@ -46,6 +46,7 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
         before, counted = loop_names(self.tree), self._coordinates()
         made = method(**dict(self.directive.options))
         self._check_reach(counted)
+        self._check_bounds_known()
         if produced(self.tree):
             self.tree, changed = placed(self.model, self.tree)
             self.edited |= changed

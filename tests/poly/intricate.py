@@ -136,6 +136,44 @@ def place_a_part(s: ps.Schedule) -> None:
     first.compute_at(s["f1"], "i")
 
 
+def read_at_several_strides() -> ps.Schedule:
+    """A producer that is read at points which are multiples of two and of three."""
+    n, m = ps.sizes("n m")
+    i, j, k = ps.vars("i j k")
+    a = ps.Input("a", ps.int32, (3, m))
+    f, g = ps.Func("f", dtype=ps.int8), ps.Func("g")
+    f[i, j, k] = ps.cast(ps.int8, a[ps.clip(ps.abs(j), 0, 2), ps.clip(i * i, 0, m - 1)])
+    near = f[2 * i, ps.clip((k + i * 2) // 3, 0, n - 1), -k]
+    far = ps.select(2 * i > m, f[3 * k + i, k, ps.abs(k - 2)], f[i - j // 2, 3 * j + k, j % 3 - 3])
+    g[j, i, k] = ps.select(k < m, a[a[ps.clip(far, 0, 2), 0], 0], a[0, ps.clip(near, 0, 0)])
+    return ps.Schedule(g)
+
+
+def compute_at_strides(s: ps.Schedule) -> None:
+    s["f"].compute_at("g", "i")
+
+
+def updated_where_it_is_read() -> ps.Schedule:
+    """An update of the points that are read at a digit, and at an even index of ten parts."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    x = ps.Input("x", ps.uint8, (m,))
+    f, h, g = ps.Func("f"), ps.Func("h", (m + 1,)), ps.Func("g", dtype=ps.uint64)
+    f[i, j] = j > 1
+    f[i + 1, 3 - j] = n != 0
+    h[i] = ps.cast(ps.float32, x[ps.clip(4 * i, 0, m - 1)])
+    r = ps.RVar("r", 0, (m + 1) // 2)
+    g[()] = ps.cast(ps.uint64, h[0])
+    told = ps.clip(ps.cast(ps.uint32, r | ps.cast(ps.int64, f[r % 3 - 3, r + r])), 0, m)
+    digit = ps.cast(ps.uint64, h[told] != 0)
+    g[()] = ps.cast(ps.uint16, ps.select(2 * r % 3 == 2, 1, (r // 2) % 2 == 0, digit, r))
+    return ps.Schedule(g)
+
+
+def reorder_update(s: ps.Schedule) -> None:
+    s["f.update(0)"].reorder("i", "j")
+
+
 HARD: dict[str, tuple[Callable[[], ps.Schedule], Callable[[ps.Schedule], None]]] = {
     "a peel in a region of many pieces": (peeled, peel),
     "parallel between updates": (between_updates, parallel),
@@ -143,4 +181,6 @@ HARD: dict[str, tuple[Callable[[], ps.Schedule], Callable[[ps.Schedule], None]]]
     "a fold": (far_reads, fold),
     "two peels and a split": (nests, peel_twice_and_split),
     "a part placed": (nests, place_a_part),
+    "compute_at of reads at several strides": (read_at_several_strides, compute_at_strides),
+    "an update of ten parts": (updated_where_it_is_read, reorder_update),
 }

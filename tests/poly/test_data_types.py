@@ -146,7 +146,5 @@ def test_refuses_updates_that_data_spread_without_bounds() -> None:
     f[i, (r * r) % n] += 1
     f[at[r], r] += 2
     g[i] = f[i, i]
-    with pytest.raises(
-        ps.LanguageError, match=r"f\[at\[r\], r\] is written at .* no declared"
-    ):
+    with pytest.raises(ps.LanguageError, match=r"f\[at\[r\], r\] is written at .* no declared"):
         ps.Schedule(g)

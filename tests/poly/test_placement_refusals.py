@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -289,3 +290,25 @@ def test_refuses_to_move_skewed_loops() -> None:
     s["f1"].compute_at("f2", "io").skew("io", j, 1)
     with refused(s, "the loops of f1 are skewed by loops around them", status="malformed"):
         s["f1"].compute_root()
+
+
+@pytest.mark.parametrize("loop", ["r", "ro", "ri"])
+def test_refuses_what_bounds_read_inside_of_their_loop(loop: str) -> None:
+    """An InternalError was raised when the loops were printed."""
+    x, f, g = ps.Input("x", ps.int64, (n,), range=(0, n)), ps.Func("f"), ps.Func("g", (n, m))
+    r = ps.RVar("r", 0, f[i])
+    f[i] = x[i] // 2
+    g[i, j] = 0
+    g[i, j] += r
+    s = ps.Schedule(g)
+    s["f"].compute_root()
+    if loop != "r":
+        s["g.update(0)"].split("r", 4)
+    with refused(
+        s, f"the bounds of r in g.update(0) read f, which would be computed inside of the loop "
+        f"{loop}", hint="compute f at a loop outside of r",
+    ):  # fmt: skip
+        s["f"].compute_at("g.update(0)", loop)
+    s["f"].compute_at("g.update(0)", "j")
+    given = np.array([0, 4, 2, 3, 1])
+    np.testing.assert_array_equal(s.compile()(given, m=3), ps.interpret(g, given, m=3))

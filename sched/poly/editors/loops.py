@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ...lang.nodes import Node, substitute
+from ...lang.nodes import Node, Read, RVar, postorder, substitute
 from ...lang.printer import expr_text
+from ...lang.tensors import Func
 from ..coordinates import is_too_far
 from ..directives import loops as nests, mapping, tails
 from ..edits import At, loops_around, stages
 from ..kept import copies
-from ..looptree import Alloc, Keep, Loop, kinds, leaves, loops_of, produced
+from ..looptree import Alloc, Keep, Loop, Stage, kinds, leaves, loops_of, produced
 from .base import BaseEditor, leaves_of
 
 KINDS = ("parallel", "vector", "unrolled")
@@ -207,6 +208,22 @@ class LoopEditor(BaseEditor):
                     f"compute {names} at a loop outside of {loop.name} first",
                 )
 
+    def _check_bounds_known(self) -> None:
+        """Whether the bounds of loops read nothing that is computed inside of these loops."""
+        if not any(s.data_bounds for s in self.model.statements):
+            return
+        for path, node in produced(self.tree):
+            around = loops_of(path)
+            for stage in stages(around[-1]):
+                r = _bounded_by(stage, node.funcs, len(around))
+                if r is not None:
+                    names = " and ".join(f.name for f in node.funcs)
+                    raise self._malformed(
+                        f"the bounds of {r.name} in {stage.name} read {names}, which would be "
+                        f"computed inside of the loop {around[-1].name}",
+                        f"compute {names} at a loop outside of {r.name}",
+                    )
+
     def _check_kept(self) -> None:
         """Whether nothing else uses what a stage keeps to itself."""
         if not any(isinstance(node, Keep) for node in self._nodes()):
@@ -256,3 +273,14 @@ class LoopEditor(BaseEditor):
                 + ("are lanes of a vector" if verb == "vectorize" else "are unrolled"),
                 f'{verb}("{name}", 8) splits first' if own else f"{verb} it afterwards",
             )
+
+
+def _bounded_by(stage: Stage, funcs: Collection[Func], depth: int) -> RVar | None:
+    """An RVar that one of the outermost loops of a stage runs over, and whose bounds read one of
+    the Funcs."""
+    over = set(postorder(*stage.coordinates[:depth]))
+    for r in stage.statement.definition.rvars:
+        bounds = {r.lo, r.hi} & stage.statement.data_bounds
+        if r in over and any(isinstance(n, Read) and n.tensor in funcs for n in postorder(*bounds)):
+            return r
+    return None
