@@ -111,7 +111,7 @@ class Builder:
                 self.judge.check_storage(change.after, directive)
             if self._batch is None and self._trust is None:
                 self.judge.check((change,), edited, self._would_help)
-            if self._batch is None:
+            if self._batch is None and self._whole is None:
                 self.judge.check_loops(change.after, (*self.records, directive))
         if self._batch is not None:
             self._batch = self._batch.with_change(change, edited)
@@ -232,11 +232,19 @@ class Builder:
         try:
             with self._within_budget(text, user_span(), text):
                 yield self._whole.text
+                if outer is None:
+                    self._check_whole(self._whole)
         except BaseException:
             self.state, self.records, self._batch = before
             raise
         finally:
             self._whole = outer
+
+    def _check_whole(self, whole: Whole) -> None:
+        """What is asked of the loops behind directives that count as one."""
+        if self._batch is None and len(self.records) > len(whole.records):
+            with self._in_their_terms(Asked(self.records[-1], whole.text, False)):
+                self.judge.check_loops(self.state, self.records)
 
     @contextmanager
     def batch(self) -> Iterator[None]:

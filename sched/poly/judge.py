@@ -14,7 +14,7 @@ from .advice import Helps
 from .edits import stages
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
-from .isl import BudgetExceeded, Set, attempt
+from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
 from .model import symbols_of
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
@@ -88,11 +88,15 @@ class Judge:
         self._scanned: tuple[State, tuple[Scan, ...]] | None = None
 
     def nests(self, state: State) -> tuple[Scan, ...]:
-        """The loops of a state with their bounds; those of the last one asked for are kept."""
+        """The loops of a state with their bounds; those of the last one asked for are kept.
+
+        They have a budget of their own: they are the same whoever asks first, with whatever left.
+        """
         kept = self._scanned
         if kept is None or kept[0] is not state:
             symbols = {**symbols_of(state.form.program), **constants(state)}
-            kept = state, scan(state.tree, symbols, self.callable(state))
+            with budget_apart(allowance(len(state.form.model.statements))):
+                kept = state, scan(state.tree, symbols, self.callable(state))
             self._scanned = kept
         return kept[1]
 
