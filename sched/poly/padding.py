@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..lang.tensors import Func, Tensor
-from .isl import Map, Set, relation
+from .isl import Map, Set, relation, union_sets
 from .looptree import Keep, Seq, Stage, leaves, producer
 from .model import Model
 from .refusals import Fault
@@ -52,14 +52,19 @@ def _written(model: Model, p: Placed, extra: Set) -> Fault | None:
             f"tail='pad' would write beyond the elements of {func.name}, which the caller owns",
             "accumulate_at(...) first: what is kept in between can be padded",
         )
-    write = stage.statement.write.relation.map
-    real = stage.instances.apply(write)
-    if not extra.apply(write).intersect(real).is_empty():
+    more = extra.apply(stage.statement.write.relation.map)
+    if not more.intersect(_real(model, func)).is_empty():
         return (
             f"tail='pad' would change elements of {func.name} that are needed",
             "tail='auto' or 'peel'",
         )
     return None
+
+
+def _real(model: Model, func: Func) -> Set:
+    """The elements that some definition of a Func writes, whichever."""
+    written = [s.write.map.range() for s in model.statements if s.func is func]
+    return union_sets(written[1:], written[0]).intersect(model.regions[func])
 
 
 def _read(

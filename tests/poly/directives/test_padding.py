@@ -222,3 +222,18 @@ def test_refuses_to_take_away_what_kept_it_apart() -> None:
     with refused(s, "would write beyond the elements of C"), s.batch():
         s["C"].update(0).split(i, 4, tail="pad")
         s.copy()
+
+
+@pytest.mark.parametrize("column", [0, 1, 6])
+def test_refuses_elements_of_other_pieces(column: int) -> None:
+    """Tiles of all columns hold the one that another piece writes."""
+    f, g = ps.Func("f", (n, 8), ps.int32), ps.Func("g", (n, 8))
+    f[i, column] = i
+    f[i, j] = 7
+    g[i, j] = f[i, j] + 1
+    s = ps.Schedule(g)
+    s["f"].compute_root()
+    with refused(s, "tail='pad' would change elements of f that are needed"):
+        s["f.piece(1)"].split(j, 4, tail="pad")
+    s["f.piece(1)"].split(i, 4, tail="pad")
+    same(s, over=(0, 3, 5, 9))
