@@ -16,7 +16,7 @@ from ..advice import Shared
 from ..bounds import constant_extent, extent_from, fixed_start
 from ..edits import At, Coordinates, node_at, put, recoordinate, stages
 from ..isl import PwAff, Set, complement, isl
-from ..looptree import Kind, Loop, Seq, Tree
+from ..looptree import Kind, Loop, Seq, Stage, Tree
 from .bodies import by_outer, iterations_of
 
 Symbols = Mapping[str, Node]
@@ -158,10 +158,11 @@ def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: 
     below = list(stages(inner.loop))
     start = fixed_start(below, inner.depth, symbols)
     extent = extent_from(below, inner.depth, start, context)
-    if extent is None:
+    if extent is None or (extent > MANY and _is_of_types(below, inner.depth, start, context)):
+        but = "" if extent is None else f", but for the {extent} values of the type of an index"
         raise ScheduleError(
-            f"the loop {inner.loop.name} has no constant extent: an index of {name} would be a "
-            "product of sizes",
+            f"the loop {inner.loop.name} has no constant extent{but}: an index of {name} would be "
+            "a product of sizes",
             hint=f"tile first, and fuse loops over tiles: split({inner.loop.name}, 8)",
         )
 
@@ -172,3 +173,18 @@ def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: 
 
     made = replace(outer.loop, name=name, body=inner.loop.body, whole=None)
     return put(tree, outer.place, recoordinate(made, change))
+
+
+MANY = 1 << 12
+"""More iterations than this, where sizes that are no larger have fewer, come from the range of an
+index type, if no split asked for them."""
+
+
+def _is_of_types(below: Sequence[Stage], depth: int, start: Node, context: Set) -> bool:
+    """Whether an extent is a constant only because sizes may be larger than that."""
+    if all(_factor_of(s.coordinates[depth]) for s in below):
+        return False
+    for k in range(int(context.dim(isl.dim_type.param))):
+        context = context.upper_bound_val(isl.dim_type.param, k, isl.Val(MANY))
+    few = extent_from(below, depth, start, context)
+    return few is not None and few <= MANY

@@ -93,3 +93,27 @@ def test_loops_of_a_recurrence() -> None:
     s = ps.Schedule(gauss_seidel())
     with refused(s, "the loop c has no constant extent"):
         s["a"].fuse("r", "c")
+
+
+def test_refuses_the_range_of_an_index_type() -> None:
+    """Of 3 x 3 elements 196,608 were visited."""
+    a = ps.Input("a", ps.int16, (3, n))
+    r, f = ps.Input("r", ps.uint16, (n,), range=(0, n)), ps.Func("f", (n,))
+    f[i] = a[ps.clip(i, 0, 2), r[i]]
+    s = ps.Schedule(f)
+    s["f"].stage("a", at=i)
+    with refused(s, "x1 has no constant extent, but for the 65536 values of the type of an"):
+        s["a.i"].fuse("x0", "x1")
+
+
+@pytest.mark.parametrize("factor", [None, 2**16])
+def test_large_extents_that_somebody_asked_for(factor: int | None) -> None:
+    f = ps.Func("f", (n, 100_000 if factor is None else n))
+    f[i, j] = i + j
+    s = ps.Schedule(f)
+    if factor is None:
+        s["f"].fuse(i, j)
+    else:
+        s["f"].split(j, factor)
+        s["f"].fuse("jo", "ji")
+    assert s.directives[-1].name == "fuse"
