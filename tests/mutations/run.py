@@ -246,7 +246,8 @@ FAULTS = (
     ),
     Fault(
         "whole tiles are written over other pieces", "poly/padding.py",
-        "for s in model.statements if s.func is func]", "for s in model.statements if s.func is func][-1:]", REWRITING,
+        "for s in model.statements if s.func is func]",
+        "for s in model.statements if s.func is func][-1:]", REWRITING,
     ),
     Fault(
         "partial products begin with 0", "poly/rewrites.py", '"mul": 1', '"mul": 0', REWRITING,
