@@ -263,8 +263,25 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
     return None if least is None or most is None or least < 0 else most + 1
 
 
+MANY = 1 << 12
+"""A larger constant than this may be one that comes from the range of an index type, or from the
+largest size that is allowed, and says nothing about how many elements there are."""
+
+MUCH = 1 << 20
+"""The same for the constants along several axes together."""
+
+HUGE = 1 << 24
+"""More elements than this are never asked for by a constant."""
+
+
 def local_extent(
-    touched: Set, depth: int, axis: int, known: Set, context: Set, translate: Translator
+    touched: Set,
+    depth: int,
+    axis: int,
+    known: Set,
+    context: Set,
+    translate: Translator,
+    most: int = MANY,
 ) -> tuple[Node, Node]:
     """Where an axis of what is touched begins, over the loops around, and an extent over sizes
     that is enough in every iteration; a constant one where there is one that is not huge.
@@ -273,6 +290,7 @@ def local_extent(
         touched: { (loops, element) }
         known: the loops that there are.
         context: the sizes that there are, even where no loop runs.
+        most: a larger constant is none that only the largest sizes, or indices, need.
     """
     count = int(touched.dim(_SET))
     along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
@@ -285,10 +303,12 @@ def local_extent(
     for _, aff in lowest.get_pieces():
         start = PwAff(aff)
         span = _span_from(along, start, depth)
-        if span is not None and span <= _HUGE and (best is None or span < best[1]):
+        if span is not None and span <= HUGE and (best is None or span < best[1]):
             best = start, span
     exact = span_of(along, depth)
-    exact = exact if exact is not None and exact <= _HUGE else None
+    exact = exact if exact is not None and exact <= HUGE else None
+    if exact is not None and most < exact and _is_less(along, depth, exact, most):
+        best = exact = None
     if best is not None and (exact is None or best[1] <= exact + _SLACK):
         return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
     origin = translate.pw_aff(lowest, ix.ZERO)
@@ -324,9 +344,18 @@ def _smallest_piece(value: PwAff, context: Set, translate: Translator) -> Node |
     return found if negative.is_empty() else ix.maximum([found, ix.ZERO])
 
 
-_HUGE = 1 << 24
-"""More elements than this are never asked for by a constant: one that comes from the range of an
-index type, as 2**31, says nothing about how many there are."""
+def _is_less(along: Set, depth: int, span: int, most: int) -> bool:
+    """Whether sizes of at most `most` make do with less than a constant span."""
+    less = span_of(along.intersect_params(small_sizes(along.params(), most)), depth)
+    return less is not None and less < span
+
+
+def small_sizes(context: Set, most: int = MANY) -> Set:
+    """Those of at most so many."""
+    for k in range(int(context.dim(isl.dim_type.param))):
+        context = context.upper_bound_val(isl.dim_type.param, k, isl.Val(most))
+    return context
+
 
 _SLACK = 8
 """A few more elements are stored for an origin that is one affine expression."""

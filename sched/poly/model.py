@@ -161,7 +161,9 @@ class Model:
             statement = self._add(self.domains.update(d, region))
             if not fixed:
                 region = self._clipped(func, union_sets([region, *_touched(statement)], region))
-                statement.write.check_region()  # the regions of the updates before it grow, too
+                for access in (statement.write, *statement.reads):
+                    if access.tensor is func:  # the regions of the updates before it grow, too
+                        access.check_region()
         self.regions[func] = self.computed[func] = region
         self._pieces(func, region)
 

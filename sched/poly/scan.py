@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 
 from ..lang import index as ix
 from ..lang.errors import InternalError, ScheduleError
@@ -17,6 +18,8 @@ from ..lang.nodes import Const, Node, Op, RVar, Size, Var, postorder
 from ..lang.tensors import Func
 from .affine import affine_value
 from .bounds import (
+    MANY,
+    MUCH,
     Bounds,
     exact_bounds,
     exact_ends,
@@ -184,8 +187,13 @@ class _Scanner:
         known = scope.described.intersect_params(self.context)
 
         def room(touched: Set, known: Set, depth: int) -> list[tuple[Node, Node]]:
-            axes = range(func.ndim)
-            return [local_extent(touched, depth, k, known, self.context, names) for k in axes]
+            def axes(most: int) -> list[tuple[Node, Node]]:
+                given = known, self.context, names, most
+                return [local_extent(touched, depth, k, *given) for k in range(func.ndim)]
+
+            found = axes(MANY)
+            # Few along each axis may be many together.
+            return axes(1) if prod(ix.constant(n) or 1 for _, n in found) > MUCH else found
 
         try:
             with attempt(OPERATIONS):

@@ -65,7 +65,8 @@ def _with_extreme(choices: Choices, text: str) -> str:
     if not found:
         return text
     k, (start, stop) = choices.pick(found)
-    # Storage of 2**31 elements is what such a directive asks for, and no fault.
-    fitting = [x for x in EXTREMES if "align_storage" not in text or not 2**16 < x < 2**40]
+    # 2**31 elements, or iterations, are what such a directive asks for, and no fault.
+    asks = any(sign in text for sign in ("align_storage", "guard", "mask", '"pad"'))
+    fitting = [x for x in EXTREMES if not asks or x > 2**40]
     parts[k] = parts[k][:start] + str(choices.pick(fitting)) + parts[k][stop:]
     return '"'.join(parts)

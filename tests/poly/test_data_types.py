@@ -137,14 +137,18 @@ def test_a_histogram_at_a_loop_is_as_long_as_it_says(dtype: ps.DType) -> None:
         kernel(bins, m=2)
 
 
-def test_refuses_updates_that_data_spread_without_bounds() -> None:
-    """An InternalError was raised: the second update made the region of the first one endless."""
+@pytest.mark.parametrize("verb", ["written", "read"])
+def test_refuses_updates_that_data_spread_without_bounds(verb: str) -> None:
+    """An InternalError was raised: the last update made the region of the first one endless."""
     r = ps.RVar("r", 0, n)
     at = ps.Input("at", ps.uint64, (n,))
     f, g = ps.Func("f"), ps.Func("g", (n,))
     f[i, j] = i + j
-    f[i, (r * r) % n] += 1
-    f[at[r], r] += 2
+    f[i, j] *= 3
+    if verb == "written":
+        f[at[r], r] += 1
+    else:
+        f[r, n] += f[at[r], r]
     g[i] = f[i, i]
-    with pytest.raises(ps.LanguageError, match=r"f\[at\[r\], r\] is written at .* no declared"):
+    with pytest.raises(ps.LanguageError, match=rf"f\[at\[r\], r\] is {verb} at .* no declared"):
         ps.Schedule(g)

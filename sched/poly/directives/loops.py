@@ -13,7 +13,7 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Op, integer
 from ..advice import Shared
-from ..bounds import constant_extent, extent_from, fixed_start
+from ..bounds import MANY, constant_extent, extent_from, fixed_start, small_sizes
 from ..edits import At, Coordinates, node_at, put, recoordinate, stages
 from ..isl import PwAff, Set, complement, isl
 from ..looptree import Kind, Loop, Seq, Stage, Tree
@@ -175,16 +175,9 @@ def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: 
     return put(tree, outer.place, recoordinate(made, change))
 
 
-MANY = 1 << 12
-"""More iterations than this, where sizes that are no larger have fewer, come from the range of an
-index type, if no split asked for them."""
-
-
 def _is_of_types(below: Sequence[Stage], depth: int, start: Node, context: Set) -> bool:
     """Whether an extent is a constant only because sizes may be larger than that."""
     if all(_factor_of(s.coordinates[depth]) for s in below):
         return False
-    for k in range(int(context.dim(isl.dim_type.param))):
-        context = context.upper_bound_val(isl.dim_type.param, k, isl.Val(MANY))
-    few = extent_from(below, depth, start, context)
+    few = extent_from(below, depth, start, small_sizes(context))
     return few is not None and few <= MANY

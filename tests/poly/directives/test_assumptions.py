@@ -304,3 +304,20 @@ def test_refuses_no_such_loop(directive: str) -> None:
     s = ps.Schedule(plane())
     with refused(s, "f has no loop q", hint="its loops are i, j", status="malformed"):
         getattr(s["f"], directive)("q", 8)
+
+
+@pytest.mark.parametrize("most", [2**12, 2**20])
+def test_storage_takes_what_a_size_needs(most: int) -> None:
+    """Not what the largest one would that is allowed: 8 TiB were asked for."""
+    k = ps.vars("k")
+    f, g, h = ps.Func("f"), ps.Func("g", (n,)), ps.Func("h", (n,))
+    f[i, j, k] = i + j * k
+    g[i] = f[i, n - 1 - i, i] + f[n - 1 - i, i, i]
+    h[i] = g[i] + g[n - 1 - i]
+    s = ps.Schedule(h)
+    s["g"].compute_root()
+    s["f"].compute_root()
+    s.assume(n < most)
+    s["f"].compute_at("g", i)
+    assert "store f[n, n, 1]:" in str(s)
+    same(s, over=(0, 1, 5))
