@@ -31,6 +31,7 @@ from .isl import (
     isl,
     range_of,
     union_sets,
+    val,
 )
 from .looptree import Stage, iterations
 
@@ -78,7 +79,7 @@ def whole_bounds(iterations: Set, extent: int) -> Bounds:
     frame = isl.LocalSpace.from_space(iterations.get_space())
     x = Aff.var_on_domain(frame, _SET, last)
     described = Set.universe(iterations.get_space())
-    for limit in (x, x.neg().add_constant_val(isl.Val(extent - 1))):
+    for limit in (x, x.neg().add_constant_val(val(extent - 1))):
         constraint = Constraint.inequality_from_aff(limit)
         described = described.intersect(Set.from_basic_set(BasicSet.from_constraint(constraint)))
     return Bounds(ix.ZERO, integer(extent), 1, described)
@@ -190,7 +191,7 @@ def _rounded(iterations: Set, end: Map, translate: Translator, last: bool) -> It
         within: Set = x.le_set(limit) if last else x.ge_set(limit)
         if iterations.is_subset(within):
             described = described.intersect(within)
-            values.append(translate.aff(aff.add_constant_val(isl.Val(int(last)))))
+            values.append(translate.aff(aff.add_constant_val(val(int(last)))))
     if values:
         yield _Side(described, values)
 
@@ -353,7 +354,7 @@ def _is_less(along: Set, depth: int, span: int, most: int) -> bool:
 def small_sizes(context: Set, most: int = MANY) -> Set:
     """Those of at most so many."""
     for k in range(int(context.dim(isl.dim_type.param))):
-        context = context.upper_bound_val(isl.dim_type.param, k, isl.Val(most))
+        context = context.upper_bound_val(isl.dim_type.param, k, val(most))
     return context
 
 
@@ -519,7 +520,7 @@ def _agrees(c: Constraint, axis: int, step: int, offset: Aff) -> bool:
 def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
     local = isl.LocalSpace.from_space(iterations.get_space())
     x = Aff.var_on_domain(local, _SET, axis)
-    return Set.from_basic_set(x.sub(offset).mod_val(isl.Val(step)).zero_basic_set())
+    return Set.from_basic_set(x.sub(offset).mod_val(val(step)).zero_basic_set())
 
 
 def within(outside: Set, visited: Set, bounds: Bounds) -> Set:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from .isl import Map, isl
+from .isl import Map, isl, val
 from .model import Model
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _points(
     count = int(relation.dim(isl.dim_type.param))
     for k in range(count):
         name = str(relation.get_dim_name(isl.dim_type.param, k))
-        relation = relation.fix_val(isl.dim_type.param, k, isl.Val(sizes[name]))
+        relation = relation.fix_val(isl.dim_type.param, k, val(sizes[name]))
     split, total = int(relation.dim(isl.dim_type.in_)), int(relation.dim(isl.dim_type.out))
     wrapped = relation.wrap().project_out(isl.dim_type.param, 0, count)
     found: list[tuple[tuple[int, ...], tuple[int, ...]]] = []

@@ -23,7 +23,7 @@ from ..lang.inout import InOut
 from ..lang.tensors import Func
 from .bounds import span_of
 from .edits import stages
-from .isl import BudgetExceeded, Map, Set, attempt, isl, union_sets
+from .isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
 from .looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced
 from .model import Model
 from .sinking import storage_of, stored_depth
@@ -295,7 +295,7 @@ def _sharing(line: Map, window: Window) -> Map:
     """{ [p, x] -> [p, y] : x and y differ, and share storage }"""
     frame = isl.LocalSpace.from_space(line.deltas().get_space())
     distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, window.axis)
-    multiples = Set.from_basic_set(distance.mod_val(isl.Val(window.planes)).zero_basic_set())
+    multiples = Set.from_basic_set(distance.mod_val(val(window.planes)).zero_basic_set())
     apart = multiples.subtract(Set.from_basic_set(distance.zero_basic_set()))
     return line.intersect(line.deltas_map().intersect_range(apart).domain().unwrap())
 
@@ -334,7 +334,7 @@ def _some_multiple(distances: Set, step: int) -> bool:
     """Whether a multiple of `step` other than 0 is among the distances."""
     frame = isl.LocalSpace.from_space(distances.get_space())
     distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
-    multiples = isl.Set.from_basic_set(distance.mod_val(isl.Val(step)).zero_basic_set())
+    multiples = isl.Set.from_basic_set(distance.mod_val(val(step)).zero_basic_set())
     none = isl.Set.from_basic_set(distance.zero_basic_set())
     return not distances.intersect(multiples).subtract(none).is_empty()
 

@@ -20,7 +20,7 @@ from ..lang.nodes import Node, Op, Var
 from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
 from .coordinates import Told, beside, coordinate_values, joined, plain_dims, told
-from .isl import Map, PwAff, Set, isl, relation
+from .isl import Map, PwAff, Set, relation, val
 from .model import Model
 from .statements import Access, Statement
 
@@ -68,7 +68,7 @@ class Stage:
         found, frame = self.instances, self.statement.frame
         for var, factor in self.pads:
             at = frame.dims.index(var.name)
-            tile = frame.dim(var.name).scale_down_val(isl.Val(factor)).floor()
+            tile = frame.dim(var.name).scale_down_val(val(factor)).floor()
             others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
             tiles = relation([*others, tile], frame)
             found = found.apply(tiles).apply(tiles.reverse()).coalesce()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .isl import Set, isl, union_sets
+from .isl import Set, isl, union_sets, val
 from .looptree import Stage
 from .statements import Statement
 from .visits import LEAST, Uncountable, sizes_from
@@ -95,7 +95,7 @@ def _at(where: Set, sizes: Mapping[str, int]) -> Set:
     for k in range(int(where.dim(_PARAM))):
         name = str(where.get_dim_name(_PARAM, k))
         if name in sizes:
-            where = where.fix_val(_PARAM, k, isl.Val(sizes[name]))
+            where = where.fix_val(_PARAM, k, val(sizes[name]))
     return where.project_out(_PARAM, 0, int(where.dim(_PARAM)))
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from itertools import islice
 
-from .isl import Aff, Set, dim_count, is_spent, isl
+from .isl import Aff, Set, dim_count, is_spent, isl, val
 
 
 def _lexmin(where: Set) -> Set:
@@ -52,7 +52,7 @@ def _at_smallest_sizes(where: Set) -> Set:
         for sizes in islice(_by_sum(count), _TRIALS):
             points = where
             for k, value in enumerate(sizes):
-                points = points.fix_val(isl.dim_type.param, k, isl.Val(value))
+                points = points.fix_val(isl.dim_type.param, k, val(value))
             if not points.is_empty():
                 return points
     return where
@@ -116,6 +116,6 @@ def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
     # The sizes first: at given ones there are fewer coordinates without a least value.
     sizes = _least(moved.project_out(isl.dim_type.set, 1 + count, dims))
     for k, value in enumerate(sizes):
-        moved = moved.fix_val(isl.dim_type.set, k, isl.Val(value))
+        moved = moved.fix_val(isl.dim_type.set, k, val(value))
     values = _least(moved)[1:]
     return dict(zip(names, values[:count], strict=True)), values[count:]

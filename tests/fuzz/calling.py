@@ -44,6 +44,8 @@ class Calling:
         trial.counts["exact" if self.exact else "not exact"] += 1
         kernel = trial.finished("compile", self.schedule.compile)
         kernels = {"plain": kernel}
+        for name, made in trial.reworded.items():
+            kernels[name] = trial.finished("compile", made.compile)
         if "parallel" in str(trial.case.steps):
             with shuffled():
                 kernels["shuffled"] = trial.finished("compile", self.schedule.compile)

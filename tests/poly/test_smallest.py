@@ -8,7 +8,7 @@ from itertools import islice, product
 import pytest
 
 from polysched.poly import smallest as own
-from polysched.poly.isl import Frame, Set, isl
+from polysched.poly.isl import Frame, Set, isl, val
 from polysched.poly.smallest import smallest_point
 
 FRAME = Frame(("n", "m"), ("x", "y"))
@@ -69,3 +69,13 @@ def test_vectors_by_their_sum() -> None:
     every = sorted(product(range(4), repeat=3), key=lambda v: (sum(v), v))
     assert found == every[:20]
     assert list(own._by_sum(0)) == [()]
+
+
+def test_coordinates_beyond_64_bits() -> None:
+    """A TypeError was raised."""
+    far = 2**63 + 2
+    where = FRAME.dim("x").eq_set(FRAME.constant(far))
+    where = where.fix_val(isl.dim_type.set, 1, isl.Val(5))
+    for k, value in enumerate((3, far)):
+        where = where.fix_val(isl.dim_type.param, k, val(value))
+    assert smallest_point(where) == ({"n": 3, "m": far}, [far, 5])

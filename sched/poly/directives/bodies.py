@@ -22,7 +22,7 @@ from ..edits import (
     stages,
     with_body,
 )
-from ..isl import Map, Set, isl, union_sets
+from ..isl import Map, Set, isl, union_sets, val
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
 
 
@@ -207,7 +207,7 @@ def near(ends: Map, count: int, direction: int) -> Map:
     steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
     steps = steps if direction > 0 else steps.neg()
     within = Set.universe(space).intersect(at_least(steps)).intersect(
-        at_least(steps.neg().add_constant_val(isl.Val(count - 1)))
+        at_least(steps.neg().add_constant_val(val(count - 1)))
     )  # fmt: skip
     pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
     return ends.apply_range(pairs.domain().unwrap())

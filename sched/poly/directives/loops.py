@@ -15,7 +15,7 @@ from ...lang.nodes import Node, Op, integer
 from ..advice import Shared
 from ..bounds import MANY, constant_extent, extent_from, fixed_start, small_sizes
 from ..edits import At, Coordinates, node_at, put, recoordinate, stages
-from ..isl import PwAff, Set, complement, isl
+from ..isl import PwAff, Set, complement, isl, val
 from ..looptree import Kind, Loop, Seq, Stage, Tree
 from .bodies import by_outer, iterations_of
 
@@ -49,7 +49,7 @@ def multiples(at: At, factor: int) -> Set:
     """The sizes at which a loop begins and ends at multiples of a factor, wherever it runs."""
     first, last = _ends_of(at)
     bad = [
-        end.mod_val(isl.Val(factor)).nonneg_set().subtract(end.mod_val(isl.Val(factor)).zero_set())
+        end.mod_val(val(factor)).nonneg_set().subtract(end.mod_val(val(factor)).zero_set())
         for end in (first, last.add_constant_val(isl.Val(1)))
     ]
     return complement(bad[0].params().union(bad[1].params()).coalesce())
@@ -58,7 +58,7 @@ def multiples(at: At, factor: int) -> Set:
 def spans(at: At, extent: int) -> Set:
     """The sizes at which a loop has that many iterations from the first to the last."""
     first, last = _ends_of(at)
-    wrong = last.sub(first).add_constant_val(isl.Val(1 - extent))
+    wrong = last.sub(first).add_constant_val(val(1 - extent))
     return complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
 
 

@@ -17,7 +17,7 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, integer
 from ..edits import At, map_stages, own_stages, put
-from ..isl import Map, Set, isl, union_sets
+from ..isl import Map, Set, isl, union_sets, val
 from ..looptree import Loop, Seq, Stage, Tree
 from .bodies import (
     at_least,
@@ -121,7 +121,7 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
         isl.LocalSpace.from_space(every.get_space()), isl.dim_type.set, depth + 1
     )
     every = every.intersect(at_least(x))
-    every = every.intersect(at_least(x.neg().add_constant_val(isl.Val(factor - 1))))
+    every = every.intersect(at_least(x.neg().add_constant_val(val(factor - 1))))
     visited = union_sets(inside[1:], inside[0])
     missing = every.subtract(visited).project_out(isl.dim_type.set, depth + 1, 1)
     whole = touched.subtract(by_outer([missing], depth)).coalesce()
