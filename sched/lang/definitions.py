@@ -14,7 +14,7 @@ from .opaque import Opaque, opaque_of
 from .printer import Names, expr_text, index_text, shared_texts
 
 if TYPE_CHECKING:
-    from .tensors import Func
+    from .tensors import Func, Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +62,8 @@ class Definition:
     stands_for: int | None = None
     #: Whether a schedule has added it: it copies, or merges partial results.
     is_added: bool = False
+    #: What it copies element by element, as far as that has elements.
+    copies: Tensor | None = None
     #: What the user wrote where Funcs that are read have been inlined.
     before_inlining: Mapping[Node, Node] = field(default_factory=dict)
 

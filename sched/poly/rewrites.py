@@ -125,7 +125,8 @@ class Staged:
             values = [
                 Op("select", (self.valid, v, z), None) for v, z in zip(values, zeros, strict=True)
             ]
-        return typed(self.func, self.dims, values, "=", self.span, None)
+        made = typed(self.func, self.dims, values, "=", self.span, None)
+        return replace(made, copies=self.tensor if self.valid is None else None)
 
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
         close(self.func, [self.definition])

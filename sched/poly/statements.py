@@ -8,10 +8,10 @@ from functools import lru_cache
 from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
-from ..lang.nodes import Node, Read, RVar, Var
+from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ..lang.printer import region_text, written_index
 from ..lang.tensors import Func, Tensor
-from .affine import Relation, affine_value
+from .affine import Relation, access_relation, affine_value
 from .isl import Frame, Map, Set, is_bounded
 
 
@@ -49,10 +49,15 @@ class Access:
     def reach(self) -> Map:
         """{ instance -> element }; where data say which one, of all that the tensor has: what is
         outside is proven not to be, asked of the sizes, or found when an index is scanned."""
-        found, extents = self.relation.map, self.tensor.extents
-        if not self.relation.may or extents is None:
+        found, tensor, params = self.relation.map, self.tensor, self.statement.frame.params
+        if not self.relation.may:
             return found
-        return found.intersect_range(_declared(self.statement.frame.params, extents))
+        if tensor.extents is not None:
+            return found.intersect_range(_declared(params, tensor.extents))
+        copied = tensor.history.typed() if isinstance(tensor, Func) else ()
+        if copied and copied[0].copies is not None:
+            return found.intersect_range(_copied(params, copied[0]))
+        return found
 
     @property
     def map(self) -> Map:
@@ -87,6 +92,18 @@ def _declared(params: tuple[str, ...], extents: tuple[Node, ...]) -> Set:
         if end is not None:
             result = result.intersect(frame.within(name, frame.constant(0), end))
     return result
+
+
+def _copied(params: tuple[str, ...], d: Definition) -> Set:
+    """{ element : what it is a copy of is there }; nobody needs others, or is refused."""
+    frame = Frame(params, tuple(f"#{k}" for k in range(len(d.lhs))))
+    (read,) = {n.index: n for n in postorder(*d.values) if isinstance(n, Read)}.values()
+    given: dict[Node, Node] = {x: Var(name) for x, name in zip(d.lhs, frame.dims, strict=True)}
+    at = access_relation(frame, replaced_all(read.index, given))
+    extents = read.tensor.extents
+    if at.may or extents is None:
+        return frame.universe
+    return _declared(params, extents).apply(at.map.reverse())
 
 
 @dataclass(eq=False)

@@ -341,3 +341,20 @@ def test_what_only_the_ends_of_loops_read() -> None:
     ends = np.array([0, 2, 2, 3, 3])
     given = {"x": np.arange(4), "ptr": ends}
     assert np.array_equal(s.compile()(**given), ps.interpret(weighted, **given))
+
+
+@pytest.mark.parametrize("dtype", [ps.uint8, ps.int16, ps.int32])
+def test_a_copy_ends_where_its_source_does(dtype: ps.DType) -> None:
+    """Whatever the type of an index could say: a call asked for 256 elements."""
+    at, x = ps.Input("at", dtype, (n,)), ps.Input("x", ps.int64, (n + 1,))
+    f = ps.Func("f", (n, n))
+    f[i, j] = x[at[j]] + i
+    s = ps.Schedule(f)
+    s["f"].stage(x, at=i)
+    kernel = s.compile()
+    assert not any("requires" in line for line in str(s).splitlines())
+    given = {"at": np.array([3, 0, 2], dtype.numpy), "x": np.arange(4)}
+    np.testing.assert_array_equal(kernel(**given), ps.interpret(f, **given))
+    given["at"][1] = 4
+    with pytest.raises(ps.CallError, match=r"at\[1\] is 4, which is used as an index of x"):
+        kernel(**given)
