@@ -1,4 +1,5 @@
-"""What `make quick` runs, which tests share a process, and that every pass is verified.
+"""What `make quick` runs, which tests share a process, that every pass is verified, and that LLVM
+compiles a text once.
 
 `make quick` leaves out what is marked slow. Of a table of rows that are not, it takes those that
 are marked quick, which were chosen for what they mean; else a few that are spread over the table by
@@ -7,20 +8,28 @@ their names, so that they stay the same where others are added.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import get_ident
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from polysched.codegen import lower
+from polysched.codegen.llvm import binding
 
 # How long an example takes says nothing on a machine that is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 LARGE = 16
+ANEW = {"llvm", "threads", "test_alive.py", "test_kernel.py", "test_garbage.py"}
+"""Tests for which code is compiled each time: folders, and files."""
 
 
 def quick_rows(count: int) -> int:
@@ -32,6 +41,40 @@ def quick_rows(count: int) -> int:
 def verified_passes() -> None:
     """What each pass makes is well-formed, not only what the last one does."""
     lower.VERIFIED = True
+
+
+class Compiled:
+    """What LLVM has made of a text in this run, in whichever process, it need not make again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.anew = False
+        self._compile = binding.object_code
+
+    def __call__(self, text: str, machine: binding.Machine) -> bytes:
+        if self.anew:
+            return self._compile(text, machine)
+        file = self.folder / sha256(f"{machine}{text}".encode()).hexdigest()
+        with suppress(FileNotFoundError):
+            return file.read_bytes()
+        made = self._compile(text, machine)
+        own = self.folder / f"{file.name}.{os.getpid()}.{get_ident()}"
+        own.write_bytes(made)
+        own.replace(file)
+        return made
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "objects"
+    folder.mkdir(exist_ok=True)
+    binding.object_code = Compiled(folder)
+
+
+def pytest_runtest_call(item: pytest.Item) -> None:
+    if isinstance(binding.object_code, Compiled):
+        binding.object_code.anew = any(part in ANEW for part in item.path.parts)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for groups

@@ -66,6 +66,8 @@ class Definition:
     copies: Tensor | None = None
     #: What the user wrote where Funcs that are read have been inlined.
     before_inlining: Mapping[Node, Node] = field(default_factory=dict)
+    #: What it reads, in the order of reading, once somebody has asked: see `order.tensors_read`.
+    read: tuple[Tensor, ...] | None = field(default=None, init=False, repr=False)
 
     @property
     def origin(self) -> int:

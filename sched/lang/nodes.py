@@ -218,24 +218,20 @@ Symbol = Var | RVar | Size | Param
 def postorder(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
     seen: set[Node] = set()
+    begun: list[Node] = []  # nodes that come behind all that is below them
     stack: list[Node | None] = [*reversed(roots)]
     while stack:
         node = stack.pop()
-        if node is None:  # all below the next one has been
-            yield _next(stack)
+        if node is None:  # all below the last one has been
+            yield begun.pop()
         elif node not in seen:
             seen.add(node)
-            args = node.args
-            if args:
-                stack += (node, None, *reversed(args))
+            if args := node.args:
+                begun.append(node)
+                stack.append(None)
+                stack += args[::-1]
             else:
                 yield node
-
-
-def _next(stack: list[Node | None]) -> Node:
-    node = stack.pop()
-    assert node is not None
-    return node
 
 
 def reachable(*roots: Node) -> Iterator[Node]:
@@ -266,16 +262,18 @@ def transform_all(
         done: what has become of nodes before, by the same rule; it is added to.
     """
     found = {} if done is None else done
+    begun: list[Node] = []  # nodes whose turn comes behind all that is below them
     stack: list[Node | None] = [*reversed(roots)]
     while stack:
         node = stack.pop()
-        if node is None:  # all below the next one has been
-            node = _next(stack)
+        if node is None:  # all below the last one has been
+            node = begun.pop()
             found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
         elif node not in found:
-            args = node.args
-            if args:
-                stack += (node, None, *reversed(args))
+            if args := node.args:
+                begun.append(node)
+                stack.append(None)
+                stack += args[::-1]
             else:
                 found[node] = rule(node)
     return tuple(found[r] for r in roots)

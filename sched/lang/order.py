@@ -60,9 +60,13 @@ def roots_of(d: Definition) -> tuple[Node, ...]:
     return (*d.lhs, *bounds, *d.where, *d.values)
 
 
-def tensors_read(d: Definition) -> list[Tensor]:
+def tensors_read(d: Definition) -> tuple[Tensor, ...]:
     """What a definition reads, in the order of reading."""
-    return list(dict.fromkeys(n.tensor for n in postorder(*roots_of(d)) if isinstance(n, Read)))
+    if d.read is None:
+        found = dict.fromkeys(n.tensor for n in postorder(*roots_of(d)) if isinstance(n, Read))
+        object.__setattr__(d, "read", tuple(found))  # the definition is frozen
+    assert d.read is not None
+    return d.read
 
 
 def funcs_read(d: Definition) -> list[Func]:
