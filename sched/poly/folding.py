@@ -313,11 +313,17 @@ def foldable(model: Model, func: Func) -> str | None:
 
 
 def _along(pairs: Map, axis: int) -> Set:
-    """{ y - x : [p, x] -> [p, y] }"""
+    """{ y - x : [p, x] -> [p, y] }, and more where the pairs are of many divisions: isl would take
+    seconds, and little of its budget."""
+    if any(int(m.dim(isl.dim_type.div)) > _MANY_DIVISIONS for m in pairs.get_basic_maps()):
+        pairs = pairs.remove_divs()
     planes = pairs.deltas()
     count = int(planes.dim(isl.dim_type.set))
     planes = planes.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
     return planes.project_out(isl.dim_type.set, 0, axis)
+
+
+_MANY_DIVISIONS = 24
 
 
 def _line(stored: Map, axis: int) -> Map:
