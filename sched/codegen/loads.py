@@ -69,7 +69,9 @@ class Converter:
         return self.guards[node]
 
     def _needed(self, node: Node) -> Guard:
-        if not isinstance(node, Read) or (self.statement.base, node) in self.safe:
+        if not isinstance(node, Read):
+            return None
+        if (self.statement.base, node) in self.safe and not self._is_of_guarded(node):
             return None
         needed = self.needed.get(node)
         if needed is None or node not in postorder(needed):
@@ -77,6 +79,12 @@ class Converter:
         # Where the element is not needed, no condition of this guard depends on it. Where it is,
         # one of the alternatives holds that is decided without it.
         return substitute(needed, {node: _zero(node)})
+
+    def _is_of_guarded(self, node: Read) -> bool:
+        """Whether an index is made of a read that may not happen: then it is in bounds only where
+        that does, whatever is declared of its values."""
+        inside = [x for x in postorder(*node.args) if isinstance(x, Read)]  # innermost first
+        return any([self._guard(x) is not None for x in inside])
 
     def _one(self, node: Node, guard: Guard) -> Node:
         args = tuple(self.done[a] for a in node.args)

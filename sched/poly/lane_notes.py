@@ -131,11 +131,13 @@ class _Lanes:
         needed = guards(self._roots)
         local = {x.func for x in walk(*self.s.nests) if isinstance(x, ScanAlloc)}
         safe = {n for x, n in self.s.proven.safe if x is statement.base and n.tensor not in local}
-        return [
-            (n, None if n in safe else needed[n])
-            for n in postorder(*self._roots)
-            if isinstance(n, Read)
-        ]
+        found: dict[Read, Node | None] = {}
+        for n in postorder(*self._roots):
+            if isinstance(n, Read):
+                inside = [found[x] for x in postorder(*n.index) if isinstance(x, Read)]
+                is_free = n in safe and all(x is None for x in inside)
+                found[n] = None if is_free else needed[n]
+        return list(found.items())
 
     @cached_property
     def _moved(self) -> dict[Node, Node]:

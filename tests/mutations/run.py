@@ -99,6 +99,10 @@ FAULTS = (
         "first = indices", VECTORS,
     ),
     Fault(
+        "reads at guarded reads need no guard", "codegen/loads.py",
+        " and not self._is_of_guarded(node):", ":", VECTORS,
+    ),
+    Fault(
         "a call is like another of other scalars", "codegen/repeats.py",
         "            found += (type(x), x)\n", "            found.append(type(x))\n",
         ("tests/codegen/test_repeats.py",),

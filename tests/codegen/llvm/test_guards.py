@@ -123,10 +123,30 @@ def masked_vectors() -> None:
                 out[:] = 1
 
 
+def reads_at_guarded_reads() -> None:
+    """Where an index is not read, it is not in the range that is declared for it."""
+    n, m, count, j = *ps.sizes("n m count"), ps.vars("j")
+    a = ps.Input("a", ps.int64, (n,))
+    at = ps.Input("at", ps.int32, (m,), range=(n, 2 * n))
+    f = ps.Func("f", (count,))
+    f[j] = ps.select(j < m, a[at[j] - n], 1)
+    for lanes in (1, 8):
+        s = ps.Schedule(f)
+        s[f].vectorize(j, lanes)
+        kernel = s.compile()
+        with walled(mmap.PAGESIZE // 8, int64) as array:
+            size = len(array)
+            where = np.arange(size, 2 * size, dtype=np.int32)
+            for part in (array, array[: size // 2], array[size // 2 :]):
+                given = where[: len(part)] - size + len(part)
+                assert kernel(at=given, a=part, count=size + 9).all()
+
+
 CASES = {
     f.__name__: f
     for f in (
         guarded_loads, guarded_stores, branches_and_empty_loops, strided_vectors, masked_vectors,
+        reads_at_guarded_reads,
     )
 }  # fmt: skip
 
