@@ -83,8 +83,9 @@ class Converter:
     def _is_of_guarded(self, node: Read) -> bool:
         """Whether an index is made of a read that may not happen: then it is in bounds only where
         that does, whatever is declared of its values."""
-        inside = [x for x in postorder(*node.args) if isinstance(x, Read)]  # innermost first
-        return any([self._guard(x) is not None for x in inside])
+        inside = (x for x in postorder(*node.args) if isinstance(x, Read))
+        found = [self._guard(x) for x in inside]  # of all of them, innermost first
+        return any(x is not None for x in found)
 
     def _one(self, node: Node, guard: Guard) -> Node:
         args = tuple(self.done[a] for a in node.args)
