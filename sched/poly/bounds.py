@@ -408,11 +408,13 @@ bounded by a size as well."""
 
 
 def _may_be_far(ends: Ends, axis: int) -> bool:
-    """Whether all bounds on one side have large constants, and more than these."""
+    """Whether all bounds on one side have large constants, as those that come from the largest size
+    that is allowed."""
 
     def large(c: Constraint) -> bool:
         coefficient, rest = _rest(c, axis)
-        return not rest.is_cst() and abs(_constant(rest)) >= _FAR * abs(coefficient)
+        far = MANY if rest.is_cst() else _FAR
+        return abs(_constant(rest)) >= far * abs(coefficient)
 
     return any(all(map(large, side)) for side in ends)
 

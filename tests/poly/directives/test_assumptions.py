@@ -321,3 +321,20 @@ def test_storage_takes_what_a_size_needs(most: int) -> None:
     s["f"].compute_at("g", i)
     assert "store f[n, n, 1]:" in str(s)
     same(s, over=(0, 1, 5))
+
+
+def test_loops_do_not_begin_at_what_the_largest_size_needs() -> None:
+    """One began at -2**63: a call at small sizes did not end."""
+    l = ps.size("l")
+    e, f, g = ps.Func("e"), ps.Func("f"), ps.Func("g", (3, m))
+    e[i, j] = i * 3
+    f[i, j] = e[4 * i, j] + 1
+    f[0, j] += f[l - 1 - j, j]
+    g[i, j] = f[j // 2, i - j // 2] + f[4 * i, 2 * j] + f[2 * j, j % 3 - 1]
+    s = ps.Schedule(g)
+    s["f"].compute_root()
+    s["e"].compute_root()
+    s.assume(m < 2**60)
+    assert "for i in [-" not in str(s)
+    assert str(2**60 * 8)[:8] not in str(s)
+    same(s, over=(0, 1, 5))
