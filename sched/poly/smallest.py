@@ -20,18 +20,22 @@ def _lexmin(where: Set) -> Set:
         return where
 
 
-def _least(where: Set) -> list[int]:
+def _least(where: Set) -> list[int] | None:
     """The lexicographically smallest point; any one where some coordinate has no least value.
 
-    Piece by piece: the minimum of a union takes isl minutes where there are hundreds of them.
+    Piece by piece: the minimum of a union takes isl minutes where there are hundreds of them. None
+    where isl finds no point of any piece, although it takes none for empty.
     """
     bounded = all(where.dim_min_val(k).is_int() for k in range(dim_count(where)))
     pieces = map(Set.from_basic_set, where.get_basic_sets()) if bounded else [where]
-    points = (_lexmin(piece) if bounded else piece for piece in pieces if not piece.is_empty())
-    return min(_coordinates(x.sample_point()) for x in points)
+    parts = (_lexmin(piece) if bounded else piece for piece in pieces if not piece.is_empty())
+    found = (_coordinates(x.sample_point()) for x in parts)
+    return min((point for point in found if point is not None), default=None)
 
 
-def _coordinates(point: isl.Point) -> list[int]:
+def _coordinates(point: isl.Point) -> list[int] | None:
+    if point.is_void():
+        return None
     at = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(dim_count(point)))
     return [int(value.to_python()) for value in at]
 
@@ -80,6 +84,8 @@ def any_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
         return None
     names = _sizes(where)
     values = _coordinates(_with_sizes(piece).sample_point())
+    if values is None:
+        return None
     return dict(zip(names, values, strict=False)), values[len(names) :]
 
 
@@ -115,7 +121,10 @@ def smallest_point(where: Set) -> tuple[dict[str, int], list[int]] | None:
         return None
     # The sizes first: at given ones there are fewer coordinates without a least value.
     sizes = _least(moved.project_out(isl.dim_type.set, 1 + count, dims))
-    for k, value in enumerate(sizes):
+    for k, value in enumerate(sizes or ()):
         moved = moved.fix_val(isl.dim_type.set, k, val(value))
-    values = _least(moved)[1:]
+    found = None if sizes is None else _least(moved)
+    if found is None:
+        return None
+    values = found[1:]
     return dict(zip(names, values[:count], strict=True)), values[count:]

@@ -48,6 +48,6 @@ def test_random_schedules(schedules: Worker, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3104, 3124))
+@pytest.mark.parametrize("seed", [*range(3104, 3124), 94000139])
 def test_more_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
