@@ -106,6 +106,7 @@ def build(
     local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
     safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
     builder = Builder(storage, safe, checks)
+    builder.local = frozenset(b for (f, _), b in storage.items() if f in local)
     builder.context = model.context if context is None else context
     builder.kept = kept_storage(model, nests, memory or {})
     builder.hints, builder.names = hints or Hints(), model.program.names
@@ -155,7 +156,8 @@ class Builder:
         self.hints = Hints()
         self.atomic: frozenset[str] = frozenset()
         self.names: Mapping[Tensor, str] = {}
-        #: What lives inside of the loops around.
+        #: What lives inside of loops, and what of it inside of those around.
+        self.local: frozenset[Buffer] = frozenset()
         self.alive: frozenset[Buffer] = frozenset()
         self.safe = safe
         self.checks = checks
@@ -267,7 +269,8 @@ class Builder:
         """The bounds that a loop reads, in terms of the loops around it."""
         statement, point = data.stage.stage.statement, data.stage.point
         read = (data.lo, data.hi)
-        convert = Converter(self.sources, self.safe, statement, read)
+        absent = self.local - self.alive
+        convert = Converter(self.sources, self.safe, statement, read, absent=absent)
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
         return first, last
 
@@ -288,7 +291,9 @@ class Builder:
         test = () if guard is None else (guard,)
         roots = decided(scan.stage, self.context, (*d.lhs, *d.values, *test))
         own = self._own(scan.stage)
-        convert = Converter(self.sources, self.safe, statement, roots, (roots[: len(d.lhs)], own))
+        given = roots[: len(d.lhs)], own
+        absent = self.local - self.alive
+        convert = Converter(self.sources, self.safe, statement, roots, given, absent)
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)

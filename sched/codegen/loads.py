@@ -8,7 +8,7 @@ from ..lang.nodes import Const, Node, Read, postorder, substitute
 from ..lang.opaque import Trace
 from ..lang.printer import written_text
 from ..poly.statements import Statement
-from .ir import Load, dtype_of
+from .ir import Buffer, Load, dtype_of
 from .storage import Storage
 
 
@@ -22,13 +22,17 @@ class Converter:
         statement: Statement,
         roots: tuple[Node, ...],
         own: tuple[tuple[Node, ...], Storage] = ((), {}),
+        absent: frozenset[Buffer] = frozenset(),
     ) -> None:
         """
         Args:
             own: an index, and where elements are at this one.
+            absent: what does not exist around the statement. That its reads find what they read
+                is proven, so none of these takes place.
         """
         self.storage = storage
         self.own = own
+        self.absent = absent
         self.safe = safe
         self.statement = statement
         self.needed: dict[Node, Guard] = guards(roots)
@@ -95,6 +99,8 @@ class Converter:
             index, own = self.own
             key = (node.tensor, node.component)
             buffer = own[key] if node.index == index and key in own else self.storage[key]
+            if buffer in self.absent:
+                return _zero(node)
             condition = None if guard is None else self.done[guard]
             return Load(buffer, args, condition, buffer.dtype)
         return node.with_args(args)

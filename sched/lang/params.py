@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 
 def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
-    """The Params by which loops begin and end, also by a condition on RVars."""
+    """The integer Params by which loops begin and end, also by a condition on RVars. What is cast
+    from a float is clamped there: as it is, no loop may end by it."""
     ends: list[Node] = []
     for d in definitions:
         ends += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
         ends += d.where
-    return frozenset(n.name for n in postorder(*ends) if isinstance(n, Param))
+    params = (n.info for n in postorder(*ends) if isinstance(n, Param))
+    return frozenset(p.name for p in params if p.dtype.is_int)
 
 
 def far_ends(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], ...]:

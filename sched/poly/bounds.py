@@ -549,7 +549,7 @@ def remaining(domain: Set, described: Set, context: Set) -> Set | None:
     """
     around = described.intersect_params(context)
     needed = domain.intersect_params(context)
-    with suppress(BudgetExceeded), attempt(OPERATIONS):
+    with suppress(BudgetExceeded), attempt(GUARD):
         guard = _shortest(domain, around)
         visited = around if guard is None else around.intersect(guard)
         if not visited.is_equal(needed):
@@ -561,7 +561,10 @@ def remaining(domain: Set, described: Set, context: Set) -> Set | None:
 
 
 OPERATIONS = 500_000
-"""So much work may isl put into saying a guard in few words."""
+"""So much work may isl put into the exact ends of a loop."""
+
+GUARD = 250_000
+"""So much into saying a guard in few words."""
 
 
 def _shortest(domain: Set, around: Set) -> Set | None:

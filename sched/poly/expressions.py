@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..lang import index as ix
-from ..lang.errors import InternalError
-from ..lang.nodes import Node, integer
-from .coordinates import Terms
+from ..lang.dtypes import bool_, int64
+from ..lang.errors import InternalError, ScheduleError
+from ..lang.nodes import Const, Node, Param, integer
+from .coordinates import FARTHEST, Terms
 from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
 
 _PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
@@ -63,17 +64,34 @@ class Translator:
 
     def constraint(self, constraint: Constraint) -> Node:
         """One equality or inequality, without negative terms."""
+        decided = self._decided(constraint.get_aff())
+        if decided is not None:
+            return Const(decided and not constraint.is_equality(), bool_)
         positive, negative = self._sides(constraint.get_aff())
         if constraint.is_equality():
             return ix.compare("eq", positive, negative)
         return ix.compare("ge", positive, negative)
+
+    def _decided(self, aff: Aff) -> bool | None:
+        """Whether a value is positive, where its constant is beyond 64 bits and tells: sizes and
+        loops are moderate."""
+        constant = int(aff.get_constant_val().to_python())
+        if abs(constant) <= int64.max:
+            return None
+        total = 0
+        for kind, k, node in self._variables(aff):
+            if kind == _DIV or isinstance(node, Param):
+                return None
+            total += abs(int(aff.get_coefficient_val(kind, k).to_python()))
+        return constant > 0 if total * FARTHEST < abs(constant) else None
 
     def condition(self, where: Set) -> Node | None:
         """Membership as an expression; None where it always holds."""
         if where.is_params():
             where = Set.from_params(where)
         pieces = []
-        for piece in where.compute_divs().coalesce().get_basic_sets():
+        # Pieces that are put together may lose what their divs are.
+        for piece in where.compute_divs().coalesce().compute_divs().get_basic_sets():
             found = self.basic(piece)
             if found is None:
                 return None
@@ -99,6 +117,13 @@ class Translator:
 
 def _sides(terms: Sequence[tuple[int, Node]], constant: int) -> tuple[Node, Node]:
     """Two sums without negative terms whose difference is that of all."""
+    for number in (constant, *(n for n, _ in terms)):
+        if not int64.min < number <= int64.max:
+            raise ScheduleError(
+                f"the loops need {number}, which does not fit in 64 bits",
+                hint="smaller constants: those of several directives are multiplied",
+                status="unproved",
+            )
     sides = []
     for sign in (1, -1):
         total: Node = ix.ZERO

@@ -39,6 +39,9 @@ LARGEST_OF_TILES = 4096
 OPERATIONS = 2_500_000
 """So much work may isl put into one window."""
 
+HINT = 300_000
+"""So much work may isl put into saying how many planes would do."""
+
 Times = Mapping[Statement, Map]
 Before = Callable[[Statement, Statement], Map]
 """{ x of the second statement -> y of the first one : y may come before x }"""
@@ -285,7 +288,7 @@ def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) 
 def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> int | None:
     """How many planes would do where those of a window are too few, if not many; None, too, where
     that takes long to find."""
-    with suppress(BudgetExceeded), attempt(OPERATIONS):
+    with suppress(BudgetExceeded), attempt(HINT):
         found = [x.distances(window.axis) for x in _overwritten(model, func, tree)]
         return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
     return None

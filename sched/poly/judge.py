@@ -32,6 +32,9 @@ F = TypeVar("F", Violation, Clobber)
 FEW = 4
 """Of as few convex parts the bounds of loops are found."""
 
+SEARCH = 100_000
+"""So much work may isl put into the search for a fault with a smaller pair of instances."""
+
 
 @dataclass(frozen=True)
 class Faults:
@@ -59,12 +62,14 @@ def _beyond(faults: Sequence[F], known: Sequence[F]) -> Iterator[F]:
 
 
 def _smallest(faults: Sequence[F]) -> tuple[F, Pair | None]:
-    """The fault with the smallest pair of instances, or any where none is found."""
-    best: tuple[F, Pair | None] = faults[0], None
-    for fault in faults:
-        pair = smallest_pair(fault.pairs, *fault.ends)
-        if pair is not None and (best[1] is None or pair.rank < best[1].rank):
-            best = fault, pair
+    """The fault with the smallest pair of instances, or any where none is found; among those that
+    are found soon, where there are several."""
+    best: tuple[F, Pair | None] = faults[0], smallest_pair(faults[0].pairs, *faults[0].ends)
+    with suppress(BudgetExceeded), attempt(SEARCH):
+        for fault in faults[1:]:
+            pair = smallest_pair(fault.pairs, *fault.ends)
+            if pair is not None and (best[1] is None or pair.rank < best[1].rank):
+                best = fault, pair
     return best
 
 

@@ -46,11 +46,10 @@ def _run_twice(tree: Seq, context: Set) -> Iterator[Violation]:
     for statement, found in parts.items():
         for number, a in enumerate(found):
             for b in found[:number]:
-                for k in _at_once(a, b):
-                    both = a.stage.instances.intersect(b.stage.instances)
+                both = a.stage.instances.intersect(b.stage.instances).intersect_params(context)
+                for k in () if both.is_empty() else _at_once(a, b):
                     again = Map.identity(both.get_space().map_from_set()).intersect_domain(both)
                     again = again.intersect(alike(a, b, k).subtract(alike(a, b, k + 1)))
-                    again = again.intersect_params(context)
                     if not again.is_empty():
                         func = statement.func
                         d = Dependence("output", func, statement.base, statement.base, again, True)

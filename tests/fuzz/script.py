@@ -143,7 +143,7 @@ def _calls(case: Case) -> list[Call]:
 def _called(case: Case, call: Call, checks: str, finding: Finding) -> list[str]:
     outputs = _tuple(case.outputs)
     arrays = {k: _array(a) for k, a in call.plain().items() if isinstance(a, np.ndarray)}
-    scalars = {k: repr(v) for k, v in call.plain().items() if not isinstance(v, np.ndarray)}
+    scalars = {k: _number(v) for k, v in call.plain().items() if not isinstance(v, np.ndarray)}
     given = ", ".join(f"{k}={v}" for k, v in {**scalars, **arrays}.items())
     lines = [
         f"def given(): return dict({given})",
@@ -159,5 +159,8 @@ def _called(case: Case, call: Call, checks: str, finding: Finding) -> list[str]:
 
 def _array(array: Any) -> str:
     """As text, with names for numbers that have no digits."""
-    text = repr(array.tolist()).replace("inf", "np.inf").replace("nan", "np.nan")
-    return f"np.array({text}, np.{array.dtype.name}).reshape({array.shape})"
+    return f"np.array({_number(array.tolist())}, np.{array.dtype.name}).reshape({array.shape})"
+
+
+def _number(value: Any) -> str:
+    return repr(value).replace("inf", "np.inf").replace("nan", "np.nan")

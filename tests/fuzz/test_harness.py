@@ -191,3 +191,10 @@ def test_scripts_say_whether_it_is_so(size: int, said: str, tmp_path: Path) -> N
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.stdout.split()[-1] == said
     assert found.returncode == (said == "FAIL")
+
+
+def test_scripts_give_numbers_without_digits() -> None:
+    from . import script
+
+    assert script._number(float("nan")) == "np.nan"
+    assert script._number([-float("inf"), 1.0]) == "[-np.inf, 1.0]"

@@ -59,6 +59,14 @@ def test_3_5_bounds_over_params():
     assert run(total(k + 1), p=4) == 10
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e30, 2.5])
+def test_3_5_bounds_over_what_floats_are_cast_to(value):
+    p = ps.Param("p", ps.float32)
+    k = ps.RVar("k", 0, ps.clip(ps.cast(ps.int32, p), 0, n))
+    end = int(np.clip(np.nan_to_num(value), 0, 6))
+    assert run(total(k - k + 1), n=6, p=value) == end
+
+
 def test_3_5_properties():
     k = ps.RVar("k", 1, n - 1)
     assert (k.name, repr(k.lo), repr(k.hi)) == ("k", "1", "n - 1")

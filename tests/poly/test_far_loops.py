@@ -166,3 +166,13 @@ def test_refuses_a_part_that_needs_an_intermediate_far_out(placed: bool) -> None
     assert kernel(n=at, region=((2, 4),)).tolist() == [14, 14]
     with pytest.raises(ps.CallError, match="g would be needed at an index beyond 2"):
         kernel(n=at + 5, region=((at, at + 3),))
+
+
+@pytest.mark.parametrize("end", [2**63 - 1, -(2**63), 2**63 - 2])
+def test_a_part_that_begins_where_64_bits_end(end: int) -> None:
+    """What is left began at 2**63, which was taken for the least number of all."""
+    f = ps.Func("f")
+    f[i] = ps.select(i != 3, i, -1)
+    s = ps.Schedule(f)
+    s["f"].partition(i <= end)
+    assert np.array_equal(s.compile()(shape=(5,)), [0, 1, 2, -1, 4])

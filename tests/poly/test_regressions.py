@@ -11,7 +11,10 @@ from counting import operations
 
 import polysched as ps
 from polysched.codegen.check import examine
+from polysched.codegen.evaluate import compile_nodes
+from polysched.lang.expr import as_node
 from polysched.lang.program import Program
+from polysched.poly.expressions import Translator
 from polysched.poly.isl import Frame, Set, budget, complement
 from polysched.poly.legality import check_updates
 from polysched.poly.model import Model
@@ -544,3 +547,58 @@ def test_a_copy_for_a_loop_that_is_empty() -> None:
     assert "f: computed at r for nothing that runs, stored there" in s.explain()
     assert not examine(s, n=3).breaches
     assert np.array_equal(s.compile()(n=3), np.zeros((3, 3)))
+
+
+def test_a_read_that_never_happens_of_what_is_stored_in_another_loop() -> None:
+    """No call is accepted at which it does: the loop IR named storage that is not there."""
+    f, g = ps.Func("f"), ps.Func("g", (3, n))
+    a = ps.Input("a", ps.int64, (m,))
+    r = ps.RVar("r", 0, 1)
+    f[i, j] = i * 3 + j
+    g[i, j] = f[m - 1 - j, 2 * j]
+    g[r, 0] += a[0]
+    g[i, j] += ps.select(m != 0, 1, f[0, 0])
+    s = ps.Schedule(g)
+    s["f"].compute_at("g", "j")
+    given = np.int64([5])
+    assert np.array_equal(s.compile()(given, n=4), ps.interpret(g, given, n=4))
+    assert not examine(s, given, n=4).breaches
+
+
+def test_a_guard_whose_pieces_become_one() -> None:
+    """isl forgets what the quotients in them are."""
+    first = "3e >= -3 - i + j and 3e > -q + j and -p - i + j < 3e and 3e <= -i + j"
+    last = "3e >= -3 - i + j and 3e > -q + j and 3e > -p - i + j and 3e > 1 - m + j and 3e <= j - i"
+    pieces = (
+        f"m >= 5 and q < m and {first}",
+        f"p < m and q < m and {first}",
+        f"q <= 3 + m - 3p and {last}",
+    )
+    some = " or ".join(f"(exists (e: {piece}))" for piece in pieces)
+    where = Set(f"[n, m, p, q] -> {{ [i, j] : 0 <= i < n and 0 <= j <= 2 and ({some}) }}")
+    sizes = {str(size): as_node(size) for size in ps.sizes("n m p q i j")}
+    guard = Translator(sizes, (sizes["i"], sizes["j"])).condition(where)
+    assert guard is not None
+    test = compile_nodes([guard])
+    python = compile(" or ".join(pieces).replace("3e", "3 * e").replace("3p", "3 * p"), "", "eval")
+    for at in random.Random(1).sample(list(np.ndindex(4, 7, 5, 5, 5, 4)), 300):
+        point = {name: int(x) for name, x in zip("nmpqij", at, strict=True)}
+        found = any(eval(python, {"e": e, **point}) for e in range(-9, 9))
+        assert test(point) == (found and point["i"] < point["n"] and point["j"] <= 2,)
+
+
+def test_parts_that_have_nothing_in_common_are_not_compared_in_time() -> None:
+    """Each directive on parallel tiles asked for long whether two parts ran an instance twice."""
+    f = ps.Func("f", (m, n + 3))
+    f[i, j] = i + j
+    s = ps.Schedule(f)
+    s["f"].split("j", 4)
+    s["f"].parallel("ji")
+    s["f"].split("jo", 3, tail="mask")
+    s["f"].split("joi", 2)
+    s["f"].peel("ji", last=1)
+    s["f"].compute_with(s["f.last"], "ji", shift=1)
+    s["f.last"].wavefront("joio", "joii")
+    s["f"].unroll_and_jam("wave", 3)
+    s["f"].skew("joii", "ji", -1)
+    assert operations(lambda: s["f.last"].unroll("wave", 2)) < 60_000
