@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..lang import index as ix
 from ..lang.dtypes import bool_, int64
-from ..lang.errors import InternalError, ScheduleError
-from ..lang.nodes import Const, Node, Param, integer
+from ..lang.errors import InternalError
+from ..lang.nodes import Const, Node, Op, Param, integer
 from .coordinates import FARTHEST, Terms
 from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
 
@@ -117,20 +117,26 @@ class Translator:
 
 def _sides(terms: Sequence[tuple[int, Node]], constant: int) -> tuple[Node, Node]:
     """Two sums without negative terms whose difference is that of all."""
-    for number in (constant, *(n for n, _ in terms)):
-        if not int64.min < number <= int64.max:
-            raise ScheduleError(
-                f"the loops need {number}, which does not fit in 64 bits",
-                hint="smaller constants: those of several directives are multiplied",
-                status="unproved",
-            )
     sides = []
     for sign in (1, -1):
         total: Node = ix.ZERO
         for coefficient, node in terms:
             if coefficient * sign > 0:
-                total = ix.add(total, ix.mul(node, integer(abs(coefficient))))
+                total = ix.add(total, ix.mul(node, _number(abs(coefficient))))
         if constant * sign > 0:
-            total = ix.add(total, integer(abs(constant)))
+            total = ix.add(total, _number(abs(constant)))
         sides.append(total)
     return sides[0], sides[1]
+
+
+def _number(value: int) -> Node:
+    """A number that is not negative. One beyond 64 bits is a product that nobody folds: whoever
+    uses it finds that it does not fit (see `wraps`)."""
+    if value <= int64.max:
+        return integer(value)
+    quotient, rest = divmod(value, _LARGE)
+    product = Op("mul", (integer(_LARGE), _number(quotient)), int64)
+    return Op("add", (product, integer(rest)), int64)
+
+
+_LARGE = 1 << 62

@@ -124,7 +124,7 @@ def test_the_hint_is_enough() -> None:
 
 
 def test_refuses_in_time_though_no_hint_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "OPERATIONS", 1)
+    monkeypatch.setattr(folding, "HINT", 1)
     s = ps.Schedule(last_of_jacobi())
     with refused(s, "1 plane of f", hint="keep f whole", kind="clobber", status="violation"):
         s["f"].fold_storage(0, 1)
