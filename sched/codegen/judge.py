@@ -30,6 +30,7 @@ from ..lang.dtypes import Array
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Read, postorder
 from ..lang.tensors import Func, Tensor
+from ..poly.directives.loops import Split
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from .execute import Location, Machine, Path, Touch, Write
@@ -87,7 +88,7 @@ class Judge:
         self.free = free_serials(schedule) | exact
         self.copied = schedule.copied
         self.runs_again = any(
-            d.name == "split" and ("tail", "shift") in d.options for d in schedule.directives
+            isinstance(d, Split) and d.tail == "shift" for d in schedule.directives
         )
         #: Accumulations that are indivisible: they may meet.
         self.atomic = {

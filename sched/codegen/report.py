@@ -18,7 +18,7 @@ from ..interp.flow import (
 )
 from ..lang.definitions import Definition
 from ..lang.errors import REPORT, InternalError, PolyschedError
-from ..lang.records import Directive
+from ..poly.directives.record import Directive
 from .execute import Path
 
 Trusted = Sequence[tuple[Directive, str]]

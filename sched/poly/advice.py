@@ -9,21 +9,15 @@ from dataclasses import dataclass
 from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Var
 from ..lang.printer import expr_text
-from ..lang.records import Directive
-from .edits import stages
+from .directives.bodies import Fission
+from .directives.loops import Split
+from .directives.record import Directive
+from .edits import Shared, stages
 from .inline import WHY, Rule
 from .looptree import Alloc, Loop, Tree
 
 Helps = Callable[[Directive, Sequence[Directive]], bool]
 """Whether a directive would be right with others before it."""
-
-
-class Shared(ScheduleError):
-    """A loop holds more than a directive can do with."""
-
-    def __init__(self, what: str, loop: Loop, *, where: Span | None = None) -> None:
-        super().__init__(what, where=where, hint="fission takes them apart, where that is legal")
-        self.loop = loop
 
 
 class NoLoops(ScheduleError):
@@ -55,12 +49,9 @@ def parts_made(records: Sequence[Directive], known: Sequence[str]) -> dict[str, 
     """The loops that directives have made of those that there were."""
     parts: dict[str, Part] = {}
     for d in records:
-        options = dict(d.options)
-        if d.name == "split":
-            loop = str(options["loop"])
-            made = options.get("names") or (f"{loop}o", f"{loop}i")
-            assert isinstance(made, tuple)
-            parts |= {str(x): Part(loop, y) for x, y in zip(made, ("outer", "inner"), strict=True)}
+        if isinstance(d, Split):
+            both = zip(d.made, ("outer", "inner"), strict=True)
+            parts |= {x: Part(d.loop, which) for x, which in both}
     return {x: part for x, part in parts.items() if x not in known}
 
 
@@ -89,21 +80,14 @@ def apart(error: Shared, directive: Directive, loop: str, helps: Helps) -> str:
     Args:
         loop: what the loop is called where `directive` was given.
     """
-    cuts = [
-        Directive(directive.stage, "fission", (("loop", loop), ("after", after)))
-        for after in _cuts(error.loop)
-    ]
+    cuts = [Fission(directive.stage, loop, after) for after in _cuts(error.loop)]
     for chosen in (*([cut] for cut in cuts), cuts):
         if chosen and helps(directive, chosen):
-            shown = " and ".join(f'fission("{loop}", after="{_after(d)}")' for d in chosen)
+            shown = " and ".join(f'fission("{loop}", after="{d.after}")' for d in chosen)
             return f"fission takes them apart: {shown} first"
     return _as_one(error.loop) or (
         "fission takes a loop apart where that is legal, and does not help here"
     )
-
-
-def _after(d: Directive) -> object:
-    return dict(d.options)["after"]
 
 
 def _cuts(loop: Loop) -> Iterator[str]:

@@ -11,14 +11,14 @@ from typing import Any
 from ..garbage import uncollected
 from ..lang.errors import ScheduleError, Span, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
-from ..lang.records import Directive
-from .advice import NoLoops, Part, Shared, apart, explained, of_those_there, parts_made
+from .advice import NoLoops, Part, apart, explained, of_those_there, parts_made
+from .directives import every as every  # which makes all directives known
+from .directives.record import Directive, Lookup
 from .editor import Editor
-from .edits import loop_names
+from .edits import Shared, loop_names
 from .forms import Form
 from .isl import BudgetExceeded, allowance, attempt, budget
 from .judge import Change, Judge
-from .numbers import check_numbers
 from .refusals import Asked
 from .state import State
 from .statements import Statement
@@ -82,27 +82,23 @@ class Builder:
         context = self.state.assumed(self.state.form.model.context)
         return Editor(self.state, self._symbols, context, directive)
 
-    def apply(self, stage: str, name: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+    def apply(self, directive: Directive) -> tuple[str, ...]:
         """One directive: carried out, proven, recorded; or refused, and nothing has changed.
 
         Returns:
             The names of the loops or stages that it returns.
         """
-        given = tuple((k, self._named(v)) for k, v in options.items() if v is not None)
-        return self.replay(Directive(stage, name, given, user_span()))
+        return self.replay(directive.mapped(self._named))
 
-    def _named(self, option: Any) -> Any:
-        """An option with the program's own sizes, where others of the same names were given."""
-        if not isinstance(option, Node):
-            return option
-        found = [n for n in postorder(option) if isinstance(n, Size)]
-        return substitute(option, {n: self._symbols.get(n.name, n) for n in found})
+    def _named(self, expression: Node) -> Node:
+        """With the program's own sizes, where others of the same names were given."""
+        found = [n for n in postorder(expression) if isinstance(n, Size)]
+        return substitute(expression, {n: self._symbols.get(n.name, n) for n in found})
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
-        """The same for a directive as data."""
+        """The same for one that is about this very program."""
         text = directive.text() if self._whole is None else self._whole.text
         asked = Asked(directive, text, self._batch is not None)
-        check_numbers(directive)
         with uncollected(), self._in_time(asked), self._in_their_terms(asked):
             edit = self.editor(directive).run()
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
@@ -218,7 +214,7 @@ class Builder:
         """
         at = f's["{stage}"]' if stage else "s"
         with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
-            directive = Directive(stage, name, (), user_span())
+            directive = Lookup(stage, f"{name}()", span=user_span())
             with self._in_their_terms(Asked(directive, text, self._batch is not None)):
                 self.editor(directive).in_order(loops)
             yield

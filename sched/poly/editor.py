@@ -1,8 +1,7 @@
-"""Directives by name, on the state of a schedule: names to loops, trees to trees."""
+"""Directives on the state of a schedule: names to loops, trees to trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from .editors.bodies import BodyEditor
@@ -14,18 +13,6 @@ from .looptree import produced
 from .placement import placed
 from .state import Edit
 
-DIRECTIVES = frozenset(
-    {
-        *("split", "fuse", "rename", "reorder", "parallel", "vectorize", "unroll"),
-        *("skew", "shift", "transform", "fission", "compute_with", "partition", "peel"),
-        *("compute_at", "compute_root", "compute_inline", "store_at", "store_root"),
-        *("clone_in", "stage", "rfactor", "accumulate_at"),
-        *("assume", "align_bounds", "bound", "fold_storage", "reassociate", "atomic"),
-        *("reorder_storage", "align_storage", "store_in", "stream", "prefetch"),
-    }
-)
-"""What an Editor carries out; all others are made of these."""
-
 
 class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
     """Carries out one directive."""
@@ -36,15 +23,8 @@ class Editor(LoopEditor, BodyEditor, RewritingEditor, TermsEditor):
         Raises:
             ScheduleError: it means nothing here.
         """
-        if self.directive.name not in DIRECTIVES:
-            raise self._malformed(
-                f"there is no directive {self.directive.name}",
-                "directives are " + ", ".join(sorted(DIRECTIVES)),
-            )
-        name = "stage_in" if self.directive.name == "stage" else self.directive.name
-        method: Callable[..., tuple[str, ...]] = getattr(self, name)
         before, counted = loop_names(self.tree), self._coordinates()
-        made = method(**dict(self.directive.options))
+        made = self.directive.edit(self)
         self._check_reach(counted)
         self._check_bounds_known()
         if produced(self.tree):

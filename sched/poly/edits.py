@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Node
 from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
 
@@ -165,3 +166,11 @@ def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
 def recoordinate(tree: Tree, change: Callable[[Coordinates], Coordinates]) -> Tree:
     """The tree with the coordinates of every stage changed."""
     return map_stages(tree, lambda s: replace(s, coordinates=change(s.coordinates)))
+
+
+class Shared(ScheduleError):
+    """A loop holds more than a directive can do with."""
+
+    def __init__(self, what: str, loop: Loop, *, where: Span | None = None) -> None:
+        super().__init__(what, where=where, hint="fission takes them apart, where that is legal")
+        self.loop = loop

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
-from ..lang.records import Directive
 from . import kept, padding, registers
 from .advice import Helps
+from .directives.record import Directive
 from .edits import stages
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..lang.errors import ScheduleError
-from ..lang.records import Directive
 from .advice import Helps
+from .directives.mapping import Skew
+from .directives.record import Directive
 from .folding import Clobber, Window
 from .pairs import Pair
 from .proof import Violation, accumulates, witness_text
@@ -153,7 +154,7 @@ def _skew_hint(directive: Directive, pair: Pair, helps: Helps) -> str | None:
         return None
     t, i = forward[0], backward[0]
     factor = -(steps[i] // steps[t])
-    skew = Directive(directive.stage, "skew", (("outer", t), ("inner", i), ("factor", factor)))
+    skew = Skew(directive.stage, t, i, factor)
     if not helps(directive, [skew]):
         return None
     return f'skew("{t}", "{i}", {factor}) first makes the distance along {i} go forward'

@@ -11,6 +11,7 @@ from ..lang.errors import LanguageError, user_span
 from ..lang.expr import as_node
 from ..lang.nodes import Const, Node, Op, Read, RVar, Size, Var, integer, postorder
 from ..lang.printer import expr_text
+from .directives.fields import in_terms_of
 from .edits import stages
 from .expressions import Translator
 from .isl import BasicSet, Set, complement, dim_count, isl, val
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 
-def on_sizes(condition: Any) -> Node:
-    """A condition on sizes and Params, typed.
+def on_sizes(directive: str, condition: Any) -> Node:
+    """The condition on sizes and Params that a directive is given, typed.
 
     Raises:
         LanguageError: it is about more than those.
     """
-    node = infer_condition(as_node(condition), user_span())
+    span, what = user_span(), f"the condition of {directive}"
+    node = in_terms_of(what, lambda: infer_condition(as_node(condition), span))
     for n in postorder(node):
         if isinstance(n, (Read, Var, RVar)):
             raise LanguageError(

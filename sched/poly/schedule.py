@@ -15,7 +15,6 @@ from ..lang.inout import InOut
 from ..lang.nodes import Node
 from ..lang.printer import html_text
 from ..lang.program import Program
-from ..lang.records import Directive
 from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
@@ -24,6 +23,8 @@ from .advice import NoLoops
 from .builder import Builder
 from .conditions import Conditions
 from .dependences import Dependence
+from .directives.assumptions import Assume
+from .directives.record import Directive, Lookup
 from .edits import At, stages
 from .evaluations import Evaluation, evaluations
 from .explain import NO_BOUNDS, explain, hint_lines, memory_lines, notes
@@ -259,7 +260,7 @@ class Schedule(Suggesting):
 
     def assume(self, condition: Any) -> Schedule:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
-        self._builder.apply("", "assume", {"condition": requires.on_sizes(condition)})
+        self._builder.apply(Assume("", requires.on_sizes("assume", condition), span=user_span()))
         return self
 
     @cached_property
@@ -323,7 +324,7 @@ class Schedule(Suggesting):
         raise self._builder.in_their_terms(NoLoops(name))
 
     def _find(self, stage: str, loop: str) -> At:
-        directive = Directive(stage, "loop", (("loop", loop),), user_span())
+        directive = Lookup(stage, f'loop("{loop}")', span=user_span())
         try:
             with self.in_time():
                 return self._builder.editor(directive).at(loop)
@@ -477,14 +478,14 @@ class Schedule(Suggesting):
             The variant, a schedule of its own that assumes the condition. The first one whose
             condition holds is run; this schedule where none does.
         """
-        return self._variant(requires.on_sizes(condition))
+        return self._variant(requires.on_sizes("specialize", condition))
 
     def _variant(self, condition: Node) -> Schedule:
         """The variant for a condition that is typed already."""
         variant = self.copy()
         variant.variants, variant.inherited = (), len(self.directives)
         with variant._builder.together("", "specialize", (), Expr(condition)):
-            variant._builder.apply("", "assume", {"condition": condition})
+            variant._builder.apply(Assume("", condition, span=user_span()))
         node = variant._builder.state.assumptions[-1].condition
         assert node is not None
         self.variants = (*self.variants, (node, variant))

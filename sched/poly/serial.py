@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ..lang.dtypes import bool_
 from ..lang.errors import LanguageError
+from ..lang.node_json import decoded, encoded
 from ..lang.nodes import Node, Var, postorder, substitute
 from ..lang.printer import code_text
 from ..lang.program import Program
-from ..lang.records import Directive, decoded, encoded
 from ..lang.tensors import Func, Input
+from .directives.record import Directive, from_json
 from .inline import once_a_consumer
 
 if TYPE_CHECKING:
@@ -87,14 +89,12 @@ def source(s: Schedule) -> str:
 def _with_vars_made(d: Directive) -> Directive:
     """A directive that makes the Vars it names. Those of copies and of library functions are in
     nobody's hands, and what has such a name may be something else; Vars of one name are equal."""
-    named = {x for _, o in d.options if isinstance(o, Node) for x in postorder(o)}
-    made: dict[Node, Node] = {
-        x: Var(f"ps.vars({x.name!r})")
-        for x in named
-        if isinstance(x, Var) and x.name.isidentifier()
-    }
-    options = ((k, substitute(v, made) if isinstance(v, Node) else v) for k, v in d.options)
-    return replace(d, options=tuple(options))
+
+    def with_made(expression: Node) -> Node:
+        named = [x for x in postorder(expression) if isinstance(x, Var) and x.name.isidentifier()]
+        return substitute(expression, {x: Var(f"ps.vars({x.name!r})") for x in named})
+
+    return d.mapped(with_made)
 
 
 def _tuple(outputs: Sequence[Func]) -> str:
@@ -141,6 +141,10 @@ def _lines(
 
 
 # JSON -------------------------------------------------------------------------------------------
+FORMAT = 1
+"""Of what is written: what older versions wrote without a number has the same format."""
+
+
 @dataclass(frozen=True)
 class Written:
     """What `to_json` wrote.
@@ -179,7 +183,9 @@ def to_json(s: Schedule) -> str:
     args = _args(s)
     names = None if args is None else [a.name for a in args]
     steps = _encoded_steps(s, _steps(s))
-    return json.dumps({"default": _is_default(s), "inputs": names, "steps": steps})
+    return json.dumps(
+        {"format": FORMAT, "default": _is_default(s), "inputs": names, "steps": steps}
+    )
 
 
 def _encoded_steps(s: Schedule, steps: Sequence[_Step] | Iterator[_Step]) -> list[Any]:
@@ -198,30 +204,51 @@ def _encoded_steps(s: Schedule, steps: Sequence[_Step] | Iterator[_Step]) -> lis
 
 
 def read_json(text: str) -> Written:
-    """What `to_json` wrote."""
+    """What `to_json` wrote.
+
+    Raises:
+        LanguageError: it is something else, or was written by a version that is newer.
+    """
     try:
         data = json.loads(text)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise LanguageError(f"this is no JSON: {error}", hint="s.to_json() writes it") from None
     match data:
-        case {"default": bool(default), "inputs": inputs, "steps": list(steps)}:
-            return Written(default, inputs, steps)
+        case {"format": number} if number != FORMAT or isinstance(number, bool):
+            raise LanguageError(
+                f"this schedule is written in format {number!r}, and this version reads {FORMAT}",
+                hint="a newer version of polysched reads it",
+            )
+        case {"default": bool(default), "inputs": None, "steps": list(steps)}:
+            return Written(default, None, steps)
+        case {"default": bool(default), "inputs": list(inputs), "steps": list(steps)}:
+            if all(isinstance(name, str) for name in inputs):
+                return Written(default, inputs, steps)
     raise LanguageError("this is no schedule that to_json wrote")
 
 
 def replay(s: Schedule, steps: Sequence[Any]) -> None:
-    """Says to a schedule what was written; each directive is proven anew."""
+    """Says to a schedule what was written; each directive is proven anew.
+
+    Raises:
+        LanguageError: a step is none that `to_json` wrote, or is refused.
+    """
     for step in steps:
         match step:
-            case {"directive": data, "trust": reason}:
+            case {"directive": data, "trust": None | str() as reason}:
                 with nullcontext() if reason is None else s.trust(reason):
-                    s._builder.replay(Directive.from_json(data, s.parameters))
-            case {"specialize": condition, "steps": inside}:
-                node = decoded(condition, s.parameters)
-                assert isinstance(node, Node)
-                replay(s._variant(node), inside)
-            case {"batch": inside}:
+                    s._builder.replay(from_json(data, s.parameters))
+            case {"specialize": condition, "steps": list(inside)}:
+                replay(s._variant(_condition(condition, s.parameters)), inside)
+            case {"batch": list(inside)}:
                 with s.batch():
                     replay(s, inside)
             case _:
                 raise LanguageError(f"{step!r} says nothing to a schedule")
+
+
+def _condition(data: Any, symbols: Mapping[str, Node]) -> Node:
+    found = decoded(data, symbols)
+    if not isinstance(found, Node) or found.type != bool_:
+        raise LanguageError(f"{data!r} is no condition that to_json wrote")
+    return found

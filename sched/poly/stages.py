@@ -11,6 +11,7 @@ from typing import Any
 
 from ..lang.errors import LanguageTypeError, ScheduleError
 from ..lang.frames import bounded
+from .directives.fields import LOOP_HINT
 from .finding import existing
 from .handles.base import Loop, LoopHandle, name_of
 from .handles.bodies import BodyDirectives
@@ -29,6 +30,8 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
 
     def __getitem__(self, loop: Loop) -> LoopHandle:
         name = name_of(loop)
+        if not isinstance(name, str):
+            raise LanguageTypeError(f"{loop!r} is no loop", hint=LOOP_HINT)
         self._schedule._find(self.name, name)
         return LoopHandle(self._schedule, self.name, name)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ..lang.errors import Span
 from ..lang.nodes import Node
-from ..lang.records import Directive
 from ..lang.tensors import Func
+from .directives.record import Directive
 from .folding import Window
 from .forms import Form
 from .isl import Set

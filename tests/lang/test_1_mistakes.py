@@ -50,9 +50,13 @@ MISTAKES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: update().tile((i, j), (8, 8)), "as many factors, one by one", "tile(i, j, 8, 32)"),
     (lambda: update().tile(i, j, "io", "jo", 8, 8), "one by one", "it names the loops io, jo"),
     (lambda: update().tile(i, j, 8), "one by one", "tile(i, j, 8, 32)"),
-    (lambda: update().split(i, 8, names=("io",)), "is a pair", 'names=("io", "ii")'),
-    (lambda: update().split(i, 8, names="ab"), "is a pair", 'names=("io", "ii")'),
-    (lambda: update().rename(i, 3), "3 cannot name a loop", "a Python identifier"),
+    (lambda: update().split(i, 8, names=("io",)), "are a pair", 'names=("io", "ii")'),
+    (lambda: update().split(i, 8, names="ab"), "are a pair", 'names=("io", "ii")'),
+    (
+        lambda: update().rename(i, 3),
+        "the name of rename is the name of a loop, not 3",
+        "a Python identifier",
+    ),
     (lambda: update().rename(i, "a b"), "'a b' cannot name a loop", "a Python identifier"),
     (lambda: update().transform((i,), 3), "is a function, not 3", "lambda t, i"),
     (

@@ -97,7 +97,7 @@ def test_all_evaluators_agree(seed: int) -> None:
     found = 0
     while found < 10:
         try:
-            node = on_sizes(condition(c, 3))
+            node = on_sizes("assume", condition(c, 3))
         except (ps.LanguageError, ArithmeticError, ValueError):  # Python's own, of two literals
             continue
         found += 1

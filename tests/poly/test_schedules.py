@@ -60,8 +60,10 @@ def test_a_stage_by_any_name() -> None:
 @pytest.mark.parametrize("wrong", [3, None, i + 1, ("i",)])
 def test_refuses_what_is_no_loop(wrong: object) -> None:
     s = ps.Schedule(plane())
-    with pytest.raises(TypeError, match="is no loop"):
+    with pytest.raises(TypeError, match="the loop of split is the name of a loop, not "):
         s["f"].split(wrong, 8)
+    with pytest.raises(TypeError, match="is no loop"):
+        s["f"][wrong]
 
 
 def test_refuses_what_is_no_stage() -> None:

@@ -267,7 +267,7 @@ def test_what_is_inlined_needs_no_place() -> None:
 def test_refuses_an_unknown_place() -> None:
     s = rows()
     with refused(
-        s, "'cache' is no place to store in", hint="auto, heap, stack, register",
+        s, "the place of store_in is one of auto, heap, stack, register, not 'cache'",
         status="malformed",
     ):  # fmt: skip
         s["g"].store_in("cache")

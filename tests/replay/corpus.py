@@ -114,3 +114,11 @@ def read() -> list[Entry]:
 def write(entries: list[Entry]) -> None:
     """Makes these the corpus."""
     CORPUS.write_text("".join(json.dumps(asdict(e)) + "\n" for e in entries))
+
+
+def same_schedule(found: Entry, entry: Entry) -> bool:
+    """Whether both were told the same; the format in which JSON says so may be an earlier one."""
+    first, second = json.loads(found.schedule), json.loads(entry.schedule)
+    first.pop("format", None)
+    second.pop("format", None)
+    return bool(first == second)

@@ -35,7 +35,8 @@ def compare(update: bool) -> int:
             kept.append(entry)
             changed += 1
             continue
-        what = [f for f in ("schedule", "loops", "flat") if getattr(found, f) != getattr(entry, f)]
+        what = [f for f in ("loops", "flat") if getattr(found, f) != getattr(entry, f)]
+        what += [] if corpus.same_schedule(found, entry) else ["schedule"]
         if what:
             changed += 1
             print(f"{entry.name}: differs in {', '.join(what)}")

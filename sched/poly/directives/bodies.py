@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
-from ...lang.nodes import integer
+from ...lang.nodes import Node, integer
 from ...lang.tensors import Func
-from ..advice import Shared
 from ..edits import (
     At,
     Place,
+    Shared,
     loops_around,
     map_stages,
     node_at,
@@ -24,6 +25,11 @@ from ..edits import (
 )
 from ..isl import Map, Set, isl, union_sets, val
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
+from .fields import loop_name, number, predicate, stage_name
+from .record import Directive
+
+if TYPE_CHECKING:
+    from ..editor import Editor
 
 
 def fission(tree: Seq, at: At, after: str) -> Seq:
@@ -217,3 +223,60 @@ def at_least(value: isl.Aff) -> Set:
     """Where a value is not below zero."""
     constraint = isl.Constraint.inequality_from_aff(value)
     return Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
+
+
+@dataclass(frozen=True)
+class Fission(Directive, name="fission"):
+    """for i: A; B   ->   for i: A; for i: B
+
+    Legal: no dependence goes from B to a later iteration of A.
+    """
+
+    loop: str = loop_name()
+    after: str = stage_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.fission(self.loop, self.after)
+
+
+@dataclass(frozen=True)
+class ComputeWith(Directive, name="compute_with"):
+    """for i: A; for i: B   ->   for i: A(i); B(i - shift)
+
+    Legal: for each dependence x -> y between A and B, in the shared loops x is before y.
+    """
+
+    other: str = stage_name()
+    loop: str = loop_name()
+    shift: int = number("shift", default=0)
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.compute_with(self.other, self.loop, self.shift)
+
+
+@dataclass(frozen=True)
+class Partition(Directive, name="partition"):
+    """S   ->   S where a condition holds; S where it does not
+
+    Legal: within one iteration of their loops, no dependence goes from the second to the first.
+    """
+
+    condition: Node = predicate()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.partition(self.condition)
+
+
+@dataclass(frozen=True)
+class Peel(Directive, name="peel"):
+    """for i   ->   for the first i; for those between; for the last i
+
+    Legal: always, as the order stays.
+    """
+
+    loop: str = loop_name()
+    first: int = number("number of first iterations", least=0, default=0)
+    last: int = number("number of last iterations", least=0, default=0)
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.peel(self.loop, self.first, self.last)

@@ -4,14 +4,20 @@ update."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ..edits import At, Body, map_stages, rewritten, stages, with_body
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
+from .fields import loop_name
+from .record import Directive
+
+if TYPE_CHECKING:
+    from ..editor import Editor
 
 
 def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
@@ -124,3 +130,16 @@ def _in_front(body: Body, nests: Body) -> Body:
     if isinstance(last, (Alloc, Keep)) and all(isinstance(x, Produce) for x in before):
         return (*before, with_body(last, _in_front(last.body, nests)))
     return (*nests, *body)
+
+
+@dataclass(frozen=True)
+class AccumulateAt(Directive, name="accumulate_at"):
+    """for i: for r: C[i] += v   ->   for i: c = C[i]; for r: c += v; C[i] = c
+
+    Legal: nothing else inside of the loop uses the elements of C that the stage accumulates.
+    """
+
+    loop: str = loop_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.accumulate_at(self.loop)

@@ -7,17 +7,23 @@ to it is done for all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Op, integer
-from ..advice import Shared
 from ..bounds import MANY, constant_extent, extent_from, fixed_start, small_sizes
-from ..edits import At, Coordinates, node_at, put, recoordinate, stages
+from ..edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
 from ..isl import PwAff, Set, complement, isl, val
 from ..looptree import Kind, Loop, Seq, Stage, Tree
 from .bodies import by_outer, iterations_of
+from .fields import choice, loop_name, loop_names, new_name, new_names, number
+from .record import Directive
+from .tails import TAILS
+
+if TYPE_CHECKING:
+    from ..editor import Editor
 
 Symbols = Mapping[str, Node]
 """The sizes and Params by name."""
@@ -181,3 +187,103 @@ def _is_of_types(below: Sequence[Stage], depth: int, start: Node, context: Set) 
         return False
     few = extent_from(below, depth, start, small_sizes(context))
     return few is not None and few <= MANY
+
+
+@dataclass(frozen=True)
+class Split(Directive, name="split"):
+    """for i   ->   for io = i // factor: for ii = i % factor
+
+    Legal: always, as (io, ii) is in the order of i; tail="shift" where no instance reads what it or
+    another one of the stage writes.
+    """
+
+    loop: str = loop_name()
+    factor: int = number("factor", least=1)
+    names: tuple[str, str] | None = new_names(
+        "a pair, of the outer and the inner loop", 2, hint='names=("io", "ii")', optional=True
+    )
+    tail: str = choice(TAILS, default="auto")
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.split(self.loop, self.factor, self.tail, self.names)
+
+    @property
+    def made(self) -> tuple[str, str]:
+        """The names of the outer and of the inner loop."""
+        return self.names or (f"{self.loop}o", f"{self.loop}i")
+
+
+@dataclass(frozen=True)
+class Rename(Directive, name="rename"):
+    """for i   ->   for x. Legal: always."""
+
+    loop: str = loop_name()
+    new: str = new_name(called="name")
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.rename(self.loop, self.new)
+
+
+@dataclass(frozen=True)
+class Reorder(Directive, name="reorder"):
+    """for a: for b   ->   for b: for a
+
+    Legal: for each dependence x -> y, (b, a)(x) < (b, a)(y).
+    """
+
+    loops: tuple[str, ...] = loop_names()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.reorder(self.loops)
+
+
+@dataclass(frozen=True)
+class Fuse(Directive, name="fuse"):
+    """for i: for j in [lo, lo + e)   ->   for f = i * e + (j - lo)
+
+    Legal: always, as f is in the order of (i, j); e is a constant.
+    """
+
+    outer: str = loop_name()
+    inner: str = loop_name()
+    new: str | None = new_name(called="name", optional=True)
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.fuse(self.outer, self.inner, self.new)
+
+
+@dataclass(frozen=True)
+class Parallel(Directive, name="parallel"):
+    """for i   ->   for all i at once, on several threads
+
+    Legal: no two iterations i != i' touch one element, one of them writing it.
+    """
+
+    loop: str = loop_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.parallel(self.loop)
+
+
+@dataclass(frozen=True)
+class Vectorize(Directive, name="vectorize"):
+    """for i   ->   for all i at once, statement by statement
+
+    Legal: each dependence x -> y with i(x) != i(y), in one iteration of the loops around, goes from
+    a statement, or an iteration of the loops inside, to a later one.
+    """
+
+    loop: str = loop_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.vectorize(self.loop)
+
+
+@dataclass(frozen=True)
+class Unroll(Directive, name="unroll"):
+    """The body of a loop, once for each iteration. Legal: always."""
+
+    loop: str = loop_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.unroll(self.loop)

@@ -5,20 +5,26 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...lang import index as ix
 from ...lang.elaborate import typed_index
 from ...lang.errors import LanguageTypeError, ScheduleError, Span
 from ...lang.expr import Expr, as_node
-from ...lang.nodes import Node, Var, integer, substitute
+from ...lang.nodes import Node, Read, RVar, Var, integer, postorder, substitute
+from ...lang.printer import expr_text
 from ..affine import affine_values, why_not_affine
 from ..edits import At, Coordinates, map_stages, put, recoordinate
 from ..isl import Frame, relation
 from ..looptree import Loop, Seq, Stage, Tree
+from .fields import indices, loop_name, loop_names, new_name, new_names, number
 from .loops import check_perfect
+from .record import Directive, map_text
+
+if TYPE_CHECKING:
+    from ..editor import Editor
 
 
 def skew(tree: Seq, outer: At, inner: At, factor: int, name: str, span: Span | None) -> Seq:
@@ -88,12 +94,10 @@ _EXAMPLE = "lambda t, i: (t, t + i), with an argument and a value for each loop"
 def mapped(map: Callable[..., Any], count: int, span: Span) -> list[Node]:
     """The coordinates that a user's function gives for the old ones."""
     if isinstance(map, Expr) or not callable(map):
-        raise LanguageTypeError(f"the map of transform is a function, not {map!r}", hint=_EXAMPLE)
+        raise LanguageTypeError(f"it is a function, not {map!r}", hint=_EXAMPLE)
     wrong = _misfit(map, count)
     if wrong is not None:
-        raise LanguageTypeError(
-            f"the map of transform is called with {count} coordinates: {wrong}", hint=_EXAMPLE
-        )
+        raise LanguageTypeError(f"it is called with {count} coordinates: {wrong}", hint=_EXAMPLE)
     given = map(*(Expr(v) for v in placeholders(count)))
     values = given if isinstance(given, (tuple, list)) else (given,)
     return [typed_index(as_node(v), {}, span) for v in values]
@@ -125,3 +129,77 @@ def _check_injective(loops: Sequence[str], values: Sequence[Node]) -> None:
             "two iterations would get the same coordinates",
             hint="as many independent coordinates as there are loops: lambda t, i: (t, t + i)",
         )
+
+
+@dataclass(frozen=True)
+class Skew(Directive, name="skew"):
+    """for t: for i   ->   for t: for i + f * t
+
+    Legal: always, as (t, i + f * t) is in the order of (t, i).
+    """
+
+    outer: str = loop_name()
+    inner: str = loop_name()
+    factor: int = number("factor")
+    new: str | None = new_name(called="name", optional=True)
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.skew(self.outer, self.inner, self.factor, self.new)
+
+
+@dataclass(frozen=True)
+class Shift(Directive, name="shift"):
+    """The instances of one stage of a loop at i + by.
+
+    Legal: for each dependence x -> y between stages of the loop, i'(x) <= i'(y), and where these
+    are equal x stands before y.
+    """
+
+    loop: str = loop_name()
+    by: int = number("distance")
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.shift(self.loop, self.by)
+
+
+@dataclass(frozen=True)
+class Transform(Directive, name="transform"):
+    """for x   ->   for y = A x + b
+
+    Legal: where the map is one-to-one, and y(x1) < y(x2) for each dependence x1 -> x2.
+    """
+
+    loops: tuple[str, ...] = loop_names()
+    values: tuple[Node, ...] = indices()
+    names: tuple[str, ...] = new_names("the names of loops")
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.transform(self.loops, self.values, self.names)
+
+    def arguments(self) -> list[str]:
+        return [
+            _names_text(self.loops),
+            map_text(self.loops, self.values),
+            f"names={_names_text(self.names)}",
+        ]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.loops) == len(self.values) == len(self.names):
+            raise ScheduleError(
+                f"transform of {len(self.loops)} loops gives {len(self.values)} coordinates and "
+                f"{len(self.names)} names",
+                where=self.span,
+                hint="as many as there are loops",
+            )
+        own = placeholders(len(self.loops))
+        for x in postorder(*self.values):
+            if isinstance(x, (Var, RVar, Read)) and x not in own:
+                self.mistyped(
+                    f"the values of transform are of the old coordinates, not of {expr_text(x)}",
+                    hint=_EXAMPLE,
+                )
+
+
+def _names_text(names: tuple[str, ...]) -> str:
+    return f"({', '.join(map(repr, names))}{',' if len(names) == 1 else ''})"

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, postorder
 from ...lang.tensors import Func
-from ..advice import Shared
-from ..edits import At, Body, rewritten, stages, with_body
+from ..edits import At, Body, Shared, rewritten, stages, with_body
 from ..isl import Set, dim_count, isl
 from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
+from .fields import flag, loop_name, loop_names, stage_name, tensor_name
+from .record import Directive
+
+if TYPE_CHECKING:
+    from ..editor import Editor
 
 _SET = isl.dim_type.set
 
@@ -261,3 +266,89 @@ def _allocs(tree: Tree) -> list[Alloc]:
 def _holds(tree: Tree, loop: Loop) -> bool:
     below = () if isinstance(tree, Stage) else tree.body
     return tree is loop or any(_holds(child, loop) for child in below)
+
+
+@dataclass(frozen=True)
+class ComputeAt(Directive, name="compute_at"):
+    """F before the loops of C   ->   in each iteration of a loop of C, what it reads of F
+
+    Legal: each read of F is of a value computed in the same iteration, or before the loop.
+    """
+
+    consumer: str = stage_name()
+    loop: str = loop_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.compute_at(self.consumer, self.loop)
+
+
+@dataclass(frozen=True)
+class ComputeInline(Directive, name="compute_inline"):
+    """F[x]   ->   its definition, wherever it is read.
+
+    Legal: for one pure equation that is no output.
+    """
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.compute_inline()
+
+
+@dataclass(frozen=True)
+class ComputeRoot(Directive, name="compute_root"):
+    """F once, before all that reads it. Legal: always."""
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.compute_root()
+
+
+@dataclass(frozen=True)
+class StoreAt(Directive, name="store_at"):
+    """The storage of F for one iteration of a loop: what one iteration of the loops inside has
+    computed is there for later ones.
+
+    Legal: all uses of F are inside of the loop; iterations that run at once write no element in
+    common.
+    """
+
+    consumer: str = stage_name()
+    loop: str = loop_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.store_at(self.consumer, self.loop)
+
+
+@dataclass(frozen=True)
+class StoreRoot(Directive, name="store_root"):
+    """The storage of F for the whole program. Legal: as `store_at`."""
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.store_root()
+
+
+@dataclass(frozen=True)
+class CloneIn(Directive, name="clone_in"):
+    """F, read by C   ->   F.in.C with the definitions of F, read by C.
+
+    Legal: F needs no values of itself.
+    """
+
+    consumer: str = stage_name()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.clone_in(self.consumer)
+
+
+@dataclass(frozen=True)
+class StageIn(Directive, name="stage"):
+    """T[e], read in each iteration of a loop   ->   T.loop[x], a copy of what it reads of T
+
+    Legal: T does not change while the stage runs.
+    """
+
+    tensor: str = tensor_name()
+    at: str = loop_name()
+    layout: tuple[str, ...] | None = loop_names(optional=True)
+    pad: bool = flag()
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        return editor.stage_in(self.tensor, self.at, self.layout, self.pad)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
-from ...lang.records import Directive
 from ...lang.tensors import Func, Tensor
 from ..advice import NoLoops
 from ..affine import condition, why_not_affine
+from ..directives.record import Directive
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set

@@ -11,7 +11,7 @@ from ..affine import condition as sizes_condition
 from ..directives import loops
 from ..folding import Window, foldable
 from ..looptree import Keep
-from ..memory import PLACES, Memory
+from ..memory import Memory
 from ..proof import accumulates, is_exact
 from ..state import Assumption, Prefetch
 from .base import BaseEditor
@@ -107,10 +107,6 @@ class TermsEditor(BaseEditor):
         return self._memory(multiples=(*others, (axis, multiple)))
 
     def store_in(self, place: str) -> tuple[str, ...]:
-        if place not in PLACES:
-            raise self._malformed(
-                f"{place!r} is no place to store in", "places are " + ", ".join(PLACES)
-            )
         return self._memory(place=place)
 
     def stream(self) -> tuple[str, ...]:

@@ -7,15 +7,16 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from ...lang.errors import LanguageTypeError, PolyschedError, ScheduleError
+from ...lang.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
 from ...lang.expr import Expr
 from ...lang.frames import bounded
 from ...lang.inout import InOut
 from ...lang.nodes import RVar, Var, postorder
 from ...lang.suggest import Suggesting, public
-from ...lang.tensors import Tensor
+from ...lang.tensors import Func, Tensor
+from ..directives.fields import LOOP_HINT, Meaning, check_number
+from ..directives.record import Directive
 from ..edits import loops_around
-from ..numbers import check_number
 
 if TYPE_CHECKING:
     from ..looptree import Kind
@@ -127,10 +128,34 @@ class Handle(Suggesting):
         s = self._schedule
         return any(s.program.names[f] == self.name for f in s.program.funcs if f not in s.funcs)
 
-    def _read(self, tensor: Tensor | str) -> str:
+    def _named(self, means: Meaning, value: Any) -> Any:
+        """What a field of a record holds for what a user gives; that is left as it is if it means
+        nothing of the kind, for the record to refuse."""
+        match means:
+            case "loop":
+                return name_of(value)
+            case "stage":
+                return self._stage_name(value)
+            case "tensor":
+                return self._read(value)
+            case "axis":
+                return self._axis(value)
+            case "loops" | "axes" if isinstance(value, (tuple, list)):
+                one: Meaning = "loop" if means == "loops" else "axis"
+                return tuple(self._named(one, x) for x in value)
+            case "plain" if isinstance(value, list):
+                return tuple(value)
+        return value
+
+    def _stage_name(self, stage: Any) -> Any:
+        if isinstance(stage, (Func, str)):
+            return self._schedule[stage].name
+        return stage.name if isinstance(stage, Handle) else stage
+
+    def _read(self, tensor: Any) -> Any:
         """The name of a tensor that the stage reads; an InOut that is only read is its initial
         value."""
-        if isinstance(tensor, str):
+        if not isinstance(tensor, Tensor):
             return tensor
         source = tensor.meant() if isinstance(tensor, InOut) else tensor
         name = self._schedule.program.names.get(source)
@@ -138,43 +163,64 @@ class Handle(Suggesting):
             raise ScheduleError(f"{self.name} does not read {tensor!r}")
         return name
 
+    def _axis(self, axis: Any) -> Any:
+        """An axis by number, or by its Var."""
+        if not isinstance(axis, Expr):
+            return axis
+        func = self._stage.statement.func
+        for k, var in enumerate(func.vars):
+            if var.node is axis.node:
+                return k
+        raise ScheduleError(f"{axis!r} is no axis of {func.name}", hint="a number, or its Var")
+
     def _together(
         self, name: str, loops: Sequence[str], /, *args: Any
     ) -> AbstractContextManager[None]:
         return self._schedule._builder.together(self.name, name, loops, *args)
 
-    def _do(self, directive: str, /, **options: Any) -> tuple[LoopHandle, ...]:
-        made = self._schedule._builder.apply(self.name, directive, options)
+    def _do(self, kind: type[Directive], /, **options: Any) -> tuple[LoopHandle, ...]:
+        made = self._apply(kind, **options)
         return tuple(LoopHandle(self._schedule, self.name, n) for n in made)
 
-    def _do_stages(self, directive: str, /, **options: Any) -> tuple[Self, ...]:
-        made = self._schedule._builder.apply(self.name, directive, options)
+    def _do_stages(self, kind: type[Directive], /, **options: Any) -> tuple[Self, ...]:
+        made = self._apply(kind, **options)
         return tuple(type(self)(self._schedule, n) for n in made)
 
+    def _apply(self, kind: type[Directive], /, **options: Any) -> tuple[str, ...]:
+        """Gives a directive of the stage; the names of what it makes."""
+        means = {f.name: f.metadata["means"] for f in kind.declared()}
+        given = {k: self._named(means[k], value) for k, value in options.items()}
+        return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
 
-def name_of(loop: Loop) -> str:
-    """Of a loop, however it is given."""
-    if isinstance(loop, str):
-        return loop
+
+def name_of(loop: Any) -> Any:
+    """Of a loop, however it is given; what is none is left as it is."""
     if isinstance(loop, LoopHandle):
         return loop.name
     if isinstance(loop, Expr) and isinstance(loop.node, (Var, RVar)):
         return loop.node.name
-    raise LanguageTypeError(
-        f"{loop!r} is no loop", hint="name a loop by its handle, its Var or RVar, or a string"
-    )
+    return loop
 
 
-def loop_of(schedule: Schedule, consumer: Any, loop: Loop | None) -> dict[str, str]:
+def loop_name(directive: str, loop: Any) -> str:
+    """Of a loop that is given to what is made of several directives."""
+    name = name_of(loop)
+    if not isinstance(name, str):
+        raise LanguageTypeError(
+            f"the loop of {directive} is the name of a loop, not {loop!r}", hint=LOOP_HINT
+        )
+    return name
+
+
+def loop_of(consumer: Any, loop: Loop | None) -> dict[str, Any]:
     """A loop of a stage, given as both or by its handle."""
-    if loop is None:
-        if not isinstance(consumer, LoopHandle):
-            raise LanguageTypeError(
-                f"{consumer!r} is no loop", hint='compute_at(s[g]["y"]) or compute_at(g, "y")'
-            )
-        return {"consumer": consumer.stage_name, "loop": consumer.name}
-    stage = consumer if isinstance(consumer, Handle) else schedule[consumer]
-    return {"consumer": stage.name, "loop": name_of(loop)}
+    if loop is not None:
+        return {"consumer": consumer, "loop": loop}
+    if not isinstance(consumer, LoopHandle):
+        raise LanguageTypeError(
+            f"{consumer!r} is no loop", hint='compute_at(s[g]["y"]) or compute_at(g, "y")'
+        )
+    return {"consumer": consumer.stage_name, "loop": consumer.name}
 
 
 def check_factor(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ...lang.dtypes import bool_
 from ...lang.elaborate import infer_condition
-from ...lang.errors import LanguageTypeError, user_span
+from ...lang.errors import user_span
 from ...lang.expr import as_node
 from ...lang.frames import bounded
 from ...lang.nodes import Node, RVar, Var, postorder, substitute
-from ...lang.records import Plain
-from .base import Handle, Loop, name_of
+from ..directives.assumptions import AlignBounds, Bound
+from ..directives.bodies import ComputeWith, Fission, Partition, Peel
+from ..directives.fields import in_terms_of
+from .base import Handle, Loop
 
 
 @bounded
@@ -23,8 +24,7 @@ class BodyDirectives(Handle):
 
         Legal: where nothing before the cut needs an earlier iteration of what comes after it.
         """
-        cut = self.name if after is None else after if isinstance(after, str) else after.name
-        self._do("fission", loop=name_of(loop), after=cut)
+        self._do(Fission, loop=loop, after=self if after is None else after)
         return self
 
     def compute_with(self, other: Any, loop: Loop, shift: int = 0) -> Self:
@@ -36,8 +36,7 @@ class BodyDirectives(Handle):
         Legal: where the other's later iterations need nothing of this stage's earlier ones, and
         the other way round.
         """
-        target = other if isinstance(other, Handle) else self._schedule[other]
-        self._do("compute_with", other=target.name, loop=name_of(loop), shift=shift)
+        self._do(ComputeWith, other=other, loop=loop, shift=shift)
         return self
 
     def partition(self, condition: Any) -> tuple[Self, Self]:
@@ -49,12 +48,13 @@ class BodyDirectives(Handle):
 
         Legal: where, in one iteration of the loops, the order does not matter.
         """
-        node = infer_condition(as_node(condition), user_span())
-        if node.type != bool_:
-            raise LanguageTypeError(f"{condition!r} is no condition")
+        node = in_terms_of(
+            "the condition of partition",
+            lambda: infer_condition(as_node(condition), user_span()),
+        )
         # Vars and RVars by name: a record is equal to the one that its text makes.
         names: dict[Node, Node] = {x: Var(x.name) for x in postorder(node) if isinstance(x, RVar)}
-        made = self._do_stages("partition", condition=_plain(substitute(node, names)))
+        made = self._do_stages(Partition, condition=substitute(node, names))
         return made[0], made[1]
 
     def peel(self, loop: Loop, first: int = 0, last: int = 0) -> Self:
@@ -64,19 +64,15 @@ class BodyDirectives(Handle):
 
         Legal: always; the order of iterations stays the same.
         """
-        self._do("peel", loop=name_of(loop), first=first, last=last)
+        self._do(Peel, loop=loop, first=first, last=last)
         return self
 
     def bound(self, loop: Loop, extent: int) -> Self:
         """Says that a loop has a constant extent, which each call checks."""
-        self._do("bound", loop=name_of(loop), extent=extent)
+        self._do(Bound, loop=loop, extent=extent)
         return self
 
     def align_bounds(self, loop: Loop, factor: int) -> Self:
         """Says that a loop begins and ends at multiples of a factor, which each call checks."""
-        self._do("align_bounds", loop=name_of(loop), factor=factor)
+        self._do(AlignBounds, loop=loop, factor=factor)
         return self
-
-
-def _plain(node: Node) -> Plain:
-    return node

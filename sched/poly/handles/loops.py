@@ -6,13 +6,14 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Self
 
-from ...lang.errors import LanguageTypeError, ScheduleError, user_span
+from ...lang.errors import LanguageTypeError, user_span
 from ...lang.expr import Expr
 from ...lang.frames import bounded
-from ..directives.loops import MOST_COPIES
-from ..directives.mapping import mapped
-from ..directives.tails import TAILS
-from .base import Handle, Loop, LoopHandle, check_factor, name_of
+from ..directives.fields import in_terms_of
+from ..directives.loops import MOST_COPIES, Fuse, Rename, Reorder, Split
+from ..directives.mapping import Shift, Skew, Transform, mapped
+from ..directives.record import KINDS
+from .base import Handle, Loop, LoopHandle, check_factor, loop_name
 
 _MOST = {"vectorize": MOST_COPIES["vector"], "unroll": MOST_COPIES["unrolled"]}
 """How large the factors of directives are that lay iterations out one by one."""
@@ -48,18 +49,7 @@ class LoopDirectives(Handle):
         Legal: always, and "shift" where running twice changes nothing: for pure definitions that
         do not read themselves.
         """
-        check_factor("split", factor)
-        if tail not in TAILS:
-            raise ScheduleError(f"tail={tail!r} is not known", hint=f"tails are {', '.join(TAILS)}")
-        if names is not None and (isinstance(names, str) or len(names) != 2):
-            raise LanguageTypeError(
-                f"names= of split is a pair, of the outer and the inner loop, not {names!r}",
-                hint=f'names=("{name_of(loop)}o", "{name_of(loop)}i")',
-            )
-        options = {"loop": name_of(loop), "factor": factor, "names": names and tuple(names)}
-        if tail != "auto":
-            options["tail"] = tail
-        outer, inner = self._do("split", **options)
+        outer, inner = self._do(Split, loop=loop, factor=factor, tail=tail, names=names)
         return outer, inner
 
     def fuse(self, outer: Loop, inner: Loop, name: str | None = None) -> LoopHandle:
@@ -69,12 +59,12 @@ class LoopDirectives(Handle):
 
         Legal: always; the order of iterations stays the same.
         """
-        (made,) = self._do("fuse", outer=name_of(outer), inner=name_of(inner), name=name)
+        (made,) = self._do(Fuse, outer=outer, inner=inner, new=name)
         return made
 
     def rename(self, loop: Loop, name: str) -> Self:
         """Gives a loop another name."""
-        self._do("rename", loop=name_of(loop), name=name)
+        self._do(Rename, loop=loop, new=name)
         return self
 
     def reorder(self, *loops: Loop) -> Self:
@@ -86,7 +76,7 @@ class LoopDirectives(Handle):
         """
         if not loops:
             raise LanguageTypeError("reorder takes loops, outermost first: reorder(i, k, j)")
-        self._do("reorder", loops=tuple(map(name_of, loops)))
+        self._do(Reorder, loops=loops)
         return self
 
     def tile(self, *loops_and_factors: Any) -> tuple[LoopHandle, ...]:
@@ -107,7 +97,7 @@ class LoopDirectives(Handle):
             )
         for factor in factors:
             check_factor("tile", factor)
-        names = [name_of(x) for x in loops]
+        names = [loop_name("tile", x) for x in loops]
         with self._together("tile", names, *factors):
             made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
             outer, inner = [a for a, _ in made], [b for _, b in made]
@@ -148,18 +138,18 @@ class LoopDirectives(Handle):
         return self._of_kind("unroll", loop, factor)
 
     def _of_kind(self, directive: str, loop: Loop, factor: int | None) -> Self:
-        name = name_of(loop)
         if factor is None:
-            self._do(directive, loop=name)
+            self._do(KINDS[directive], loop=loop)
             return self
+        name = loop_name(directive, loop)
         check_factor(directive, factor, most=_MOST.get(directive))
         with self._together(directive, [name], factor):
             if directive == "parallel":
                 self.split(name, factor, names=(name, self._unused(f"{name}i")))
-                self._do(directive, loop=name)
+                self._do(KINDS[directive], loop=name)
             else:
                 _, inner = self.split(name, factor, names=(name, self._unused(f"{name}i")))
-                self._do(directive, loop=inner.name)
+                self._do(KINDS[directive], loop=inner.name)
         return self
 
     def _unused(self, name: str) -> str:
@@ -173,7 +163,7 @@ class LoopDirectives(Handle):
 
         Legal: as tiling with the loops inside.
         """
-        name = name_of(loop)
+        name = loop_name("unroll_and_jam", loop)
         check_factor("unroll_and_jam", factor, most=_MOST["unroll"])
         with self._together("unroll_and_jam", [name], factor):
             inside = [x.name for x in self.loops]
@@ -191,8 +181,7 @@ class LoopDirectives(Handle):
 
         Legal: always; the order of iterations stays the same.
         """
-        given = {"outer": name_of(outer), "inner": name_of(inner), "factor": factor}
-        (made,) = self._do("skew", **given, name=name)
+        (made,) = self._do(Skew, outer=outer, inner=inner, factor=factor, new=name)
         return made
 
     def shift(self, loop: Loop, by: int) -> LoopHandle:
@@ -201,7 +190,7 @@ class LoopDirectives(Handle):
         Legal: where no dependence between the stages of the loop turns round, and not along loops
         of what this stage is computed for.
         """
-        (made,) = self._do("shift", loop=name_of(loop), by=by)
+        (made,) = self._do(Shift, loop=loop, by=by)
         return made
 
     def transform(
@@ -220,16 +209,11 @@ class LoopDirectives(Handle):
         Legal: where the map is one-to-one and no dependence turns round.
         """
         given = loops if isinstance(loops, (tuple, list)) else (loops,)
-        old = tuple(name_of(x) for x in given)
-        values = tuple(mapped(map, len(old), user_span()))
-        chosen = tuple(names) if names is not None else old
-        if not len(values) == len(chosen) == len(old):
-            raise ScheduleError(
-                f"transform of {len(old)} loops gives {len(values)} coordinates and "
-                f"{len(chosen)} names",
-                hint="as many as there are loops",
-            )
-        return self._do("transform", loops=old, values=values, names=chosen)
+        old = tuple(loop_name("transform", x) for x in given)
+        span = user_span()
+        values = in_terms_of("the map of transform", lambda: mapped(map, len(old), span))
+        chosen = old if names is None else names
+        return self._do(Transform, loops=old, values=values, names=chosen)
 
     def wavefront(self, *loops: Loop, name: str = "wave") -> tuple[LoopHandle, ...]:
         """Runs along diagonals: (a, b) becomes (a + b, b), of which the inner one is parallel.
@@ -239,7 +223,7 @@ class LoopDirectives(Handle):
 
         Legal: where no dependence goes backwards in any of the loops.
         """
-        old = tuple(name_of(x) for x in loops)
+        old = tuple(loop_name("wavefront", x) for x in loops)
         if len(old) < 2:
             raise LanguageTypeError("wavefront takes two loops or more")
 

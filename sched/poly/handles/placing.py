@@ -7,7 +7,19 @@ from typing import Any, Self
 
 from ...lang.frames import bounded
 from ...lang.tensors import Func, Tensor
-from .base import Handle, Loop, loop_of, name_of
+from ..directives.keeping import AccumulateAt
+from ..directives.placing import (
+    CloneIn,
+    ComputeAt,
+    ComputeInline,
+    ComputeRoot,
+    StageIn,
+    StoreAt,
+    StoreRoot,
+)
+from ..directives.record import Directive
+from ..directives.sums import Rfactor
+from .base import Handle, Loop, loop_of
 
 
 @bounded
@@ -26,7 +38,7 @@ class PlacingDirectives(Handle):
         Legal: where all that reads the Func is inside of the loop, or what it reads is computed
         before.
         """
-        self._do("compute_at", **loop_of(self._schedule, consumer, loop))
+        self._do(ComputeAt, **loop_of(consumer, loop))
         return self
 
     def compute_inline(self) -> Self:
@@ -34,12 +46,12 @@ class PlacingDirectives(Handle):
 
         Legal: for one pure equation that is no output.
         """
-        self._do("compute_inline")
+        self._do(ComputeInline)
         return self
 
     def compute_root(self) -> Self:
         """Computes the Func once, before all that reads it, and stores all of it."""
-        self._do("compute_root")
+        self._do(ComputeRoot)
         return self
 
     def store_at(self, consumer: Any, loop: Loop | None = None) -> Self:
@@ -50,12 +62,12 @@ class PlacingDirectives(Handle):
 
         Legal: where iterations that run at once do not share what they write.
         """
-        self._do("store_at", **loop_of(self._schedule, consumer, loop))
+        self._do(StoreAt, **loop_of(consumer, loop))
         return self
 
     def store_root(self) -> Self:
         """Keeps the storage of the Func for the whole program."""
-        self._do("store_root")
+        self._do(StoreRoot)
         return self
 
     def accumulate_at(self, loop: Loop) -> Self:
@@ -66,7 +78,7 @@ class PlacingDirectives(Handle):
 
         Legal: where nothing else inside of the loop uses these elements, not this stage itself.
         """
-        self._do("accumulate_at", loop=name_of(loop))
+        self._do(AccumulateAt, loop=loop)
         return self
 
     def clone_in(self, consumer: Any) -> Func:
@@ -75,8 +87,7 @@ class PlacingDirectives(Handle):
         Returns:
             The clone, to be scheduled apart: one Func, two placements.
         """
-        reader = consumer if isinstance(consumer, Handle) else self._schedule[consumer]
-        return self._made("clone_in", consumer=reader.name)
+        return self._made(CloneIn, consumer=consumer)
 
     def stage(
         self,
@@ -99,10 +110,7 @@ class PlacingDirectives(Handle):
 
         Legal: where the tensor does not change while the stage runs.
         """
-        names = None if layout is None else tuple(map(name_of, layout))
-        return self._made(
-            "stage", tensor=self._read(tensor), at=name_of(at), layout=names, pad=pad or None
-        )
+        return self._made(StageIn, tensor=tensor, at=at, layout=layout, pad=pad)
 
     def rfactor(self, loop: Loop) -> Func:
         """Takes a reduction apart: one partial result for each iteration of a loop, then those
@@ -117,9 +125,9 @@ class PlacingDirectives(Handle):
         Legal: for integers, minima and maxima, argmin and argmax; for float sums and products
         after `reassociate()`.
         """
-        return self._made("rfactor", loop=name_of(loop))
+        return self._made(Rfactor, loop=loop)
 
-    def _made(self, directive: str, **options: Any) -> Func:
-        (name,) = self._schedule._builder.apply(self.name, directive, options)
+    def _made(self, kind: type[Directive], **options: Any) -> Func:
+        (name,) = self._apply(kind, **options)
         program = self._schedule.program
         return next(f for f in program.funcs if program.names[f] == name)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ...lang.errors import ScheduleError
-from ...lang.expr import as_node
 from ...lang.frames import bounded
 from ...lang.tensors import Tensor
-from .base import Handle, Loop, name_of
+from ..directives.storage import (
+    AlignStorage,
+    FoldStorage,
+    PrefetchOf,
+    ReorderStorage,
+    StoreIn,
+    Stream,
+)
+from ..directives.sums import Atomic, Reassociate
+from .base import Handle, Loop
 
 
 @bounded
@@ -21,12 +28,12 @@ class StorageDirectives(Handle):
         Args:
             axes: numbers, or the Vars of its pure definition.
         """
-        self._do("reorder_storage", axes=tuple(map(self._axis, axes)))
+        self._do(ReorderStorage, axes=axes)
         return self
 
     def align_storage(self, axis: Any, multiple: int) -> Self:
         """Makes the extent of an axis in memory a multiple of a number, for whole vectors."""
-        self._do("align_storage", axis=self._axis(axis), multiple=multiple)
+        self._do(AlignStorage, axis=axis, multiple=multiple)
         return self
 
     def store_in(self, place: str) -> Self:
@@ -35,38 +42,31 @@ class StorageDirectives(Handle):
         Legal: "register" where every element is known when compiling: all loops inside of which
         it is stored are unrolled or vectors, or do not move its elements.
         """
-        self._do("store_in", place=place)
+        self._do(StoreIn, place=place)
         return self
 
-    def fold_storage(self, axis: int, planes: int) -> Self:
+    def fold_storage(self, axis: Any, planes: int) -> Self:
         """Keeps so many planes of this Func along an axis: plane x lies where x % planes does.
+
+        Args:
+            axis: a number, or the Var of its pure definition.
+            planes: a Python integer, at least 1.
 
         Recurrences are folded by themselves; this asks for more planes, or for other Funcs.
 
         Legal: where no plane is overwritten before its last read, also after later directives.
         """
-        self._do("fold_storage", axis=axis, planes=planes)
+        self._do(FoldStorage, axis=axis, planes=planes)
         return self
-
-    def _axis(self, axis: Any) -> int:
-        """An axis by number, or by its Var."""
-        if isinstance(axis, int):
-            return axis
-        func = self._stage.statement.func
-        for k, var in enumerate(func.vars):
-            if var.node is as_node(axis):
-                return k
-        raise ScheduleError(f"{axis!r} is no axis of {func.name}", hint="a number, or its Var")
 
     def stream(self) -> Self:
         """Writes results past the caches, for what is not read soon. A hint."""
-        self._do("stream")
+        self._do(Stream)
         return self
 
     def prefetch(self, tensor: Tensor | str, loop: Loop, distance: int = 1) -> Self:
         """Fetches what this stage reads of a tensor some iterations of a loop later. A hint."""
-        name = self._read(tensor)
-        self._do("prefetch", tensor=name, loop=name_of(loop), distance=distance)
+        self._do(PrefetchOf, tensor=tensor, loop=loop, distance=distance)
         return self
 
     def atomic(self) -> Self:
@@ -75,7 +75,7 @@ class StorageDirectives(Handle):
 
         Legal: for sums of integers, minima and maxima; for sums of floats after `reassociate()`.
         """
-        self._do("atomic")
+        self._do(Atomic)
         return self
 
     def reassociate(self) -> Self:
@@ -83,5 +83,5 @@ class StorageDirectives(Handle):
 
         The result is no longer the same to the bit.
         """
-        self._do("reassociate")
+        self._do(Reassociate)
         return self

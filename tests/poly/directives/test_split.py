@@ -87,8 +87,10 @@ def test_refuses_names_that_are_there() -> None:
 
 def test_refuses_an_unknown_tail() -> None:
     s = ps.Schedule(plane())
-    with refused(s, "tail='sometimes' is not known", hint="auto"):
+    with refused(s, "the tail of split is one of auto, ", "not 'sometimes'"):
         s["f"].split(j, 8, tail="sometimes")
+    with refused(s, "the tail of split", "not 'gaurd'", hint="did you mean guard?"):
+        s["f"].split(j, 8, tail="gaurd")
 
 
 @pytest.mark.parametrize("kind", ["vectorize", "unroll"])

@@ -1,0 +1,207 @@
+"""Directives as data: a schedule is a program and a tuple of these.
+
+A directive is one frozen record class, whose fields check themselves (see `fields`), with its
+legality as a formula and the edit of the loops that it stands for. Handles, JSON, `source()`,
+searches and the fuzzers all make these records, so nothing goes around the checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+from ...lang.close import close
+from ...lang.errors import LanguageError, LanguageTypeError, ScheduleError, Span
+from ...lang.node_json import Plain, decoded, encoded
+from ...lang.nodes import Node, Var, substitute
+from ...lang.printer import code_text
+from .fields import key_of, unknown_field
+
+if TYPE_CHECKING:
+    from ..editor import Editor
+
+KINDS: dict[str, type[Directive]] = {}
+"""The record class of each directive, by its name: what is made of others is not among them."""
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One directive: `s[stage].name(...)`. Loops and stages are given by name; without a stage it
+    is about the schedule as a whole.
+
+    `span` is the line that wrote it; it does not count when two are compared.
+    """
+
+    name: ClassVar[str] = ""
+    stage: str
+    span: Span | None = field(default=None, compare=False, kw_only=True, repr=False)
+
+    def __init_subclass__(cls, name: str = "") -> None:
+        if name:
+            cls.name = name
+            KINDS[name] = cls
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.stage, str):
+            self.mistyped(f"{self.name} is said of a stage, by its name, not of {self.stage!r}")
+        for f in self.declared():
+            f.metadata["check"](self, key_of(f), getattr(self, f.name))
+
+    @classmethod
+    def declared(cls) -> list[Field[Any]]:
+        """The fields that are the directive's own."""
+        return [f for f in fields(cls) if "check" in f.metadata]
+
+    def edit(self, editor: Editor) -> tuple[str, ...]:
+        """Carries it out.
+
+        Returns:
+            The names of the loops or stages that it makes.
+
+        Raises:
+            ScheduleError: it means nothing here.
+        """
+        raise NotImplementedError
+
+    # refusing ---------------------------------------------------------------------------------
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
+        """A value that it cannot have."""
+        raise ScheduleError(what, where=self.span, hint=hint, directive=self.text())
+
+    def mistyped(self, what: str, hint: str | None = None) -> NoReturn:
+        """A value that is of another type than the field."""
+        raise LanguageTypeError(what, where=self.span, hint=hint)
+
+    # as text and as JSON ----------------------------------------------------------------------
+    @property
+    def options(self) -> tuple[tuple[str, Plain], ...]:
+        """What was given, by the names that it has in JSON and in Python."""
+        given = ((f, getattr(self, f.name)) for f in self.declared())
+        return tuple(
+            (key_of(f), value)
+            for f, value in given
+            if value is not None and not (f.metadata["hidden"] and value == f.default)
+        )
+
+    def text(self, schedule: str = "s") -> str:
+        """As a user writes it: `s["C"].split("i", factor=8)`."""
+        asked = f'{schedule}["{self.stage}"]' if self.stage else schedule
+        return f"{asked}.{self.name}({', '.join(self.arguments())})"
+
+    def arguments(self) -> list[str]:
+        """What stands between the parentheses."""
+        shown: list[str] = []
+        named = False  # behind an argument by its name all are
+        for key, value in self.options:
+            if key in _POSITIONAL and not named:
+                shown += map(_shown, value if isinstance(value, tuple) else (value,))
+            else:
+                named = True
+                shown.append(f"{key}={_shown(value)}")
+        return shown
+
+    def mapped(self, change: Callable[[Node], Node]) -> Self:
+        """The same with other expressions."""
+        found = {f.name: getattr(self, f.name) for f in self.declared()}
+        made: Any = {k: change(v) for k, v in found.items() if isinstance(v, Node)}
+        return replace(self, **made) if made else self
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        options = {k: encoded(v) for k, v in self.options}
+        return {"stage": self.stage, "name": self.name, "options": options}
+
+
+def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:
+    """What `to_json` wrote.
+
+    Args:
+        symbols: the sizes and Params of the program, by name.
+
+    Raises:
+        LanguageError: it is no directive, or one of its fields is not what it can be.
+    """
+    match data:
+        case {"stage": stage, "name": str(name), "options": dict(options), **rest} if not rest:
+            given = {k: _decoded(name, k, v, symbols) for k, v in options.items()}
+            return made(stage, name, given)
+    raise LanguageError(f"{data!r} is no directive that to_json wrote")
+
+
+def _decoded(name: str, key: str, value: Any, symbols: Mapping[str, Node]) -> Plain:
+    """An option, in terms of the program."""
+    try:
+        return decoded(value, symbols)
+    except LanguageError as error:
+        raise LanguageError(f"{key} of {name}: {error.what}") from None
+
+
+def made(stage: str, name: str, options: Mapping[str, Any], span: Span | None = None) -> Directive:
+    """The record of a directive by its name. What is None counts as not given.
+
+    Raises:
+        LanguageError: there is no such directive, or it has no such fields, or not these values.
+    """
+    if name not in KINDS:
+        meant = close(name, KINDS)
+        raise ScheduleError(
+            f"there is no directive {name}" + (f"; did you mean {meant}?" if meant else ""),
+            where=span,
+            hint="directives are " + ", ".join(sorted(KINDS)),
+        )
+    kind = KINDS[name]
+    keys = {key_of(f): f for f in kind.declared()}
+    given = {k: v for k, v in options.items() if v is not None}
+    for key in given:
+        if key not in keys:
+            raise unknown_field(kind, key, keys)
+    needed = [f for f in keys.values() if is_needed(f)]
+    missing = [key_of(f) for f in needed if key_of(f) not in given]
+    if missing:
+        raise ScheduleError(
+            f"{name} lacks {' and '.join(missing)}",
+            where=span,
+            hint=f"its options are {', '.join(keys)}",
+        )
+    return kind(stage, **{keys[k].name: v for k, v in given.items()}, span=span)
+
+
+def is_needed(f: Field[Any]) -> bool:
+    """Whether a field must be given."""
+    from dataclasses import MISSING
+
+    return f.default is MISSING
+
+
+@dataclass(frozen=True)
+class Lookup(Directive):
+    """What a user looks for in a stage, which is no directive: errors say where that was."""
+
+    shown: str = ""
+
+    def text(self, schedule: str = "s") -> str:
+        return f'{schedule}["{self.stage}"].{self.shown}'
+
+
+_POSITIONAL = frozenset(
+    {
+        *("loop", "loops", "factor", "outer", "inner", "other", "consumer", "axes", "condition"),
+    }
+)
+
+
+def _shown(value: Plain) -> str:
+    if isinstance(value, tuple):
+        inside = ", ".join(map(_shown, value))
+        return f"({inside}{',' if len(value) == 1 else ''})"
+    return code_text(value) if isinstance(value, Node) else repr(value)
+
+
+def map_text(loops: tuple[str, ...], values: tuple[Node, ...]) -> str:
+    """A map of coordinates as a lambda over the names of the loops, as far as Python takes them."""
+    names = [re.sub(r"\W", "_", name) for name in loops]
+    given: dict[Node, Node] = {Var(f"#{k}"): Var(name) for k, name in enumerate(names)}
+    inside = ", ".join(code_text(substitute(v, given)) for v in values)
+    return f"lambda {', '.join(names)}: ({inside})"
