@@ -13,8 +13,9 @@ from ..lang.errors import ScheduleError, Span, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from .advice import NoLoops, Part, apart, explained, of_those_there, parts_made
 from .directives import every as every  # which makes all directives known
+from .directives.apply import applied
+from .directives.editing import Editing
 from .directives.record import Directive, Lookup
-from .editor import Editor
 from .edits import Shared, loop_names
 from .forms import Form
 from .isl import BudgetExceeded, allowance, attempt, budget
@@ -77,10 +78,10 @@ class Builder:
             return self._batches
         return (*self._batches, range(self._batch.start, len(self.records)))
 
-    def editor(self, directive: Directive) -> Editor:
-        """What carries out a directive on the present state."""
+    def editing(self, directive: Directive) -> Editing:
+        """The present state, for a directive to be carried out."""
         context = self.state.assumed(self.state.form.model.context)
-        return Editor(self.state, self._symbols, context, directive)
+        return Editing(self.state, self._symbols, context, directive)
 
     def apply(self, directive: Directive) -> tuple[str, ...]:
         """One directive: carried out, proven, recorded; or refused, and nothing has changed.
@@ -100,7 +101,7 @@ class Builder:
         text = directive.text() if self._whole is None else self._whole.text
         asked = Asked(directive, text, self._batch is not None)
         with uncollected(), self._in_time(asked), self._in_their_terms(asked):
-            edit = self.editor(directive).run()
+            edit = applied(self.editing(directive))
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
             edited = edit.edited if self._trust is None else frozenset()
             if self._batch is None:
@@ -216,7 +217,7 @@ class Builder:
         with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
             directive = Lookup(stage, f"{name}()", span=user_span())
             with self._in_their_terms(Asked(directive, text, self._batch is not None)):
-                self.editor(directive).in_order(loops)
+                self.editing(directive).in_order(loops)
             yield
 
     @contextmanager

@@ -20,13 +20,13 @@ from ..lang.tensors import Func, Tensor
 from ..steps import Log
 from . import recurrence
 from .conditions import Conditions
-from .directives.placing import inserted, without
 from .edits import rewritten, with_body
 from .inline import Definitions, Rule, Uses, inlined
 from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
 from .model import Model
 from .proof import Prover
 from .proven import proven
+from .relocation import inserted, without
 from .statements import Statement
 
 

@@ -327,7 +327,7 @@ class Schedule(Suggesting):
         directive = Lookup(stage, f'loop("{loop}")', span=user_span())
         try:
             with self.in_time():
-                return self._builder.editor(directive).at(loop)
+                return self._builder.editing(directive).at(loop)
         except NoLoops as error:
             raise self._builder.in_their_terms(error) from None
 

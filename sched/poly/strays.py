@@ -7,9 +7,9 @@ computed at a loop of a clone.
 from __future__ import annotations
 
 from ..lang.tensors import Func
-from .directives.placing import without
 from .isl import Set
 from .looptree import Alloc, Path, Seq, Stage, Tree, leaves, nodes
+from .relocation import without
 
 
 def without_strays(tree: Tree, context: Set) -> Tree:

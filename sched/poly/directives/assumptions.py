@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import Node
+from ...lang.printer import expr_text
+from ..affine import condition as affine_condition
+from ..edits import At, stages
+from ..isl import PwAff, Set, complement, isl, val
+from ..state import Assumption
 from .fields import loop_name, number, predicate
+from .parts import by_outer, iterations_of
 from .record import Directive
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
 
 
 @dataclass(frozen=True)
@@ -19,8 +25,15 @@ class Assume(Directive, name="assume"):
 
     condition: Node = predicate()
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.assume(self.condition)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        e.check_symbols(self.condition)
+        found = affine_condition(e.model.parameters, self.condition)
+        allowed = found.set.params() if found.exact else e.context
+        made = Assumption(allowed, expr_text(self.condition), self.condition, self.span)
+        if allowed.intersect(e.context).is_empty():
+            raise e.malformed(f"no sizes meet the assumption {expr_text(self.condition)}")
+        e.state = replace(e.state, assumptions=(*e.state.assumptions, made))
+        return ()
 
 
 @dataclass(frozen=True)
@@ -30,8 +43,10 @@ class AlignBounds(Directive, name="align_bounds"):
     loop: str = loop_name()
     factor: int = number("factor", least=1)
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.align_bounds(self.loop, self.factor)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        e.assume(at, multiples(at, self.factor), f"{self.loop} is a multiple of {self.factor}")
+        return ()
 
 
 @dataclass(frozen=True)
@@ -41,5 +56,31 @@ class Bound(Directive, name="bound"):
     loop: str = loop_name()
     extent: int = number("extent", least=1)
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.bound(self.loop, self.extent)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        e.assume(at, spans(at, self.extent), f"{self.loop} has {self.extent} iterations")
+        return ()
+
+
+def multiples(at: At, factor: int) -> Set:
+    """The sizes at which a loop begins and ends at multiples of a factor, wherever it runs."""
+    first, last = _ends_of(at)
+    bad = [
+        end.mod_val(val(factor)).nonneg_set().subtract(end.mod_val(val(factor)).zero_set())
+        for end in (first, last.add_constant_val(isl.Val(1)))
+    ]
+    return complement(bad[0].params().union(bad[1].params()).coalesce())
+
+
+def spans(at: At, extent: int) -> Set:
+    """The sizes at which a loop has that many iterations from the first to the last."""
+    first, last = _ends_of(at)
+    wrong = last.sub(first).add_constant_val(val(1 - extent))
+    return complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
+
+
+def _ends_of(at: At) -> tuple[PwAff, PwAff]:
+    """The first and the last iteration, over the outer loops."""
+    visited = by_outer([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
+    first = visited.lexmin_pw_multi_aff().get_pw_aff(0)
+    return first, visited.lexmax_pw_multi_aff().get_pw_aff(0)

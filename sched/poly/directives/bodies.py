@@ -1,35 +1,102 @@
-"""Directives on what stands inside of a loop: fission, compute_with, partition, peel."""
+"""Directives on what stands inside of a loop: fission, compute_with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, integer
+from ...lang.nodes import integer
 from ...lang.tensors import Func
-from ..edits import (
-    At,
-    Place,
-    Shared,
-    loops_around,
-    map_stages,
-    node_at,
-    own_stages,
-    place_of,
-    put,
-    stages,
-    with_body,
-)
-from ..isl import Map, Set, isl, union_sets, val
-from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
-from .fields import loop_name, number, predicate, stage_name
+from .. import relocation
+from ..around import as_beside
+from ..edits import At, Place, Shared, loops_around, map_stages, node_at, place_of, put, stages
+from ..looptree import Alloc, Keep, Produce, Seq, Stage, Tree, leaves, loops_of, produced, producer
+from .fields import loop_name, number, stage_name
 from .record import Directive
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
+
+
+@dataclass(frozen=True)
+class Fission(Directive, name="fission"):
+    """for i: A; B   ->   for i: A; for i: B
+
+    Legal: no dependence goes from B to a later iteration of A.
+    """
+
+    loop: str = loop_name()
+    after: str = stage_name()
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        e.at(self.loop, self.after)
+        e.touch(at)
+        e.tree = fission(e.tree, at, self.after)
+        return ()
+
+
+@dataclass(frozen=True)
+class ComputeWith(Directive, name="compute_with"):
+    """for i: A; for i: B   ->   for i: A(i); B(i - shift)
+
+    Legal: for each dependence x -> y between A and B, in the shared loops x is before y.
+    """
+
+    other: str = stage_name()
+    loop: str = loop_name()
+    shift: int = number("shift", default=0)
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop, self.other)
+        if any(s.name == self.stage for s in stages(at.loop)):
+            raise e.malformed(
+                f"{self.stage} is inside of the loop {self.loop} of {self.other} already"
+            )
+        e.own()
+        mine, others = (_produced_by(e, name) for name in (self.stage, self.other))
+        if (mine is None) != (others is None) or (mine and others and not _beside(e, mine, others)):
+            raise e.malformed(
+                f"{self.stage} and {self.other} are not computed at the same loop",
+                "compute_at the same loop first, or both at root",
+            )
+        _check_kinds_kept(e, self.other, at)
+        e.touch(at)
+        e.edited.update(s.statement for s in stages(e.tree) if s.name == self.stage)
+        if mine is not None and others is not None and mine is not others:
+            # All of a Func stays together: what is computed when is told of all its stages.
+            e.tree = relocation.merged(e.tree, as_beside(mine, others), mine, others)
+            at = e.at(self.loop, self.other)
+        e.tree = compute_with(e.tree, self.stage, at, self.shift)
+        return ()
+
+
+def _check_kinds_kept(e: Editing, other: str, at: At) -> None:
+    """Refuses to lose what was said of the loops that become those of another stage."""
+    theirs = (*loops_around(e.tree, other)[: at.depth], at)
+    for old, new in zip(loops_around(e.tree, e.stage), theirs, strict=False):
+        if old.loop.kind not in ("serial", new.loop.kind):
+            raise e.malformed(
+                f"the {old.loop.kind} loop {old.loop.name} of {e.stage} would become the "
+                f"{new.loop.kind} loop {new.loop.name} of {other}",
+                f"say it of {other}, or behind compute_with",
+            )
+
+
+def _produced_by(e: Editing, stage: str) -> Produce | None:
+    """Where on the way to a stage its Func is computed for a consumer, if it is."""
+    for path, found in leaves(e.tree):
+        if found.name == stage:
+            return producer(path, found.statement.func)
+    return None
+
+
+def _beside(e: Editing, a: Produce, b: Produce) -> bool:
+    """Whether two are computed in one iteration of one loop."""
+    loops = [loops_of(p) for p, node in produced(e.tree) if node is a or node is b]
+    return a is b or [id(x) for x in loops[0]] == [id(x) for x in loops[1]]
 
 
 def fission(tree: Seq, at: At, after: str) -> Seq:
@@ -116,167 +183,3 @@ def _common(a: Place, b: Place) -> Place:
             break
         found.append(x)
     return tuple(found)
-
-
-def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
-    """The stage becomes two, one after the other: where a condition holds, and elsewhere."""
-    place = place_of(tree, stage)
-    old = node_at(tree, place)
-    assert isinstance(old, Stage)
-    made = [
-        replace(old, where=part if old.where is None else old.where.intersect(part), part=name)
-        for part, name in zip((where, where.complement()), names, strict=True)
-    ]
-    return put(tree, place, *made)
-
-
-def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
-    """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
-    in a loop of its own."""
-    visited = by_outer([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
-    parts, between = [], visited
-    if first:
-        parts.append((".first", near(visited.lexmin(), first, 1).intersect(visited)))
-        between = between.subtract(parts[0][1])
-    if last:
-        parts.append((".last", near(visited.lexmax(), last, -1).intersect(between)))
-        between = between.subtract(parts[-1][1])
-    parts.insert(1 if first else 0, ("", between))
-    copies = [
-        restricted(at.loop, at.depth, part, suffix and fresh(tree, at.loop, suffix))
-        for suffix, part in parts
-    ]
-    return put(tree, at.place, *copies)
-
-
-def fresh(tree: Seq, loop: Loop, suffix: str) -> str:
-    """A suffix with which no stage of a loop is called as another one is already."""
-    taken = {s.name for s in stages(tree)}
-    while any(s.name + suffix in taken for s in stages(loop)):
-        suffix += "'"
-    return suffix
-
-
-def restricted(loop: Loop, depth: int, part: Map, suffix: str) -> Tree:
-    """A copy of a loop with some of its iterations, { outer loops -> iterations }."""
-
-    def change(s: Stage) -> Stage:
-        chosen = outer_loops(s, depth + 1).intersect_range(flat(part)).domain()
-        kept = chosen if s.where is None else s.where.intersect(chosen)
-        return replace(s, where=kept, part=s.part + suffix)
-
-    made = _by_stage(loop, change, suffix)
-    assert isinstance(made, Loop)
-    return made
-
-
-def _by_stage(tree: Tree, change: Callable[[Stage], Stage], suffix: str) -> Tree:
-    """Every stage changed; but those that are computed inside for others run as far as these need
-    them, and get a name of their own only."""
-    if isinstance(tree, Stage):
-        return change(tree)
-    if isinstance(tree, Produce):
-        named = map_stages(tree, lambda s: replace(s, part=s.part + suffix))
-        assert isinstance(named, Produce)
-        return replace(named, demand=None)
-    return with_body(tree, tuple(_by_stage(child, change, suffix) for child in tree.body))
-
-
-def outer_loops(stage: Stage, count: int) -> Map:
-    """{ instance -> its outermost coordinates }"""
-    whole = loop_map(stage)
-    total = int(whole.dim(isl.dim_type.out))
-    return whole.project_out(isl.dim_type.out, count, total - count)
-
-
-def iterations_of(stage: Stage, count: int) -> Set:
-    """The outermost coordinates of a stage's instances."""
-    return stage.instances.apply(outer_loops(stage, count))
-
-
-def by_outer(iterations: list[Set], depth: int) -> Map:
-    """{ outer loops -> the values of the next one }"""
-    whole = union_sets(iterations[1:], iterations[0])
-    return Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-
-
-def flat(by_outer: Map) -> Set:
-    """{ (outer loops, value) }"""
-    depth = int(by_outer.dim(isl.dim_type.in_))
-    return by_outer.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
-
-
-def near(ends: Map, count: int, direction: int) -> Map:
-    """{ outer loops -> the values at most `count` - 1 steps from an end }"""
-    space = ends.get_space().range()
-    frame = isl.LocalSpace.from_space(space)
-    steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
-    steps = steps if direction > 0 else steps.neg()
-    within = Set.universe(space).intersect(at_least(steps)).intersect(
-        at_least(steps.neg().add_constant_val(val(count - 1)))
-    )  # fmt: skip
-    pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
-    return ends.apply_range(pairs.domain().unwrap())
-
-
-def at_least(value: isl.Aff) -> Set:
-    """Where a value is not below zero."""
-    constraint = isl.Constraint.inequality_from_aff(value)
-    return Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
-
-
-@dataclass(frozen=True)
-class Fission(Directive, name="fission"):
-    """for i: A; B   ->   for i: A; for i: B
-
-    Legal: no dependence goes from B to a later iteration of A.
-    """
-
-    loop: str = loop_name()
-    after: str = stage_name()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.fission(self.loop, self.after)
-
-
-@dataclass(frozen=True)
-class ComputeWith(Directive, name="compute_with"):
-    """for i: A; for i: B   ->   for i: A(i); B(i - shift)
-
-    Legal: for each dependence x -> y between A and B, in the shared loops x is before y.
-    """
-
-    other: str = stage_name()
-    loop: str = loop_name()
-    shift: int = number("shift", default=0)
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.compute_with(self.other, self.loop, self.shift)
-
-
-@dataclass(frozen=True)
-class Partition(Directive, name="partition"):
-    """S   ->   S where a condition holds; S where it does not
-
-    Legal: within one iteration of their loops, no dependence goes from the second to the first.
-    """
-
-    condition: Node = predicate()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.partition(self.condition)
-
-
-@dataclass(frozen=True)
-class Peel(Directive, name="peel"):
-    """for i   ->   for the first i; for those between; for the last i
-
-    Legal: always, as the order stays.
-    """
-
-    loop: str = loop_name()
-    first: int = number("number of first iterations", least=0, default=0)
-    last: int = number("number of last iterations", least=0, default=0)
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.peel(self.loop, self.first, self.last)

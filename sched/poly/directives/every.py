@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from . import assumptions, bodies, keeping, loops, mapping, placing, storage, sums
+from . import (
+    assumptions,
+    bodies,
+    copies,
+    keeping,
+    kinds,
+    loops,
+    mapping,
+    parts,
+    placing,
+    storage,
+    sums,
+)
 
-FAMILIES = (assumptions, bodies, keeping, loops, mapping, placing, storage, sums)
+FAMILIES = (
+    assumptions, bodies, copies, keeping, kinds, loops, mapping, parts, placing, storage, sums,
+)  # fmt: skip

@@ -17,7 +17,41 @@ from .fields import loop_name
 from .record import Directive
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
+
+
+@dataclass(frozen=True)
+class AccumulateAt(Directive, name="accumulate_at"):
+    """for i: for r: C[i] += v   ->   for i: c = C[i]; for r: c += v; C[i] = c
+
+    Legal: nothing else inside of the loop uses the elements of C that the stage accumulates.
+    """
+
+    loop: str = loop_name()
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at, stage = e.at(self.loop), e.own()
+        d = stage.statement.definition
+        if not (d.is_update and _accumulates(d)):
+            raise e.malformed(
+                f"{self.stage} does not accumulate at the element of its Vars or RVars",
+                "an update does whose left side is made of these: C[i, j] += ...",
+            )
+        e.check_serial(at, self.stage)
+        if e.is_kept(stage):
+            raise e.malformed(f"{self.stage} accumulates in storage of its own already")
+        e.tree = accumulate_at(e.tree, stage, at)
+        e.touch_funcs((d.func,))
+        return ()
+
+
+def _accumulates(d: Definition) -> bool:
+    """Whether an update changes an element that dimensions of its own tell, from its old value."""
+    told = len(set(d.lhs)) == len(d.lhs) and all(isinstance(x, (Var, RVar)) for x in d.lhs)
+    return told and any(
+        isinstance(n, Read) and n.tensor is d.func and n.index == d.lhs
+        for n in postorder(*d.values)
+    )
 
 
 def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
@@ -130,16 +164,3 @@ def _in_front(body: Body, nests: Body) -> Body:
     if isinstance(last, (Alloc, Keep)) and all(isinstance(x, Produce) for x in before):
         return (*before, with_body(last, _in_front(last.body, nests)))
     return (*nests, *body)
-
-
-@dataclass(frozen=True)
-class AccumulateAt(Directive, name="accumulate_at"):
-    """for i: for r: C[i] += v   ->   for i: c = C[i]; for r: c += v; C[i] = c
-
-    Legal: nothing else inside of the loop uses the elements of C that the stage accumulates.
-    """
-
-    loop: str = loop_name()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.accumulate_at(self.loop)

@@ -1,4 +1,4 @@
-"""Directives that make, merge and move loops: split, fuse, rename, reorder, and kinds of loops.
+"""Directives that make, merge and move loops: split, rename, reorder, fuse.
 
 Each takes a tree and gives a new one. A loop that several stages share is one loop: what is done
 to it is done for all of them.
@@ -6,73 +6,137 @@ to it is done for all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
-from ...lang.nodes import Node, Op, integer
-from ..bounds import MANY, constant_extent, extent_from, fixed_start, small_sizes
+from ...lang.nodes import Node, integer
+from ..bounds import MANY, extent_from, fixed_start, small_sizes
 from ..edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
-from ..isl import PwAff, Set, complement, isl, val
-from ..looptree import Kind, Loop, Seq, Stage, Tree
-from .bodies import by_outer, iterations_of
+from ..isl import Set
+from ..looptree import Loop, Seq, Stage, Tree
+from . import tails
+from .assumptions import multiples
 from .fields import choice, loop_name, loop_names, new_name, new_names, number
+from .kinds import split_factor
 from .record import Directive
 from .tails import TAILS
 
 if TYPE_CHECKING:
-    from ..editor import Editor
-
-Symbols = Mapping[str, Node]
-"""The sizes and Params by name."""
+    from .editing import Editing, Symbols
 
 
-MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}
-"""How many iterations a loop has at most that are laid out one by one."""
+@dataclass(frozen=True)
+class Split(Directive, name="split"):
+    """for i   ->   for io = i // factor: for ii = i % factor
+
+    Legal: always, as (io, ii) is in the order of i; tail="shift" where no instance reads what it or
+    another one of the stage writes.
+    """
+
+    loop: str = loop_name()
+    factor: int = number("factor", least=1)
+    names: tuple[str, str] | None = new_names(
+        "a pair, of the outer and the inner loop", 2, hint='names=("io", "ii")', optional=True
+    )
+    tail: str = choice(TAILS, default="auto")
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        check_free(e, at, "split first, then say what it is", ("vector", "unrolled"))
+        e.check_names(at, self.made, [self.loop])
+        if self.tail == "round_up":
+            e.assume(at, multiples(at, self.factor), f"{self.loop} is a multiple of {self.factor}")
+        if self.tail == "pad":
+            e.tree = tails.pad(e.tree, at, self.factor)
+            at = e.at(self.loop)
+        e.tree = split(e.tree, at, self.factor, self.made, self.span)
+        outer = e.at(self.made[0])
+        if self.tail in ("guard", "mask"):
+            e.tree = tails.full(e.tree, outer, self.factor)
+        elif self.tail in ("peel", "shift"):
+            e.touch(outer)
+            cut = tails.peel if self.tail == "peel" else tails.shift
+            e.tree = cut(e.tree, outer, self.factor, e.context)
+        return self.made
+
+    @property
+    def made(self) -> tuple[str, str]:
+        """The names of the outer and of the inner loop."""
+        return self.names or (f"{self.loop}o", f"{self.loop}i")
 
 
-def count_of(at: At, context: Set, most: int) -> int | None:
-    """How many iterations a loop has at most, if that is a constant; or a number of up to `most`
-    that are enough."""
-    inside = list(stages(at.loop))
-    factors = [_factor_of(s.coordinates[at.depth]) for s in inside]
-    if all(0 < factor <= most for factor in factors):  # as it was split: isl may take minutes
-        return max(factors)
-    return constant_extent(inside, at.depth, context)
+@dataclass(frozen=True)
+class Rename(Directive, name="rename"):
+    """for i   ->   for x. Legal: always."""
+
+    loop: str = loop_name()
+    new: str = new_name(called="name")
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        e.check_names(at, [self.new], [self.loop])
+        inside = {stage.name for stage in stages(at.loop)}
+        hints = tuple(
+            replace(p, loop=self.new) if p.loop == self.loop and p.stage in inside else p
+            for p in e.state.prefetches
+        )
+        e.state = replace(e.state, prefetches=hints)
+        e.tree = rename(e.tree, at, self.new)
+        return ()
 
 
-def _factor_of(coordinate: Node) -> int:
-    """That of the split whose inner loop a coordinate is; 0 if it is none."""
-    match coordinate:
-        case Op(op="mod", operands=(_, divisor)):
-            return ix.constant(divisor) or 0
-    return 0
+@dataclass(frozen=True)
+class Reorder(Directive, name="reorder"):
+    """for a: for b   ->   for b: for a
+
+    Legal: for each dependence x -> y, (b, a)(x) < (b, a)(y).
+    """
+
+    loops: tuple[str, ...] = loop_names()
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        wanted, order = e.in_order(self.loops)
+        e.touch(order[0])
+        e.tree = reorder(e.tree, order, wanted)
+        return ()
 
 
-def multiples(at: At, factor: int) -> Set:
-    """The sizes at which a loop begins and ends at multiples of a factor, wherever it runs."""
-    first, last = _ends_of(at)
-    bad = [
-        end.mod_val(val(factor)).nonneg_set().subtract(end.mod_val(val(factor)).zero_set())
-        for end in (first, last.add_constant_val(isl.Val(1)))
-    ]
-    return complement(bad[0].params().union(bad[1].params()).coalesce())
+@dataclass(frozen=True)
+class Fuse(Directive, name="fuse"):
+    """for i: for j in [lo, lo + e)   ->   for f = i * e + (j - lo)
+
+    Legal: always, as f is in the order of (i, j); e is a constant.
+    """
+
+    outer: str = loop_name()
+    inner: str = loop_name()
+    new: str | None = new_name(called="name", optional=True)
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        a, b = e.at(self.outer), e.at(self.inner)
+        chosen = self.new or f"{self.outer}{self.inner}"
+        e.check_names(a, [chosen], [self.outer, self.inner])
+        for x in (a, b):
+            check_free(e, x, "fuse first, then say what the loop is", ("vector", "unrolled"))
+        if a.loop.kind == "serial":
+            check_free(e, b, "say it of the loop that they become", ("parallel",))
+        if a.loop.kind == "parallel":
+            e.touch(a)  # iterations of the inner loop would run at once, too
+        e.tree = fuse(e.tree, a, b, chosen, e.symbols, e.context)
+        return (chosen,)
 
 
-def spans(at: At, extent: int) -> Set:
-    """The sizes at which a loop has that many iterations from the first to the last."""
-    first, last = _ends_of(at)
-    wrong = last.sub(first).add_constant_val(val(1 - extent))
-    return complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
+KINDS = ("parallel", "vector", "unrolled")
+"""What loops are said to be."""
 
 
-def _ends_of(at: At) -> tuple[PwAff, PwAff]:
-    """The first and the last iteration, over the outer loops."""
-    visited = by_outer([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
-    first = visited.lexmin_pw_multi_aff().get_pw_aff(0)
-    return first, visited.lexmax_pw_multi_aff().get_pw_aff(0)
+def check_free(e: Editing, at: At, hint: str, taken: Sequence[str] = KINDS) -> None:
+    """Refuses a loop of one of some kinds, of which nothing could be kept."""
+    if at.loop.kind in taken:
+        raise e.malformed(f"the loop {at.loop.name} is {at.loop.kind} already", hint)
 
 
 def split(tree: Seq, at: At, factor: int, names: tuple[str, str], span: Span | None = None) -> Seq:
@@ -139,11 +203,6 @@ def check_perfect(tree: Seq, first: At, last: At) -> None:
         here = here.body[0]
 
 
-def set_kind(tree: Seq, at: At, kind: Kind, span: Span | None = None) -> Seq:
-    """The loop with another kind."""
-    return put(tree, at.place, replace(at.loop, kind=kind, span=span))
-
-
 def rename(tree: Seq, at: At, name: str) -> Seq:
     """The loop with another name."""
     return put(tree, at.place, replace(at.loop, name=name))
@@ -183,107 +242,7 @@ def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: 
 
 def _is_of_types(below: Sequence[Stage], depth: int, start: Node, context: Set) -> bool:
     """Whether an extent is a constant only because sizes may be larger than that."""
-    if all(_factor_of(s.coordinates[depth]) for s in below):
+    if all(split_factor(s.coordinates[depth]) for s in below):
         return False
     few = extent_from(below, depth, start, small_sizes(context))
     return few is not None and few <= MANY
-
-
-@dataclass(frozen=True)
-class Split(Directive, name="split"):
-    """for i   ->   for io = i // factor: for ii = i % factor
-
-    Legal: always, as (io, ii) is in the order of i; tail="shift" where no instance reads what it or
-    another one of the stage writes.
-    """
-
-    loop: str = loop_name()
-    factor: int = number("factor", least=1)
-    names: tuple[str, str] | None = new_names(
-        "a pair, of the outer and the inner loop", 2, hint='names=("io", "ii")', optional=True
-    )
-    tail: str = choice(TAILS, default="auto")
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.split(self.loop, self.factor, self.tail, self.names)
-
-    @property
-    def made(self) -> tuple[str, str]:
-        """The names of the outer and of the inner loop."""
-        return self.names or (f"{self.loop}o", f"{self.loop}i")
-
-
-@dataclass(frozen=True)
-class Rename(Directive, name="rename"):
-    """for i   ->   for x. Legal: always."""
-
-    loop: str = loop_name()
-    new: str = new_name(called="name")
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.rename(self.loop, self.new)
-
-
-@dataclass(frozen=True)
-class Reorder(Directive, name="reorder"):
-    """for a: for b   ->   for b: for a
-
-    Legal: for each dependence x -> y, (b, a)(x) < (b, a)(y).
-    """
-
-    loops: tuple[str, ...] = loop_names()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.reorder(self.loops)
-
-
-@dataclass(frozen=True)
-class Fuse(Directive, name="fuse"):
-    """for i: for j in [lo, lo + e)   ->   for f = i * e + (j - lo)
-
-    Legal: always, as f is in the order of (i, j); e is a constant.
-    """
-
-    outer: str = loop_name()
-    inner: str = loop_name()
-    new: str | None = new_name(called="name", optional=True)
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.fuse(self.outer, self.inner, self.new)
-
-
-@dataclass(frozen=True)
-class Parallel(Directive, name="parallel"):
-    """for i   ->   for all i at once, on several threads
-
-    Legal: no two iterations i != i' touch one element, one of them writing it.
-    """
-
-    loop: str = loop_name()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.parallel(self.loop)
-
-
-@dataclass(frozen=True)
-class Vectorize(Directive, name="vectorize"):
-    """for i   ->   for all i at once, statement by statement
-
-    Legal: each dependence x -> y with i(x) != i(y), in one iteration of the loops around, goes from
-    a statement, or an iteration of the loops inside, to a later one.
-    """
-
-    loop: str = loop_name()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.vectorize(self.loop)
-
-
-@dataclass(frozen=True)
-class Unroll(Directive, name="unroll"):
-    """The body of a loop, once for each iteration. Legal: always."""
-
-    loop: str = loop_name()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.unroll(self.loop)

@@ -1,4 +1,4 @@
-"""Directives that change coordinates: skew, shift, transform, wavefront."""
+"""Directives that change coordinates: skew, shift, transform."""
 
 from __future__ import annotations
 
@@ -20,11 +20,106 @@ from ..edits import At, Coordinates, map_stages, put, recoordinate
 from ..isl import Frame, relation
 from ..looptree import Loop, Seq, Stage, Tree
 from .fields import indices, loop_name, loop_names, new_name, new_names, number
-from .loops import check_perfect
+from .loops import check_free, check_perfect
 from .record import Directive, map_text
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
+
+
+@dataclass(frozen=True)
+class Skew(Directive, name="skew"):
+    """for t: for i   ->   for t: for i + f * t
+
+    Legal: always, as (t, i + f * t) is in the order of (t, i).
+    """
+
+    outer: str = loop_name()
+    inner: str = loop_name()
+    factor: int = number("factor")
+    new: str | None = new_name(called="name", optional=True)
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        a, b = e.at(self.outer), e.at(self.inner)
+        if a.depth >= b.depth:
+            raise e.malformed(f"{self.inner} is not inside of {self.outer}", "reorder first")
+        chosen = self.new or self.inner
+        e.check_names(b, [chosen], [self.inner])
+        e.touch_lanes(b)
+        e.tree = skew(e.tree, a, b, self.factor, chosen, self.span)
+        return (chosen,)
+
+
+@dataclass(frozen=True)
+class Shift(Directive, name="shift"):
+    """The instances of one stage of a loop at i + by.
+
+    Legal: for each dependence x -> y between stages of the loop, i'(x) <= i'(y), and where these
+    are equal x stands before y.
+    """
+
+    loop: str = loop_name()
+    by: int = number("distance")
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        if at.depth < e.depth_of_consumer(self.stage):
+            raise e.malformed(
+                f"{self.stage} is computed inside of the loop {self.loop}, in the iterations that "
+                "need it: it runs no earlier, and no later",
+                "shift what reads it, or a loop of its own",
+            )
+        e.touch(at)
+        e.tree = shift(e.tree, at, self.stage, self.by)
+        return (self.loop,)
+
+
+@dataclass(frozen=True)
+class Transform(Directive, name="transform"):
+    """for x   ->   for y = A x + b
+
+    Legal: where the map is one-to-one, and y(x1) < y(x2) for each dependence x1 -> x2.
+    """
+
+    loops: tuple[str, ...] = loop_names()
+    values: tuple[Node, ...] = indices()
+    names: tuple[str, ...] = new_names("the names of loops")
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        wanted, order = e.in_order(self.loops)
+        for a in order:
+            check_free(e, a, "change coordinates first, then say what the loop is")
+        old = placeholders(len(order))
+        new: dict[Node, Node] = {old[k]: old[order.index(a)] for k, a in enumerate(wanted)}
+        moved = [substitute(v, new) for v in self.values]
+        e.check_names(order[0], self.names, self.loops)
+        e.touch(order[0])
+        e.tree = transform(e.tree, order, self.names, moved, self.span)
+        return self.names
+
+    def arguments(self) -> list[str]:
+        return [
+            _names_text(self.loops),
+            map_text(self.loops, self.values),
+            f"names={_names_text(self.names)}",
+        ]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not len(self.loops) == len(self.values) == len(self.names):
+            raise ScheduleError(
+                f"transform of {len(self.loops)} loops gives {len(self.values)} coordinates and "
+                f"{len(self.names)} names",
+                where=self.span,
+                hint="as many as there are loops",
+            )
+        own = placeholders(len(self.loops))
+        for x in postorder(*self.values):
+            if isinstance(x, (Var, RVar, Read)) and x not in own:
+                self.mistyped(
+                    f"the values of transform are of the old coordinates, not of {expr_text(x)}",
+                    hint=_EXAMPLE,
+                )
 
 
 def skew(tree: Seq, outer: At, inner: At, factor: int, name: str, span: Span | None) -> Seq:
@@ -129,76 +224,6 @@ def _check_injective(loops: Sequence[str], values: Sequence[Node]) -> None:
             "two iterations would get the same coordinates",
             hint="as many independent coordinates as there are loops: lambda t, i: (t, t + i)",
         )
-
-
-@dataclass(frozen=True)
-class Skew(Directive, name="skew"):
-    """for t: for i   ->   for t: for i + f * t
-
-    Legal: always, as (t, i + f * t) is in the order of (t, i).
-    """
-
-    outer: str = loop_name()
-    inner: str = loop_name()
-    factor: int = number("factor")
-    new: str | None = new_name(called="name", optional=True)
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.skew(self.outer, self.inner, self.factor, self.new)
-
-
-@dataclass(frozen=True)
-class Shift(Directive, name="shift"):
-    """The instances of one stage of a loop at i + by.
-
-    Legal: for each dependence x -> y between stages of the loop, i'(x) <= i'(y), and where these
-    are equal x stands before y.
-    """
-
-    loop: str = loop_name()
-    by: int = number("distance")
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.shift(self.loop, self.by)
-
-
-@dataclass(frozen=True)
-class Transform(Directive, name="transform"):
-    """for x   ->   for y = A x + b
-
-    Legal: where the map is one-to-one, and y(x1) < y(x2) for each dependence x1 -> x2.
-    """
-
-    loops: tuple[str, ...] = loop_names()
-    values: tuple[Node, ...] = indices()
-    names: tuple[str, ...] = new_names("the names of loops")
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.transform(self.loops, self.values, self.names)
-
-    def arguments(self) -> list[str]:
-        return [
-            _names_text(self.loops),
-            map_text(self.loops, self.values),
-            f"names={_names_text(self.names)}",
-        ]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not len(self.loops) == len(self.values) == len(self.names):
-            raise ScheduleError(
-                f"transform of {len(self.loops)} loops gives {len(self.values)} coordinates and "
-                f"{len(self.names)} names",
-                where=self.span,
-                hint="as many as there are loops",
-            )
-        own = placeholders(len(self.loops))
-        for x in postorder(*self.values):
-            if isinstance(x, (Var, RVar, Read)) and x not in own:
-                self.mistyped(
-                    f"the values of transform are of the old coordinates, not of {expr_text(x)}",
-                    hint=_EXAMPLE,
-                )
 
 
 def _names_text(names: tuple[str, ...]) -> str:

@@ -1,271 +1,26 @@
-"""Directives that say where a Func is computed and stored: compute_at, compute_root, store_at."""
+"""Directives that say where a Func is computed and stored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Var, postorder
+from ...lang.order import tensors_read
 from ...lang.tensors import Func
-from ..edits import At, Body, Shared, rewritten, stages, with_body
-from ..isl import Set, dim_count, isl
-from ..looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
-from .fields import flag, loop_name, loop_names, stage_name, tensor_name
+from .. import relocation
+from ..edits import At, loops_around, own_stages, stages
+from ..inline import why_not_inline
+from ..looptree import Seq, loops_as_vars, loops_of, produced
+from ..placement import at_root
+from ..rewrites import Clone, InlinedClone
+from . import keeping
+from .fields import loop_name, stage_name
 from .record import Directive
+from .rewriting import add_rewrite, chosen, func_of, stored
 
 if TYPE_CHECKING:
-    from ..editor import Editor
-
-_SET = isl.dim_type.set
-
-
-def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]) -> Seq:
-    """f[y, x] = ...                   for yo: f[y, x] = ..., as far as this iteration reads it
-       for yo: ... g = f ...     ->            ... g = f ...
-
-    The loops of the Funcs, and all that is in them, move into the body of the loop, before what
-    reads them. `around` are names for the loops around them.
-
-    Raises:
-        ScheduleError: nothing inside of the loop reads them, or they share loops with others.
-    """
-    nests = _nests(tree, funcs)
-    body = tuple(_moved(n, old, around) for n, old in nests)
-    made = Produce(tuple(funcs), around, body, around)
-    kept = {
-        f for f in funcs for x in _allocs(tree) if x.func is f and x.asked and _holds(x, at.loop)
-    }
-
-    def change(node: Tree, body: Body) -> Body:
-        if isinstance(node, Alloc) and node.func in funcs and node.func not in kept:
-            return body
-        if node is at.loop:
-            body = _before_readers(body, funcs, (made,)) or body
-            for func in funcs:
-                body = body if func in kept else (Alloc(func, body),)
-        return (with_body(node, body),) if body else ()
-
-    if not any(_reads(child, funcs) for child in at.loop.body):
-        names = " and ".join(f.name for f in funcs)
-        raise ScheduleError(
-            f"nothing inside of the loop {at.loop.name} reads {names}",
-            hint=f"{names} can be computed at a loop around a stage that reads it",
-        )
-    return rewritten(tree, change, [nest for nest, _ in nests])
-
-
-def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
-    """The Funcs are computed once, before all that reads them."""
-    nests = _nests(tree, funcs)
-    moved = tuple(_moved(n, old, ()) for n, old in nests)
-
-    def change(node: Tree, body: Body) -> Body:
-        if isinstance(node, Alloc) and node.func in funcs:
-            return body
-        return (with_body(node, body),) if body else ()
-
-    body = rewritten(tree, change, [nest for nest, _ in nests]).body
-    body = _before_readers(body, funcs, moved) or (*moved, *body)
-    for func in funcs:
-        body = (Alloc(func, body),)
-    return Seq(body)
-
-
-def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
-    """The storage of the Funcs lives for one iteration of a loop; None: for the whole program."""
-    loop = None if at is None else at.loop
-
-    def change(node: Tree, body: Body) -> Body:
-        if isinstance(node, Alloc) and node.func in funcs:
-            return body
-        if node is loop:
-            for func in funcs:
-                body = (Alloc(func, body, asked=True),)
-        return (with_body(node, body),)
-
-    body = rewritten(tree, change).body
-    if loop is None:
-        for func in funcs:
-            body = (Alloc(func, body, asked=True),)
-    return Seq(body)
-
-
-def merged(tree: Seq, node: Produce, old: Produce, other: Produce) -> Seq:
-    """The tree in which what was computed in `old`, `node`, is computed in one with `other`, in the
-    same order and where that is."""
-    order = [x for _, x in produced(tree) if x is old or x is other]
-    first = order[0] is old
-
-    def change(x: Tree, body: Body) -> Body:
-        if x is old:
-            return ()
-        if x is not other:
-            return (with_body(x, body),) if body else ()
-        whole = (*node.body, *body) if first else (*body, *node.body)
-        return (replace(other, funcs=(*other.funcs, *node.funcs), body=whole, demand=None),)
-
-    return rewritten(tree, change)
-
-
-def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
-    """The tree without some stages, and without loops that hold nothing any more."""
-    return rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
-
-
-def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
-    """The tree with more loops at the root, in front of the first ones with such a stage."""
-
-    def visit(body: Body) -> Body | None:
-        for k, child in enumerate(body):
-            if any(before(s) for s in stages(child)):
-                inside = visit(child.body) if isinstance(child, Alloc) else None
-                made = (nest, child) if inside is None else (with_body(child, inside),)
-                return (*body[:k], *made, *body[k + 1 :])
-        return None
-
-    return Seq(visit(tree.body) or (*tree.body, nest))
-
-
-def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, int]]:
-    """The parts of a tree that compute the Funcs, each with how many loops are around it."""
-    found: list[tuple[Tree, int]] = []
-    holds = _holders(tree, funcs)
-
-    def visit(node: Tree, around: int, loop: Loop | None) -> None:
-        own, others = holds[id(node)]
-        if own and not others and isinstance(node, (Loop, Stage)):
-            if loop is not None:
-                raise _shared(funcs, loop)
-            found.append((node, around))
-        elif own and not isinstance(node, Stage):
-            inside = isinstance(node, Produce) and bool(set(node.funcs) & set(funcs))
-            for child in node.body:
-                if inside and isinstance(node, Produce):
-                    visit(child, len(node.times), None)
-                else:
-                    visit(child, around, node if isinstance(node, Loop) else loop)
-
-    for child in tree.body:
-        visit(child, 0, None)
-    _refuse_copies([s for nest, _ in found for s in stages(nest)])
-    return found
-
-
-def _holders(tree: Seq, funcs: Collection[Func]) -> dict[int, tuple[bool, bool]]:
-    """By id, whether a part of a tree holds stages that compute the Funcs, and whether others, but
-    for what is computed inside of it for these."""
-    found: dict[int, tuple[bool, bool]] = {}
-
-    def visit(node: Tree) -> tuple[bool, bool]:
-        if isinstance(node, Stage):
-            own = node.statement.func in funcs
-            result = own, not own
-        else:
-            below = [visit(child) for child in node.body]
-            result = any(own for own, _ in below), any(other for _, other in below)
-            if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
-                result = result[0], False
-        found[id(node)] = result
-        return result
-
-    visit(tree)
-    return found
-
-
-def _refuse_copies(moved: Sequence[Stage]) -> None:
-    """Two stages that run whatever the loops around each of them need cannot both move."""
-    seen: set[object] = set()
-    for s in moved:
-        if s.where is None and s.statement.base in seen:
-            raise ScheduleError(
-                f"{s.name} is a part of its stage by iterations of the loops around it",
-                hint="say where it is computed first, then peel or partition",
-            )
-        seen.add(s.statement.base)
-
-
-def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
-    names = ", ".join(dict.fromkeys(s.name for s in stages(loop)))
-    return Shared(
-        f"{' and '.join(f.name for f in funcs)} shares the loop {loop.name} with others ({names})",
-        loop,
-    )
-
-
-def _moved(nest: Tree, old: int, new: tuple[Var, ...], within: tuple[Loop, ...] = ()) -> Tree:
-    """A nest with other loops around it, in the place of the outermost `old` ones; `within` are
-    those of its own around a part of it."""
-    match nest:
-        case Stage(statement=statement, where=where):
-            own = nest.coordinates[old:]
-            if set(postorder(*own)) & set(statement.around):
-                raise ScheduleError(
-                    f"the loops of {nest.name} are skewed by loops around them, and cannot move",
-                    hint="say where it is computed first, then skew",
-                )
-            where = None if where is None else _lifted(nest, where, len(new))
-            return replace(nest, coordinates=(*new, *own), where=where)
-        case Produce(around=around, times=times):
-            consumer = around[0].name.rpartition(".")[0]
-            all = (*new, *loops_as_vars(consumer, within))
-            body = tuple(_moved(child, len(times), all) for child in nest.body)
-            return replace(nest, around=all, times=all, body=body, demand=None)
-        case Loop():
-            within = (*within, nest)
-    return with_body(nest, tuple(_moved(child, old, new, within) for child in nest.body))
-
-
-def _lifted(stage: Stage, where: Set, new: int) -> Set:
-    """The instances of a part of a stage, over so many loops around it.
-
-    Raises:
-        ScheduleError: which they are depends on the loops that it leaves.
-    """
-    s = stage.statement
-    # Not as many as the statement says, where it has moved with what it is computed for.
-    old = dim_count(where) - (len(s.frame.dims) - len(s.around))
-    own = where.project_out(_SET, 0, old)
-    if not own.insert_dims(_SET, 0, old).is_subset(where):
-        raise ScheduleError(
-            f"{stage.name} is a part of its stage by iterations of the loops around it",
-            hint="say where it is computed first, then peel or partition",
-        )
-    return own.insert_dims(_SET, 0, new)
-
-
-def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:
-    """The body with something in front of the first part that reads the Funcs."""
-    for k, child in enumerate(body):
-        if _reads(child, funcs):
-            if isinstance(child, Alloc):
-                inside = _before_readers(child.body, funcs, made)
-                assert inside is not None
-                return (*body[:k], with_body(child, inside), *body[k + 1 :])
-            return (*body[:k], *made, *body[k:])
-    return None
-
-
-def _reads(tree: Tree, funcs: Collection[Func]) -> bool:
-    """Whether a stage that computes none of the Funcs reads one."""
-    return any(
-        a.tensor in funcs
-        for s in stages(tree)
-        if s.statement.func not in funcs
-        for a in s.statement.reads
-    )
-
-
-def _allocs(tree: Tree) -> list[Alloc]:
-    own = [tree] if isinstance(tree, Alloc) else []
-    below = () if isinstance(tree, Stage) else tree.body
-    return own + [x for child in below for x in _allocs(child)]
-
-
-def _holds(tree: Tree, loop: Loop) -> bool:
-    below = () if isinstance(tree, Stage) else tree.body
-    return tree is loop or any(_holds(child, loop) for child in below)
+    from .editing import Editing
 
 
 @dataclass(frozen=True)
@@ -278,8 +33,24 @@ class ComputeAt(Directive, name="compute_at"):
     consumer: str = stage_name()
     loop: str = loop_name()
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.compute_at(self.consumer, self.loop)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        own = stored(e)
+        if e.statement(self.consumer).func is own:
+            return _begin_at(e, own, self.consumer, e.at(self.loop, self.consumer))
+        funcs = placeable(e, own)
+        at = e.at(self.loop, self.consumer)
+        if e.statement(self.consumer).func in funcs:
+            raise e.malformed(
+                f"{self.consumer} and {self.stage} need each other",
+                "they are computed together",
+            )
+        e.check_serial(at, self.consumer)
+        compute_together(e, funcs, at, self.consumer)
+        for func in funcs:
+            for made in func.history.reductions:
+                if made not in funcs and _only_read_by(e, made, funcs):
+                    compute_together(e, (made,), e.at(self.loop, self.consumer), self.consumer)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -289,16 +60,54 @@ class ComputeInline(Directive, name="compute_inline"):
     Legal: for one pure equation that is no output.
     """
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.compute_inline()
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        func = func_of(e)
+        is_clone = any(isinstance(x, Clone) and x.func is func for x in e.form.rewrites)
+        if func in e.form.base.funcs or is_clone:
+            why = why_not_inline(func, e.form.program)
+        else:
+            why = "it is a copy, or a part of a sum"
+        if why is not None:
+            raise e.malformed(f"{func.name} cannot be inlined: {why}")
+        own = {func, *(d.serial for d in e.form.program.definitions_of(func))}
+        for rewrite in e.form.rewrites:
+            if not own.isdisjoint(rewrite.needs):
+                raise e.malformed(
+                    f"{func.name} cannot be inlined: {e.form.program.names[rewrite.func]} was "
+                    "made of it",
+                )
+        for path, node in produced(e.tree):
+            if {s.statement.func for s in own_stages(loops_of(path)[-1])} == {func}:
+                names = ", ".join(f.name for f in node.funcs)
+                raise e.malformed(
+                    f"{names} is computed at a loop of {func.name}", "compute it elsewhere first"
+                )
+        if is_clone:
+            if func in e.model.regions:  # else it is inlined already
+                add_rewrite(e, InlinedClone(func))
+            return ()
+        chosen(e, func, True)
+        if func in e.model.regions:
+            readers = [s.definition for s in e.model.statements]
+            whole = any(d.opaque is not None and func in tensors_read(d) for d in readers)
+            why = (
+                "an extern stage that reads it is given all of it" if whole
+                else "at an index that depends on data, its conditions could not be proven"
+            )  # fmt: skip
+            raise e.malformed(f"{func.name} cannot be inlined: {why}")
+        return ()
 
 
 @dataclass(frozen=True)
 class ComputeRoot(Directive, name="compute_root"):
     """F once, before all that reads it. Legal: always."""
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.compute_root()
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        funcs = placeable(e, stored(e))
+        e.tree = relocation.compute_root(e.tree, funcs)
+        e.tree = cast(Seq, at_root(e.model, e.tree, funcs))
+        e.touch_funcs(funcs)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -313,42 +122,98 @@ class StoreAt(Directive, name="store_at"):
     consumer: str = stage_name()
     loop: str = loop_name()
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.store_at(self.consumer, self.loop)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        funcs = placeable(e, stored(e))
+        at = e.at(self.loop, self.consumer)
+        e.check_serial(at, self.consumer)
+        inside = list(stages(at.loop))
+        for stage in stages(e.tree):
+            used = any(a.tensor in funcs for a in stage.statement.accesses)
+            if used and not any(stage is s for s in inside):
+                raise e.malformed(
+                    f"{stage.name} uses {self.stage} outside of the loop {self.loop}",
+                    "store it at a loop around all that reads and writes it",
+                )
+        e.tree = relocation.store_at(e.tree, funcs, at)
+        e.touch_funcs(funcs)
+        return ()
 
 
 @dataclass(frozen=True)
 class StoreRoot(Directive, name="store_root"):
     """The storage of F for the whole program. Legal: as `store_at`."""
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.store_root()
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        funcs = placeable(e, stored(e))
+        e.tree = relocation.store_at(e.tree, funcs, None)
+        e.touch_funcs(funcs)
+        return ()
 
 
-@dataclass(frozen=True)
-class CloneIn(Directive, name="clone_in"):
-    """F, read by C   ->   F.in.C with the definitions of F, read by C.
+def placeable(e: Editing, func: Func) -> tuple[Func, ...]:
+    """The Funcs that are computed together with one.
 
-    Legal: F needs no values of itself.
+    Raises:
+        ScheduleError: it stays where it is.
     """
+    program = e.model.program
+    why = None
+    if func in program.outputs:
+        why = "it is an output, which is computed once and whole"
+    elif func.history.home is not None or any(r.block is not None for r in func.history.recorded):
+        why = "a sequential says when it is computed"
+    elif any(d.opaque is not None for d in e.model.definitions[func]):
+        why = "an extern stage computes all of it at once"
+    if why is not None:
+        raise e.malformed(f"{func.name} cannot be computed or stored elsewhere: {why}")
+    group = next((g for g in program.recurrences if func in g), (func,))
+    members = tuple(f for f in group if f in e.model.regions)
+    if any(f in program.outputs for f in members):
+        names = ", ".join(f.name for f in members)
+        raise e.malformed(
+            f"{func.name} shares its loops with an output: {names} need each other",
+            "they are computed together",
+        )
+    return members
 
-    consumer: str = stage_name()
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.clone_in(self.consumer)
+def compute_together(e: Editing, funcs: Sequence[Func], at: At, consumer: str) -> None:
+    """Moves Funcs to a loop of a consumer."""
+    loops = (*loops_around(e.tree, consumer)[: at.depth], at)
+    around = loops_as_vars(consumer, [a.loop for a in loops])
+    e.tree = relocation.compute_at(e.tree, funcs, at, around)
+    e.touch_funcs(funcs)
 
 
-@dataclass(frozen=True)
-class StageIn(Directive, name="stage"):
-    """T[e], read in each iteration of a loop   ->   T.loop[x], a copy of what it reads of T
+def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
+    """The pure definition inside of its own update."""
+    to = next(s for s in stages(e.tree) if s.name == update)
+    own = [s for s in stages(e.tree) if s.statement.func is func]
+    pure = [s.name for s in own if not s.statement.definition.is_update]
+    if not to.statement.definition.is_update and e.stage in pure:
+        raise e.malformed(
+            f"{update} belongs to {e.stage} itself",
+            "a Func is computed at a loop of what reads it, or of an update of its own",
+        )
+    if e.stage not in pure or not to.statement.definition.is_update:
+        raise e.malformed(
+            f"{e.stage} is no pure definition of {func.name}, or {update} is no update",
+            "a pure definition can be computed inside of an update of the same Func",
+        )
+    if at.depth < e.depth_of_consumer(update):
+        raise e.malformed(
+            f"{func.name} is computed inside of the loop {at.loop.name} already",
+            f"it can begin at a loop that {update} has of its own",
+        )
+    e.check_serial(at, update)
+    e.tree = keeping.begin_at(e.tree, pure, at, to)
+    e.touch_funcs((func,))
+    return ()
 
-    Legal: T does not change while the stage runs.
-    """
 
-    tensor: str = tensor_name()
-    at: str = loop_name()
-    layout: tuple[str, ...] | None = loop_names(optional=True)
-    pad: bool = flag()
-
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.stage_in(self.tensor, self.at, self.layout, self.pad)
+def _only_read_by(e: Editing, func: Func, readers: Collection[Func]) -> bool:
+    """Whether a Func is stored and nothing else reads it."""
+    found = {
+        s.func for s in e.model.statements for a in s.reads if a.tensor is func
+    }  # fmt: skip
+    return func in e.model.regions and found <= {*readers, func}

@@ -20,7 +20,7 @@ from ...lang.printer import code_text
 from .fields import key_of, unknown_field
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
 
 KINDS: dict[str, type[Directive]] = {}
 """The record class of each directive, by its name: what is made of others is not among them."""
@@ -54,7 +54,7 @@ class Directive:
         """The fields that are the directive's own."""
         return [f for f in fields(cls) if "check" in f.metadata]
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
+    def edit(self, e: Editing) -> tuple[str, ...]:
         """Carries it out.
 
         Returns:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from ..memory import PLACES
+from ..folding import Window, foldable
+from ..looptree import Keep
+from ..memory import PLACES, Memory
+from ..state import Prefetch
 from .fields import axes, axis, choice, loop_name, number, tensor_name
 from .record import Directive
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,17 @@ class FoldStorage(Directive, name="fold_storage"):
     axis: int = axis()
     planes: int = number("number of planes", least=1)
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.fold_storage(self.axis, self.planes)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        func = e.own().statement.func
+        if not 0 <= self.axis < func.ndim:
+            raise e.malformed(f"{func.name} has {func.ndim} axes, and no axis {self.axis}")
+        why = foldable(e.model, func)
+        if why is not None:
+            raise e.malformed(f"the storage of {func.name} cannot be folded: {why}")
+        others = tuple((f, w) for f, w in e.state.folds if f is not func)
+        e.state = replace(e.state, folds=(*others, (func, Window(self.axis, self.planes))))
+        e.edited.update(s for s in e.model.statements if s.func is func)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -33,8 +45,14 @@ class ReorderStorage(Directive, name="reorder_storage"):
 
     axes: tuple[int, ...] = axes()
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.reorder_storage(self.axes)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        func = e.own().statement.func
+        if sorted(self.axes) != list(range(func.ndim)):
+            raise e.malformed(
+                f"{self.axes} is no order of the {func.ndim} axes of {func.name}",
+                "each axis once, outermost first",
+            )
+        return _memory(e, order=tuple(self.axes))
 
 
 @dataclass(frozen=True)
@@ -44,8 +62,13 @@ class AlignStorage(Directive, name="align_storage"):
     axis: int = axis()
     multiple: int = number("multiple", least=1)
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.align_storage(self.axis, self.multiple)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        func = e.own().statement.func
+        if not 0 <= self.axis < func.ndim:
+            raise e.malformed(f"{func.name} has {func.ndim} axes, and no axis {self.axis}")
+        old = e.state.memory.get(func, Memory()).multiples
+        others = tuple((a, n) for a, n in old if a != self.axis)
+        return _memory(e, multiples=(*others, (self.axis, self.multiple)))
 
 
 @dataclass(frozen=True)
@@ -58,16 +81,26 @@ class StoreIn(Directive, name="store_in"):
 
     place: str = choice(PLACES)
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.store_in(self.place)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        return _memory(e, place=self.place)
 
 
 @dataclass(frozen=True)
 class Stream(Directive, name="stream"):
     """Results past the caches. Legal: always; refused where they are read again at once."""
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.stream()
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        stage = e.own()
+        d = stage.statement.definition
+        # What a recurrence reads of the iterations before, it may keep in registers.
+        again = d.is_update and any(a.tensor is d.func for a in stage.statement.reads)
+        if again or d.opaque is not None:
+            raise e.malformed(
+                f"{self.stage} reads what it writes: it belongs into the caches",
+                "a pure definition can be streamed",
+            )
+        e.state = replace(e.state, streams=e.state.streams | {self.stage})
+        return ()
 
 
 @dataclass(frozen=True)
@@ -78,5 +111,39 @@ class PrefetchOf(Directive, name="prefetch"):
     loop: str = loop_name()
     distance: int = number("distance", least=1)
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.prefetch(self.tensor, self.loop, self.distance)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        kind = e.at(self.loop).loop.kind
+        if kind in ("vector", "unrolled"):
+            raise e.malformed(
+                f"{self.loop} is {kind}: it has no later iterations to fetch for",
+                "a loop around it",
+            )
+        names = e.form.program.names
+        have = dict.fromkeys(names[a.tensor] for a in e.own().statement.reads)
+        if self.tensor not in have:
+            raise e.malformed(
+                f"{self.stage} does not read {self.tensor}", "it reads " + ", ".join(have)
+            )
+        made = Prefetch(self.stage, self.tensor, self.loop, self.distance)
+        e.state = replace(e.state, prefetches=(*e.state.prefetches, made))
+        return ()
+
+
+def _memory(e: Editing, **changes: Any) -> tuple[str, ...]:
+    """Changes how the Func of the stage lies in memory."""
+    func = e.own().statement.func
+    kept = any(isinstance(node, Keep) and node.func is func for node in e.nodes())
+    if func in e.model.program.outputs and not kept:
+        raise e.malformed(
+            f"{func.name} is an output, which lies where the caller says",
+            "accumulate_at(...) keeps what is accumulated in storage of its own",
+        )
+    if any(
+        s.definition.opaque is not None and any(a.tensor is func for a in s.accesses)
+        for s in e.model.statements
+    ):
+        raise e.malformed(f"an extern stage is given {func.name} as an array")
+    old = e.state.memory.get(func, Memory())
+    made = {**e.state.memory, func: replace(old, **changes)}
+    e.state = replace(e.state, memory=made)
+    return ()

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ...lang.nodes import RVar, postorder
+from .. import layouts
+from ..edits import stages
+from ..proof import accumulates, is_exact
+from ..rewrites import Factored
 from .fields import loop_name
 from .record import Directive
+from .rewriting import add_rewrite
 
 if TYPE_CHECKING:
-    from ..editor import Editor
+    from .editing import Editing
 
 
 @dataclass(frozen=True)
 class Reassociate(Directive, name="reassociate"):
     """a + (b + c)   ->   (a + b) + c, in any order. Legal: where the user says so."""
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.reassociate()
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        stage = e.own()
+        if not accumulates(stage.statement.definition):
+            raise e.malformed(
+                f"{self.stage} is no sum: it does not add to what an element was before",
+                "an update does, C[i] += ..., also that of an inline reduction",
+            )
+        names = e.state.reassociated | {stage.statement.name}
+        e.state = replace(e.state, reassociated=names)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -27,8 +41,23 @@ class Atomic(Directive, name="atomic"):
     Legal: for sums of integers, minima and maxima; for sums of floats after `reassociate`.
     """
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.atomic()
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        stage = e.own()
+        d = stage.statement.definition
+        if not accumulates(d):
+            raise e.malformed(
+                f"{self.stage} does not accumulate: nothing else can be made indivisible",
+                "an update does, C[i] += ...",
+            )
+        name = stage.statement.name
+        if not is_exact(d) and name not in e.state.reassociated:
+            raise e.malformed(
+                f"{self.stage} is a sum of floats, which come in any order then",
+                "reassociate() allows it",
+            )
+        e.state = replace(e.state, atomic=e.state.atomic | {name})
+        e.edited.add(stage.statement)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -40,5 +69,44 @@ class Rfactor(Directive, name="rfactor"):
 
     loop: str = loop_name()
 
-    def edit(self, editor: Editor) -> tuple[str, ...]:
-        return editor.rfactor(self.loop)
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at, stage = e.at(self.loop), e.own()
+        s = stage.statement
+        d, of = s.definition, stage.coordinates[at.depth]
+        is_arg = d.func.is_reduction and len(d.values) == 3
+        if not (accumulates(d) or is_arg) or e.model.program.is_recurrence(d.func):
+            raise e.malformed(
+                f"{self.stage} is no reduction: it does not add to what an element was before",
+                "an update does, C[i] += ..., also that of an inline reduction",
+            )
+        if not is_arg and not is_exact(d) and s.name not in e.state.reassociated:
+            raise e.malformed(
+                f"{self.stage} is a sum of floats: adding partial sums gives other bits",
+                "reassociate() allows it",
+            )
+        if s.placed is not None or d.block is not None:
+            raise e.malformed(
+                f"{self.stage} is computed inside of the loops of others",
+                "rfactor first, then say where it is computed",
+            )
+        if not any(isinstance(n, RVar) for n in postorder(of)):
+            raise e.malformed(
+                f"the loop {self.loop} runs over no RVar: its iterations write apart already"
+            )
+        if any(e.is_kept(x) for x in stages(e.tree) if x.statement is s):
+            raise e.malformed(
+                f"{self.stage} accumulates in storage of its own",
+                "rfactor first, then accumulate_at",
+            )
+        span = layouts.ends(s, of, e.symbols, e.context)
+        if span is None:
+            raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
+        name = f"{e.form.program.names[d.func]}.by.{self.loop}"
+        func = e.fresh_func(name, d.func)
+        made = add_rewrite(e, Factored(func, d.serial, of, self.loop, *span))
+        if s.name in e.state.reassociated:
+            partial = (x for x in e.model.statements if x.func is func)
+            more = {x.name for x in partial if accumulates(x.definition)}
+            named = e.state.reassociated | more
+            e.state = replace(e.state, reassociated=frozenset(named))
+        return made

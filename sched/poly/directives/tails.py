@@ -19,7 +19,7 @@ from ...lang.nodes import Var, integer
 from ..edits import At, map_stages, own_stages, put
 from ..isl import Map, Set, isl, union_sets, val
 from ..looptree import Loop, Seq, Stage, Tree
-from .bodies import (
+from .parts import (
     at_least,
     by_outer,
     flat,

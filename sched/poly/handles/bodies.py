@@ -10,8 +10,9 @@ from ...lang.expr import as_node
 from ...lang.frames import bounded
 from ...lang.nodes import Node, RVar, Var, postorder, substitute
 from ..directives.assumptions import AlignBounds, Bound
-from ..directives.bodies import ComputeWith, Fission, Partition, Peel
+from ..directives.bodies import ComputeWith, Fission
 from ..directives.fields import in_terms_of
+from ..directives.parts import Partition, Peel
 from .base import Handle, Loop
 
 

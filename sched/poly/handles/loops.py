@@ -10,7 +10,8 @@ from ...lang.errors import LanguageTypeError, user_span
 from ...lang.expr import Expr
 from ...lang.frames import bounded
 from ..directives.fields import in_terms_of
-from ..directives.loops import MOST_COPIES, Fuse, Rename, Reorder, Split
+from ..directives.kinds import MOST_COPIES
+from ..directives.loops import Fuse, Rename, Reorder, Split
 from ..directives.mapping import Shift, Skew, Transform, mapped
 from ..directives.record import KINDS
 from .base import Handle, Loop, LoopHandle, check_factor, loop_name

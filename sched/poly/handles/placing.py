@@ -7,16 +7,9 @@ from typing import Any, Self
 
 from ...lang.frames import bounded
 from ...lang.tensors import Func, Tensor
+from ..directives.copies import CloneIn, StageIn
 from ..directives.keeping import AccumulateAt
-from ..directives.placing import (
-    CloneIn,
-    ComputeAt,
-    ComputeInline,
-    ComputeRoot,
-    StageIn,
-    StoreAt,
-    StoreRoot,
-)
+from ..directives.placing import ComputeAt, ComputeInline, ComputeRoot, StoreAt, StoreRoot
 from ..directives.record import Directive
 from ..directives.sums import Rfactor
 from .base import Handle, Loop, loop_of

@@ -1,4 +1,5 @@
-"""What all editors share: finding stages and loops by name, refusing, and taking note of edits."""
+"""A state of a schedule while a directive is carried out: stages and loops are found by name,
+refusals are made, and what is edited is taken note of."""
 
 from __future__ import annotations
 
@@ -11,7 +12,6 @@ from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.tensors import Func, Tensor
 from ..advice import NoLoops
 from ..affine import condition, why_not_affine
-from ..directives.record import Directive
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
@@ -20,12 +20,14 @@ from ..model import Model
 from ..rewrites import fresh
 from ..state import Assumption, State
 from ..statements import Statement
+from .record import Directive
 
 Symbols = Mapping[str, Node]
+"""The sizes and Params of a program, by name."""
 
 
-class BaseEditor:
-    """One directive about to be carried out.
+class Editing:
+    """What a directive edits.
 
     Attributes:
         tree, form: as they become.
@@ -54,7 +56,7 @@ class BaseEditor:
         try:
             around = loops_around(self.tree, stage)
         except KeyError:
-            raise self._no_stage(stage) from None
+            raise self.no_stage(stage) from None
         for found in reversed(around):  # its own before those of its consumers
             if found.loop.name == name:
                 return found
@@ -75,7 +77,7 @@ class BaseEditor:
             directive=self.directive.text(),
         )
 
-    def _no_stage(self, name: str) -> ScheduleError:
+    def no_stage(self, name: str) -> ScheduleError:
         have = ", ".join(stage.name for _, stage in leaves(self.tree))
         inlined = [f for f in self.form.program.funcs if f not in self.model.regions]
         if name in [self.form.program.names[f] for f in inlined]:
@@ -91,49 +93,49 @@ class BaseEditor:
         """Loops in the order given, and as they are in the tree."""
         wanted = [self.at(n) for n in names]
         if len({a.place for a in wanted}) < len(wanted):
-            raise self._malformed("a loop is named twice")
+            raise self.malformed("a loop is named twice")
         return wanted, sorted(wanted, key=lambda a: a.depth)
 
-    def _malformed(self, what: str, hint: str | None = None) -> ScheduleError:
+    def malformed(self, what: str, hint: str | None = None) -> ScheduleError:
         return ScheduleError(what, where=self.span, hint=hint, directive=self.directive.text())
 
-    def _touch(self, *below: At) -> None:
+    def touch(self, *below: At) -> None:
         for a in below:
             self.edited.update(s.statement for s in stages(a.loop))
 
-    def _touch_lanes(self, at: At) -> None:
+    def touch_lanes(self, at: At) -> None:
         """A directive that keeps the order of each lane may change how lanes meet."""
         for stage in stages(at.loop):
             if any(a.loop.kind == "vector" for a in loops_around(self.tree, stage.name)):
                 self.edited.add(stage.statement)
 
-    def _fresh(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
+    def check_names(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
         """Refuses what is no name, and names that another loop around one of the stages has."""
         for name in names:
             if not isinstance(name, str) or not re.fullmatch(r"[^\W\d][\w.']*", name):
-                raise self._malformed(f"{name!r} cannot name a loop", "a Python identifier")
+                raise self.malformed(f"{name!r} cannot name a loop", "a Python identifier")
         for stage in stages(at.loop):
             have = {x.name for x in nest_of(self.tree, stage, at)} - set(replaced)
             taken = next((n for n in names if n in have), None)
             if taken is not None or len(set(names)) < len(names):
-                raise self._malformed(
+                raise self.malformed(
                     f"{stage.name} has a loop {taken or names[0]} already",
                     f'rename("{taken or names[0]}", ...) first, or give other names: names=...',
                 )
 
-    def _depth_of_consumer(self, stage: str) -> int:
+    def depth_of_consumer(self, stage: str) -> int:
         """How many loops are around a stage that belong to what it is computed for."""
         path = next(path for path, s in leaves(self.tree) if s.name == stage)
         inside = [k for k, (_, node) in enumerate(path) if isinstance(node, Produce)]
         return len(loops_of(path[: inside[-1]])) if inside else 0
 
-    def _own(self) -> Stage:
+    def own(self) -> Stage:
         for _, stage in leaves(self.tree):
             if stage.name == self.stage:
                 return stage
-        raise self._no_stage(self.stage)
+        raise self.no_stage(self.stage)
 
-    def _condition(self, stage: Stage, node: Node) -> Set:
+    def condition(self, stage: Stage, node: Node) -> Set:
         """Where a condition over the stage's own Vars and RVars holds."""
         statement = stage.statement
         known = {x.name: x for x in statement.loops}
@@ -141,44 +143,44 @@ class BaseEditor:
         for n in postorder(node):
             if isinstance(n, (Var, RVar)):
                 if n.name not in known:
-                    raise self._malformed(
+                    raise self.malformed(
                         f"{self.stage} has no Var or RVar {n.name}",
                         "a condition is over " + (", ".join(known) or "sizes"),
                     )
                 given[n] = known[n.name]
-        self._check_symbols(node)
+        self.check_symbols(node)
         found = condition(statement.frame, substitute(node, given))
         if not found.exact:
             why = why_not_affine((node,), "loops and sizes")
-            raise self._malformed(f"the condition {why}", "compare sums of loops and sizes")
+            raise self.malformed(f"the condition {why}", "compare sums of loops and sizes")
         return found.set
 
-    def _check_symbols(self, node: Node) -> None:
+    def check_symbols(self, node: Node) -> None:
         """Refuses a condition on sizes and Params that the program does not have."""
         for n in postorder(node):
             if isinstance(n, (Size, Param)) and n.name not in self.symbols:
-                raise self._malformed(
+                raise self.malformed(
                     f"the program has no size or Param {n.name}",
                     "its sizes and Params are " + (", ".join(self.symbols) or "none"),
                 )
 
-    def _edit(self, funcs: Collection[Func]) -> None:
+    def touch_funcs(self, funcs: Collection[Func]) -> None:
         self.edited.update(s for s in self.model.statements if s.func in funcs)
 
-    def _check_serial(self, at: At, consumer: str) -> None:
+    def check_serial(self, at: At, consumer: str) -> None:
         for a in (*loops_around(self.tree, consumer)[: at.depth], at):
             if a.loop.kind == "vector":
-                raise self._malformed(
+                raise self.malformed(
                     f"{a.loop.name} is a vector loop: its lanes run together",
                     f"a loop outside of {a.loop.name}",
                 )
 
-    def _become(self, form: Form) -> None:
+    def become(self, form: Form) -> None:
         self.tree = transplanted(self.tree, form)
         self.form = form
         self.edited.update(form.model.statements)
 
-    def _nodes(self) -> Iterator[Tree]:
+    def nodes(self) -> Iterator[Tree]:
         pending: list[Tree] = [self.tree]
         while pending:
             node = pending.pop()
@@ -186,7 +188,7 @@ class BaseEditor:
             if not isinstance(node, Stage):
                 pending += node.body
 
-    def _is_kept(self, stage: Stage) -> bool:
+    def is_kept(self, stage: Stage) -> bool:
         """Whether `accumulate_at` has been said of the stage."""
         return any(
             isinstance(node, Keep) and node.is_of(stage)
@@ -195,7 +197,7 @@ class BaseEditor:
             if found is stage
         )
 
-    def _fresh_func(self, name: str, like: Tensor) -> Func:
+    def fresh_func(self, name: str, like: Tensor) -> Func:
         """A Func that no other one, and no part of a stage, is called as."""
         program = self.form.program
         taken = {*program.names.values(), *(f.name for f in program.funcs)}
@@ -204,13 +206,13 @@ class BaseEditor:
             name += "'"
         return fresh(name, like.dtypes)
 
-    def _statement(self, stage: str) -> Statement:
+    def statement(self, stage: str) -> Statement:
         found = next((s for s in stages(self.tree) if s.name == stage), None)
         if found is None:
-            raise self._no_stage(stage)
+            raise self.no_stage(stage)
         return found.statement
 
-    def _assume(self, at: At, allowed: Set, text: str) -> None:
+    def assume(self, at: At, allowed: Set, text: str) -> None:
         """From now on only sizes that are allowed count; each call checks them.
 
         Refuses what holds only where the loop does not run at all.
@@ -218,7 +220,7 @@ class BaseEditor:
         known = allowed.intersect(self.context).coalesce()
         allowed = known.gist(self.context)
         if all(s.instances.intersect_params(known).is_empty() for s in stages(at.loop)):
-            raise self._malformed(
+            raise self.malformed(
                 f"no sizes at which the loop {at.loop.name} runs meet the assumption that {text}",
                 "look at where it begins and ends in the listing",
             )

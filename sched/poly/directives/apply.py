@@ -1,0 +1,46 @@
+"""A directive carried out: from a state of a schedule to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..edits import loop_names
+from ..looptree import produced
+from ..placement import placed
+from ..state import Edit
+from . import invariants
+from .editing import Editing
+from .record import Directive
+
+
+def applied(e: Editing) -> Edit:
+    """The state behind the directive that is about to be carried out.
+
+    Raises:
+        ScheduleError: it means nothing.
+    """
+    before, counted = loop_names(e.tree), invariants.coordinates(e)
+    made = e.directive.edit(e)
+    invariants.check_reach(e, counted)
+    invariants.check_bounds_known(e)
+    if produced(e.tree):
+        e.tree, changed = placed(e.model, e.tree)
+        e.edited |= changed
+    invariants.check_kinds(e)
+    invariants.check_private(e)
+    invariants.check_lanes(e)
+    state = replace(e.state, form=e.form, tree=e.tree, gone=_gone(e, before))
+    return Edit(state, made, frozenset(s.base for s in e.edited))
+
+
+def _gone(e: Editing, before: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, str], Directive]:
+    """The loops that are no longer there, by stage and name, each with what replaced it."""
+    gone, after = dict(e.state.gone), loop_names(e.tree)
+    for stage in {**before, **after}:
+        old, new = before.get(stage, ()), after.get(stage, ())
+        if old != new:
+            gone |= {(stage, name): e.directive for name in old if name not in new}
+            for name in new:
+                gone.pop((stage, name), None)
+    return gone

@@ -1,0 +1,138 @@
+"""What must hold of a tree behind each directive, whatever it was."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from ...lang.nodes import Node, Read, RVar, postorder
+from ...lang.printer import expr_text
+from ...lang.tensors import Func
+from ..coordinates import is_too_far
+from ..edits import loops_around, stages
+from ..kept import copies
+from ..looptree import Alloc, Keep, Loop, Stage, kinds, leaves, loops_of, produced
+from .editing import leaves_of
+from .kinds import check_count
+
+if TYPE_CHECKING:
+    from .editing import Editing
+
+
+_copied: WeakValueDictionary[int, Keep] = WeakValueDictionary()
+"""What has been found to be copied in and back by loops. What is around a node is part of the
+coordinates of its stages."""
+
+
+def coordinates(e: Editing) -> frozenset[Node]:
+    """Those of all loops."""
+    return frozenset(x for s in stages(e.tree) for x in s.coordinates)
+
+
+def check_reach(e: Editing, before: Collection[Node]) -> None:
+    """Whether the loops that count otherwise than before stay within 64 bits."""
+    for path, stage in leaves(e.tree):
+        for loop, x in zip(loops_of(path), stage.coordinates, strict=True):
+            if x not in before and is_too_far(x):
+                raise e.malformed(
+                    f"the loop {loop.name} of {stage.name} would count to {expr_text(x)}, "
+                    "which may not fit in 64 bits: sizes are below 2**40, loops within 2**44",
+                    "smaller factors, which can all be multiplied with such indices",
+                )
+
+
+def check_kinds(e: Editing) -> None:
+    """Whether the loops around what was edited can be of the kinds that they are."""
+    for stage in leaves_of(e.tree, {s.base for s in e.edited}):
+        around = loops_around(e.tree, stage.name)
+        for at in around:
+            check_count(e, at)
+        lanes = [a for a in around if a.loop.kind == "vector"]
+        below = [a for a in around if lanes and a.depth > lanes[0].depth]
+        wrong = next((a for a in below if a.loop.kind in ("vector", "parallel")), None)
+        if wrong is not None:
+            raise e.malformed(
+                f"the {wrong.loop.kind} loop {wrong.loop.name} would be inside of the vector "
+                f"loop {lanes[0].loop.name}",
+                "reorder, so that the vector loop is inside",
+            )
+
+
+def check_lanes(e: Editing) -> None:
+    """Whether lanes would compute Funcs: they share storage."""
+    if "vector" not in kinds(e.tree):
+        return
+    for path, node in produced(e.tree):
+        loop = next((x for x in loops_of(path) if x.kind == "vector"), None)
+        if loop is not None:
+            names = " and ".join(f.name for f in node.funcs)
+            raise e.malformed(
+                f"{names} would be computed inside of the vector loop {loop.name}: its lanes "
+                "run together",
+                f"compute {names} at a loop outside of {loop.name} first",
+            )
+
+
+def check_bounds_known(e: Editing) -> None:
+    """Whether the bounds of loops read nothing that is computed inside of these loops."""
+    if not any(s.data_bounds for s in e.model.statements):
+        return
+    for path, node in produced(e.tree):
+        around = loops_of(path)
+        for stage in stages(around[-1]):
+            r = _bounded_by(stage, node.funcs, len(around))
+            if r is not None:
+                names = " and ".join(f.name for f in node.funcs)
+                raise e.malformed(
+                    f"the bounds of {r.name} in {stage.name} read {names}, which would be "
+                    f"computed inside of the loop {around[-1].name}",
+                    f"compute {names} at a loop outside of {r.name}",
+                )
+
+
+def check_private(e: Editing) -> None:
+    """Whether nothing else uses what a stage keeps to itself."""
+    if not any(isinstance(node, Keep) for node in e.nodes()):
+        return
+    for path, stage in leaves(e.tree):
+        kept = [node for _, node in path if isinstance(node, Keep)]
+        if len({node.func for node in kept}) < len(kept):
+            # One would begin with, and leave, what the other does not know of.
+            raise e.malformed(
+                f"{stage.name} would be in storage of its own for {kept[-1].func.name} twice, "
+                "one inside of the other",
+                "accumulate at one loop",
+            )
+        holders = [node for _, node in path if isinstance(node, (Keep, Alloc))]
+        for x, inner in itertools.combinations(holders, 2):
+            if isinstance(x, Keep) and isinstance(inner, Alloc) and x.func is inner.func:
+                raise e.malformed(
+                    f"{x.stage} would keep what is stored inside of that loop",
+                    f"a loop inside of where {inner.func.name} is stored, or store it outside",
+                )
+        depth = 0
+        for _, node in path:
+            lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]
+            if isinstance(node, Keep) and lanes and depth > loops_of(path).index(lanes[0]):
+                raise e.malformed(
+                    f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
+                    "vectorize a loop inside of where it is kept",
+                )
+            fresh = isinstance(node, Keep) and _copied.get(id(node)) is not node
+            if isinstance(node, Keep) and fresh and node.is_of(stage):
+                copies(node, depth, e.symbols, e.context)
+                _copied[id(node)] = node
+            depth += isinstance(node, Loop)
+
+
+def _bounded_by(stage: Stage, funcs: Collection[Func], depth: int) -> RVar | None:
+    """An RVar that one of the outermost loops of a stage runs over, and whose bounds read one of
+    the Funcs."""
+    over = set(postorder(*stage.coordinates[:depth]))
+    for r in stage.statement.definition.rvars:
+        bounds = {r.lo, r.hi} & stage.statement.data_bounds
+        if r in over and any(isinstance(n, Read) and n.tensor in funcs for n in postorder(*bounds)):
+            return r
+    return None

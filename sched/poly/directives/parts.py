@@ -1,0 +1,167 @@
+"""Directives that take a stage apart by its instances: partition, peel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ...lang.nodes import Node
+from ..edits import At, map_stages, node_at, own_stages, place_of, put, stages, with_body
+from ..isl import Map, Set, isl, union_sets, val
+from ..looptree import Loop, Produce, Seq, Stage, Tree, loop_map
+from .fields import loop_name, number, predicate
+from .record import Directive
+
+if TYPE_CHECKING:
+    from .editing import Editing
+
+
+@dataclass(frozen=True)
+class Partition(Directive, name="partition"):
+    """S   ->   S where a condition holds; S where it does not
+
+    Legal: within one iteration of their loops, no dependence goes from the second to the first.
+    """
+
+    condition: Node = predicate()
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        stage = e.own()
+        where = e.condition(stage, self.condition)
+        names = (f"{stage.part}[0]", f"{stage.part}[1]")
+        e.edited.add(stage.statement)
+        e.tree = partition(e.tree, self.stage, where, names)
+        return tuple(stage.statement.name + n for n in names)
+
+
+@dataclass(frozen=True)
+class Peel(Directive, name="peel"):
+    """for i   ->   for the first i; for those between; for the last i
+
+    Legal: always, as the order stays.
+    """
+
+    loop: str = loop_name()
+    first: int = number("number of first iterations", least=0, default=0)
+    last: int = number("number of last iterations", least=0, default=0)
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        if not self.first + self.last:
+            raise e.malformed("peel takes at least one iteration", "first=1, or last=1")
+        at = e.at(self.loop)
+        if at.loop.kind == "vector":
+            raise e.malformed(
+                f"the lanes of the vector loop {self.loop} run together",
+                "peel first, then vectorize what is between",
+            )
+        e.touch_lanes(at)
+        e.tree = peel(e.tree, at, self.first, self.last)
+        return ()
+
+
+def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
+    """The stage becomes two, one after the other: where a condition holds, and elsewhere."""
+    place = place_of(tree, stage)
+    old = node_at(tree, place)
+    assert isinstance(old, Stage)
+    made = [
+        replace(old, where=part if old.where is None else old.where.intersect(part), part=name)
+        for part, name in zip((where, where.complement()), names, strict=True)
+    ]
+    return put(tree, place, *made)
+
+
+def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
+    """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
+    in a loop of its own."""
+    visited = by_outer([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
+    parts, between = [], visited
+    if first:
+        parts.append((".first", near(visited.lexmin(), first, 1).intersect(visited)))
+        between = between.subtract(parts[0][1])
+    if last:
+        parts.append((".last", near(visited.lexmax(), last, -1).intersect(between)))
+        between = between.subtract(parts[-1][1])
+    parts.insert(1 if first else 0, ("", between))
+    copies = [
+        restricted(at.loop, at.depth, part, suffix and fresh(tree, at.loop, suffix))
+        for suffix, part in parts
+    ]
+    return put(tree, at.place, *copies)
+
+
+def fresh(tree: Seq, loop: Loop, suffix: str) -> str:
+    """A suffix with which no stage of a loop is called as another one is already."""
+    taken = {s.name for s in stages(tree)}
+    while any(s.name + suffix in taken for s in stages(loop)):
+        suffix += "'"
+    return suffix
+
+
+def restricted(loop: Loop, depth: int, part: Map, suffix: str) -> Tree:
+    """A copy of a loop with some of its iterations, { outer loops -> iterations }."""
+
+    def change(s: Stage) -> Stage:
+        chosen = outer_loops(s, depth + 1).intersect_range(flat(part)).domain()
+        kept = chosen if s.where is None else s.where.intersect(chosen)
+        return replace(s, where=kept, part=s.part + suffix)
+
+    made = _by_stage(loop, change, suffix)
+    assert isinstance(made, Loop)
+    return made
+
+
+def _by_stage(tree: Tree, change: Callable[[Stage], Stage], suffix: str) -> Tree:
+    """Every stage changed; but those that are computed inside for others run as far as these need
+    them, and get a name of their own only."""
+    if isinstance(tree, Stage):
+        return change(tree)
+    if isinstance(tree, Produce):
+        named = map_stages(tree, lambda s: replace(s, part=s.part + suffix))
+        assert isinstance(named, Produce)
+        return replace(named, demand=None)
+    return with_body(tree, tuple(_by_stage(child, change, suffix) for child in tree.body))
+
+
+def outer_loops(stage: Stage, count: int) -> Map:
+    """{ instance -> its outermost coordinates }"""
+    whole = loop_map(stage)
+    total = int(whole.dim(isl.dim_type.out))
+    return whole.project_out(isl.dim_type.out, count, total - count)
+
+
+def iterations_of(stage: Stage, count: int) -> Set:
+    """The outermost coordinates of a stage's instances."""
+    return stage.instances.apply(outer_loops(stage, count))
+
+
+def by_outer(iterations: list[Set], depth: int) -> Map:
+    """{ outer loops -> the values of the next one }"""
+    whole = union_sets(iterations[1:], iterations[0])
+    return Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+
+
+def flat(by_outer: Map) -> Set:
+    """{ (outer loops, value) }"""
+    depth = int(by_outer.dim(isl.dim_type.in_))
+    return by_outer.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+
+
+def near(ends: Map, count: int, direction: int) -> Map:
+    """{ outer loops -> the values at most `count` - 1 steps from an end }"""
+    space = ends.get_space().range()
+    frame = isl.LocalSpace.from_space(space)
+    steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
+    steps = steps if direction > 0 else steps.neg()
+    within = Set.universe(space).intersect(at_least(steps)).intersect(
+        at_least(steps.neg().add_constant_val(val(count - 1)))
+    )  # fmt: skip
+    pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
+    return ends.apply_range(pairs.domain().unwrap())
+
+
+def at_least(value: isl.Aff) -> Set:
+    """Where a value is not below zero."""
+    constraint = isl.Constraint.inequality_from_aff(value)
+    return Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
