@@ -8,7 +8,7 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,6 +62,11 @@ class Stage:
         rest = [k for k in range(len(self.coordinates)) if k not in same]
         return told(self.padded.apply(loop_map(self, rest)), rest, same)
 
+    @cached_property
+    def run(self) -> Run:
+        """What it executes."""
+        return Run(self)
+
     @property
     def padded(self) -> Set:
         """The same, and what fills up their tiles."""
@@ -73,6 +78,53 @@ class Stage:
             tiles = relation([*others, tile], frame)
             found = found.apply(tiles).apply(tiles.reverse()).coalesce()
         return found
+
+
+class Run:
+    """What a stage executes, and in which iterations of its loops: whatever it is called, and
+    wherever it stands. Two are equal if they were made of the same parts."""
+
+    __slots__ = ("_hash", "_key", "_stage")
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._key = (stage.statement, stage.coordinates, Same(stage.where), stage.pads)
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Run) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def statement(self) -> Statement:
+        return self._stage.statement
+
+    @property
+    def instances(self) -> Set:
+        return self._stage.instances
+
+    @property
+    def told(self) -> Mapping[int, Told]:
+        return self._stage.told
+
+    def at(self, chosen: Sequence[int]) -> Map:
+        """{ instance -> some of its coordinates }"""
+        return loop_map(self._stage, chosen).intersect_domain(self.instances)
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """A set or a map as a part of a key: the same one, for isl's own hashes and equality cost."""
+
+    of: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
 
 
 Kind = Literal["serial", "parallel", "vector", "unrolled"]

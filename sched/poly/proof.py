@@ -14,14 +14,14 @@ from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, postorder
 from ..lang.tensors import Tensor
-from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
+from .dependences import Dependence, Kind, dependences_on, flow_first, flow_of_all_writes
 from .isl import Map, Set, isl
-from .looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
+from .looptree import Alloc, Run, Same, Seq, Tree, loops_of, producer, time_maps
 from .model import Model
 from .pairs import Pair, instance
 from .smallest import smallest_point
 from .statements import Statement
-from .times import Placed, deciding, placed, same_copy, unordered
+from .times import Common, Placed, common, deciding, placed, same_copy, unordered_runs
 
 Relaxed = Callable[[Statement], bool]
 
@@ -58,6 +58,68 @@ class Violation:
         return self.source, self.sink
 
 
+@dataclass(frozen=True)
+class Order:
+    """A dependence is kept between two stages: no pair of it runs the wrong way round, or at once.
+
+    An obligation is a value, of which alone it is judged: two that are equal hold alike.
+
+    Attributes:
+        relation: the pairs of instances of the algorithm.
+        is_free: they may run in any order, but not at once.
+    """
+
+    relation: Same
+    kind: Kind
+    source: Run
+    sink: Run
+    common: Common
+    is_free: bool
+
+    def broken(self, context: Set) -> Map:
+        """{ x -> y : the dependence is not kept, at sizes of a context }"""
+        assert isinstance(self.relation.of, Map)
+        met, a, b = self.common, self.source, self.sink
+        wrong = unordered_runs(a, b, met, self.kind, relaxed=self.is_free)
+        pairs = _between(self.relation.of, a, b).intersect(wrong)
+        return pairs.intersect_params(context)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A value has been computed where it is read: the source of each instance of the sink runs in
+    the same iteration of the loops that keep copies of the Func apart.
+
+    With tau these loops, of a sink y with the source x,
+
+        { y -> x } less those with (tau(y), x) in { (tau(x'), x) : x' executes x }, for each copy
+
+    Attributes:
+        relation: { source -> sink } of the algorithm.
+        sources: each with the number of these loops.
+    """
+
+    relation: Same
+    sink: Run
+    sources: tuple[tuple[Run, int], ...]
+
+    def broken(self, context: Set) -> Map:
+        """{ x -> y : x has not run for y, at sizes of a context }"""
+        assert isinstance(self.relation.of, Map)
+        b = self.sink
+        around = len(b.statement.around)
+        missing = self.relation.of.reverse().insert_dims(isl.dim_type.in_, 0, around)
+        missing = missing.intersect_domain(b.instances).intersect_params(context)
+        for a, apart in self.sources:
+            loops = deciding(a, b, range(apart))
+            at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
+            missing = at.project_out(isl.dim_type.out, 0, len(loops))
+        return missing.reverse()
+
+
+Obligation = Order | Delivery
+
+
 class Prover:
     """Judges trees of one model."""
 
@@ -66,6 +128,7 @@ class Prover:
         self.written = written
         self._whole: dict[Dependence, Map] = {}
         self._on: dict[Tensor, list[Dependence]] = {}
+        self._proofs: dict[Obligation, list[Set]] = {}
 
     @property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -110,12 +173,29 @@ class Prover:
             must = self._whole_flow(d) if own and not free and d.kind == "flow" else d.map
             for a in sources:
                 for b in sinks:
-                    wrong = unordered(a, b, d.kind, d.tensor, relaxed=free)
-                    pairs = _between(must, a, b).intersect(wrong).intersect_params(context)
-                    if not pairs.is_empty():
+                    met = common(a, b, d.tensor)
+                    pairs = self._judged(
+                        Order(Same(must), d.kind, a.run, b.run, met, free), context
+                    )
+                    if pairs is not None:
                         yield Violation(d, pairs, a.stage.statement, b.stage.statement)
             if d.kind == "flow":
-                yield from _lost(d, sources, sinks, context)
+                for delivery in _deliveries(d, sources, sinks):
+                    pairs = self._judged(delivery, context)
+                    if pairs is not None:
+                        sink = delivery.sink.statement
+                        yield Violation(d, pairs, d.source, sink, "uninitialised")
+
+    def _judged(self, obligation: Obligation, context: Set) -> Map | None:
+        """The pairs that break an obligation at some sizes; None if there are none. One that is
+        proven holds at all sizes among those of its proof."""
+        if any(context.is_subset(proof) for proof in self._proofs.get(obligation, ())):
+            return None
+        pairs = obligation.broken(context)
+        if not pairs.is_empty():
+            return pairs
+        self._proofs.setdefault(obligation, []).append(context)
+        return None
 
     def uncovered(self, tree: Tree, context: Set) -> Statement | None:
         """A statement some of whose instances no stage of a tree runs. What is computed at a loop
@@ -158,37 +238,27 @@ def witness_text(v: Violation, pair: Pair) -> str:
     return text + (f", at {at}" if at else "")
 
 
-def _between(pairs: Map, a: Placed, b: Placed) -> Map:
+def _between(pairs: Map, a: Run, b: Run) -> Map:
     """{ x -> y } of the algorithm as pairs of what executes x and y, in whichever iteration."""
-    pairs = pairs.insert_dims(isl.dim_type.in_, 0, len(a.stage.statement.around))
-    return pairs.insert_dims(isl.dim_type.out, 0, len(b.stage.statement.around))
+    pairs = pairs.insert_dims(isl.dim_type.in_, 0, len(a.statement.around))
+    return pairs.insert_dims(isl.dim_type.out, 0, len(b.statement.around))
 
 
-def _lost(
-    d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed], context: Set
-) -> Iterator[Violation]:
-    """Instances whose source does not run where they do, as a Func is computed at a loop, or
-    stored anew in each iteration of one.
-
-    With tau the loops that keep the values of a copy of it apart, of a sink y with the source x,
-
-        { y -> x } less those with (tau(y), x) in { (tau(x'), x) : x' executes x }, for each copy
-    """
+def _deliveries(
+    d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed]
+) -> Iterator[Delivery]:
+    """What must reach each sink of a flow dependence, as a Func is computed at a loop, or stored
+    anew in each iteration of one."""
     counts = [_loops_apart(a, d.tensor) for a in sources]
     if all(count is None for count in counts):
         return
     for b in sinks:
-        around = len(b.stage.statement.around)
-        missing = d.map.reverse().insert_dims(isl.dim_type.in_, 0, around)
-        missing = missing.intersect_domain(b.stage.instances).intersect_params(context)
-        for a, count in zip(sources, counts, strict=True):
-            apart = count or 0
-            if same_copy(a, b, d.tensor, apart):
-                loops = deciding(a, b, range(apart))
-                at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
-                missing = at.project_out(isl.dim_type.out, 0, len(loops))
-        if not missing.is_empty():
-            yield Violation(d, missing.reverse(), d.source, b.stage.statement, "uninitialised")
+        found = [
+            (a.run, count or 0)
+            for a, count in zip(sources, counts, strict=True)
+            if same_copy(a, b, d.tensor, count or 0)
+        ]
+        yield Delivery(Same(d.map), b.run, tuple(found))
 
 
 def _loops_apart(a: Placed, tensor: object) -> int | None:
@@ -202,10 +272,10 @@ def _loops_apart(a: Placed, tensor: object) -> int | None:
     return None
 
 
-def _executed(a: Placed, loops: list[int]) -> Set:
+def _executed(a: Run, loops: list[int]) -> Set:
     """{ (loops, instance of the algorithm) }"""
-    whole = Map.identity(a.stage.instances.get_space().map_from_set())
-    own = whole.project_out(isl.dim_type.out, 0, len(a.stage.statement.around))
+    whole = Map.identity(a.instances.get_space().map_from_set())
+    own = whole.project_out(isl.dim_type.out, 0, len(a.statement.around))
     return a.at(loops).flat_range_product(own).range()
 
 

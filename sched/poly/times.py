@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..cached import cached_property
 from .isl import Map, isl
-from .looptree import Alloc, Loop, Path, Stage, Tree, leaves, loop_map, loops_of, producer
+from .looptree import Alloc, Kind, Loop, Path, Run, Stage, Tree, leaves, loops_of, producer
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
@@ -29,9 +29,13 @@ class Placed:
     def loops(self) -> tuple[Loop, ...]:
         return loops_of(self.path)
 
+    @property
+    def run(self) -> Run:
+        return self.stage.run
+
     def at(self, chosen: list[int]) -> Map:
         """{ instance -> some of its coordinates }"""
-        return loop_map(self.stage, chosen).intersect_domain(self.stage.instances)
+        return self.run.at(chosen)
 
 
 def placed(tree: Tree) -> Iterator[Placed]:
@@ -76,21 +80,58 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
             of parallel loops apart.
         relaxed: x and y may run in any order, but not at once: they accumulate.
     """
-    met, own = meeting(a, b), apart(a, b, tensor)
-    if own is not None and not same_copy(a, b, tensor, own):
+    return unordered_runs(a.run, b.run, common(a, b, tensor), kind, relaxed=relaxed)
+
+
+@dataclass(frozen=True)
+class Common:
+    """How two stages stand to each other in a tree, as far as matters to what is on one tensor.
+
+    Attributes:
+        kinds: those of the loops around both.
+        position: inside of these the first one comes before (-1) or behind (1) the second one; 0
+            if both are one.
+        stored: around how many loops lies storage of the tensor that both are inside of.
+        fresh: around how many loops it is computed anew for each iteration; None if it is not.
+        is_one_copy: whether what one computes of it then is ever what the other one uses.
+    """
+
+    kinds: tuple[Kind, ...]
+    position: int
+    stored: tuple[int, ...]
+    fresh: int | None
+    is_one_copy: bool
+
+
+def common(a: Placed, b: Placed, tensor: object) -> Common:
+    """How two stages stand to each other."""
+    met, fresh = meeting(a, b), apart(a, b, tensor)
+    return Common(
+        tuple(loop.kind for loop in met.loops),
+        (met.position > 0) - (met.position < 0),
+        tuple(depth for f, depth in met.private if f is tensor),
+        fresh,
+        fresh is None or same_copy(a, b, tensor, fresh),
+    )
+
+
+def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = False) -> Map:
+    """The same of what two stages execute, for how they stand to each other."""
+    if not met.is_one_copy:
         return Map.empty(_space(a, b))
+    own = met.fresh
     if own is None:
-        own = 0 if kind == "flow" else _iterations_apart(met, tensor)
+        own = 0 if kind == "flow" else _iterations_apart(met)
     together = list(range(own))
-    lanes = [k for k, loop in enumerate(met.loops) if loop.kind == "vector"]
-    ordering = [k for k in range(own, len(met.loops)) if k not in lanes]
+    lanes = [k for k, of in enumerate(met.kinds) if of == "vector"]
+    ordering = [k for k in range(own, len(met.kinds)) if k not in lanes]
     result = Map.empty(_space(a, b))
     if not relaxed:
         result = result.union(_related(a, b, together, ordering))
         if met.position > 0 or (met.position == 0 and (kind != "anti" or not lanes)):
             result = result.union(_related(a, b, [*together, *ordering]))
-    for k in range(own, len(met.loops)):
-        if met.loops[k].kind == "parallel" and not _is_private(met, tensor, k, kind):
+    for k in range(own, len(met.kinds)):
+        if met.kinds[k] == "parallel" and not _is_private(met, k, kind):
             outside = list(range(k))
             result = result.union(_related(a, b, outside, [k]))
             result = result.union(_related(b, a, outside, [k]).reverse())
@@ -113,22 +154,22 @@ def same_copy(a: Placed, b: Placed, tensor: object, apart: int) -> bool:
 
 def alike(a: Placed, b: Placed, loops: int) -> Map:
     """{ x of a -> y of b : in the same iteration of the outermost loops }"""
-    return _related(a, b, range(loops))
+    return _related(a.run, b.run, range(loops))
 
 
-def _iterations_apart(met: Meeting, tensor: object) -> int:
+def _iterations_apart(met: Common) -> int:
     """Around how many loops a Func is stored anew in each iteration, and all of one iteration is
     over before the next one begins (or has storage of its own): lanes are not."""
-    depth = next((depth for f, depth in met.private if f is tensor), 0)
-    return 0 if any(loop.kind == "vector" for loop in met.loops[:depth]) else depth
+    depth = met.stored[0] if met.stored else 0
+    return 0 if "vector" in met.kinds[:depth] else depth
 
 
-def _is_private(met: Meeting, tensor: object, loop: int, kind: str) -> bool:
+def _is_private(met: Common, loop: int, kind: str) -> bool:
     """Whether each iteration of a loop has a copy of a Func: flow between them is none then."""
-    return kind != "flow" and any(f is tensor and depth > loop for f, depth in met.private)
+    return kind != "flow" and any(depth > loop for depth in met.stored)
 
 
-def _related(a: Placed, b: Placed, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
+def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
     """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
     given, those of x come after those of y }"""
     chosen = deciding(a, b, [*equal, *(later or ())])
@@ -145,18 +186,18 @@ def _related(a: Placed, b: Placed, equal: Sequence[int], later: Sequence[int] | 
     return first.apply_range(order).apply_range(second.reverse())
 
 
-def deciding(a: Placed, b: Placed, loops: Sequence[int]) -> list[int]:
+def deciding(a: Run, b: Run, loops: Sequence[int]) -> list[int]:
     """Those of some loops that the others do not tell for two stages by one function: where their
     coordinates are equal, so are all. In deep nests most loops have one iteration."""
     chosen = set(loops)
 
     def is_told(loop: int) -> bool:
-        told = a.stage.told.get(loop)
-        return told is not None and told == b.stage.told.get(loop) and told.others <= chosen
+        told = a.told.get(loop)
+        return told is not None and told == b.told.get(loop) and told.others <= chosen
 
     return [k for k in sorted(chosen) if not is_told(k)]
 
 
-def _space(a: Placed, b: Placed) -> isl.Space:
+def _space(a: Run, b: Run) -> isl.Space:
     first, second = a.at([]), b.at([])
     return first.apply_range(second.reverse()).get_space()

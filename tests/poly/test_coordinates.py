@@ -122,6 +122,6 @@ def test_loops_that_decide() -> None:
     p = list(placed(nested().tree))
     a, b = p[0], p[1]
     shared = range(2)
-    assert deciding(a, a, shared) == [0]
-    assert set(deciding(a, b, shared)) <= {0, 1}
-    assert deciding(a, a, [1]) == [1]  # what tells it is not among them
+    assert deciding(a.run, a.run, shared) == [0]
+    assert set(deciding(a.run, b.run, shared)) <= {0, 1}
+    assert deciding(a.run, a.run, [1]) == [1]  # what tells it is not among them
