@@ -22,19 +22,17 @@ from .isl import BudgetExceeded, allowance, attempt, budget
 from .judge import Change, Judge
 from .refusals import Asked
 from .state import State
-from .statements import Statement
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch under way: how many directives were before it, its own, and what they edited."""
+    """A batch under way: how many directives were before it, and its own."""
 
     start: int
     changes: tuple[Change, ...] = ()
-    edited: frozenset[Statement] = frozenset()
 
-    def with_change(self, change: Change, edited: frozenset[Statement]) -> Batch:
-        return Batch(self.start, (*self.changes, change), self.edited | edited)
+    def with_change(self, change: Change) -> Batch:
+        return Batch(self.start, (*self.changes, change))
 
 
 @dataclass(frozen=True)
@@ -103,15 +101,14 @@ class Builder:
         with uncollected(), self._in_time(asked), self._in_their_terms(asked):
             edit = applied(self.editing(directive))
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
-            edited = edit.edited if self._trust is None else frozenset()
             if self._batch is None:
                 self.judge.check_storage(change.after, directive)
             if self._batch is None and self._trust is None:
-                self.judge.check((change,), edited, self._would_help)
+                self.judge.check((change,), self._would_help)
             if self._batch is None and self._whole is None:
                 self.judge.check_loops(change.after, (*self.records, directive))
         if self._batch is not None:
-            self._batch = self._batch.with_change(change, edited)
+            self._batch = self._batch.with_change(change)
         self.state = change.after
         self.records = (*self.records, directive)
         return edit.made
@@ -183,8 +180,8 @@ class Builder:
         last = self.records[-1]
         with self._in_time(Asked(last, f"the batch up to {last.text()}")):
             self.judge.check_storage(self.state, last)
-            if batch.edited:
-                self.judge.check(batch.changes, batch.edited, self._would_help)
+            if not all(change.is_trusted for change in batch.changes):
+                self.judge.check(batch.changes, self._would_help)
             self.judge.check_loops(self.state, self.records)
 
     def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:

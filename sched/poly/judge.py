@@ -123,8 +123,8 @@ class Judge:
             context = context.intersect(c.allowed).coalesce()
         return context
 
-    def faults(self, state: State, edited: Collection[Statement]) -> Faults:
-        """What goes wrong for some statements; and for the folds, which any directive may spoil."""
+    def faults(self, state: State, only: Collection[Statement] | None = None) -> Faults:
+        """What goes wrong, or what does for some statements alone; and for the folds."""
         context = self.callable(state)
 
         def relaxed(s: Statement) -> bool:
@@ -138,29 +138,30 @@ class Judge:
             for c in clobbers(state.form.model, func, window, state.tree, context)
         ]
         # A statement of an earlier form is the one of the same definition.
-        serials = {s.definition.serial for s in edited}
-        asked = [s for s in state.form.model.statements if s.definition.serial in serials]
+        serials = {s.definition.serial for s in only or ()}
+        every = state.form.model.statements
+        asked = None if only is None else [s for s in every if s.definition.serial in serials]
 
         def indivisible(v: Violation) -> bool:
             own = v.source is v.sink and v.dependence.tensor is v.source.func
             return own and v.source.name in state.atomic and relaxed(v.source.base)
 
-        every = state.form.prover.violations(state.tree, asked, relaxed, context)
-        left = (divided(state.tree, v) if indivisible(v) else v for v in every)
+        broken = state.form.prover.violations(state.tree, relaxed, context, asked)
+        left = (divided(state.tree, v) if indivisible(v) else v for v in broken)
         found = [v for v in left if v is not None]
         return Faults(tuple(lost), (*found, *shared(state.tree, context)))
 
-    def new_faults(self, changes: Sequence[Change], edited: Collection[Statement]) -> Faults:
+    def new_faults(self, changes: Sequence[Change]) -> Faults:
         """What goes wrong behind some changes, apart from what did so before them and from what
         those among them brought about that are trusted."""
         first, last = changes[0].before, changes[-1].after
-        found = self.faults(last, edited)
+        found = self.faults(last)
         if not last.trusted:
             return found
-        found = found.beyond(self.faults(first, edited))
+        found = found.beyond(self.faults(first))
         for c in changes:
             if c.is_trusted:
-                made = self.faults(c.after, edited).beyond(self.faults(c.before, edited))
+                made = self.faults(c.after).beyond(self.faults(c.before))
                 found = found.beyond(made)
         return found
 
@@ -185,11 +186,10 @@ class Judge:
             what, hint = wrong
             raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())
 
-    def check(self, changes: Sequence[Change], edited: Collection[Statement], helps: Helps) -> None:
+    def check(self, changes: Sequence[Change], helps: Helps) -> None:
         """Refuses changes that make something go wrong.
 
         Args:
-            edited: the statements whose dependences they may break.
             helps: whether a directive would be right with another one before it.
 
         Raises:
@@ -200,7 +200,7 @@ class Judge:
         missing = state.form.prover.uncovered(state.tree, context)
         if missing is not None:
             raise self._left_out(missing, changes)
-        found = self.new_faults(changes, edited)
+        found = self.new_faults(changes)
         if found.clobbers:
             func = found.clobbers[0].func
             lost, pair = _smallest([c for c in found.clobbers if c.func is func])

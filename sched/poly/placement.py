@@ -53,13 +53,11 @@ from .statements import Access, Statement
 _SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param
 
 
-def placed(model: Model, tree: Seq) -> tuple[Seq, frozenset[Statement]]:
-    """The tree with statements that compute what is needed where they stand; and which of the
-    algorithm's statements run for other instances than before."""
-    placer = _Placer(model)
-    made = placer.node(sunk(model, tree), (), {}, [])
+def placed(model: Model, tree: Seq) -> Seq:
+    """The tree with statements that compute what is needed where they stand."""
+    made = _Placer(model).node(sunk(model, tree), (), {}, [])
     assert isinstance(made, Seq)
-    return made, frozenset(placer.changed)
+    return made
 
 
 def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
@@ -100,7 +98,6 @@ def _is_same(a: Stage, b: Stage, count: int) -> bool:
 class _Placer:
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.changed: set[Statement] = set()
 
     def node(
         self, node: Tree, loops: tuple[Loop, ...], stored: Mapping[Func, int], after: list[Stage]
@@ -161,7 +158,6 @@ class _Placer:
         node, free = self._narrowed(node, loops, readers)
         demand = _Demand(reads, node.times, apart)
         made = {s.base: s for s in self._statements(node, demand, free)}
-        self.changed |= made.keys()
 
         def change(stage: Stage) -> Stage:
             found = made.get(stage.statement.base)

@@ -1,20 +1,23 @@
 """The proof of a schedule: no dependence of the program may run backwards, or at once.
 
 With D the dependences of the program as written and `unordered` the pairs of instances that a
-tree does not order, D intersected with them must be empty. D is taken once; after a directive only
-the dependences of the stages below the edited loops are asked again.
+tree does not order, D intersected with them must be empty. D is taken once. Behind each directive
+all of D is asked, whatever the directive says that it did: what has not changed since its proof is
+known by its obligation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, postorder
 from ..lang.tensors import Tensor
 from .dependences import Dependence, Kind, dependences_on, flow_first, flow_of_all_writes
+from .edits import stages
 from .isl import Map, Set, isl
 from .looptree import Alloc, Run, Same, Seq, Tree, loops_of, producer, time_maps
 from .model import Model
@@ -120,6 +123,14 @@ class Delivery:
 Obligation = Order | Delivery
 
 
+Standing = tuple[object, ...]
+"""Of each stage that touches a tensor, in order: its statement, the outermost loop around it (or it
+itself), and which storage of the tensor that loop is in."""
+
+Free = frozenset[Statement]
+"""The statements whose accumulation may run in any order."""
+
+
 class Prover:
     """Judges trees of one model."""
 
@@ -129,6 +140,7 @@ class Prover:
         self._whole: dict[Dependence, Map] = {}
         self._on: dict[Tensor, list[Dependence]] = {}
         self._proofs: dict[Obligation, list[Set]] = {}
+        self._settled: dict[Tensor, tuple[Standing, Free, Set]] = {}
 
     @property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -145,46 +157,114 @@ class Prover:
             self._on[tensor] = dependences_on(tensor, self.model, self.written)
         return self._on[tensor]
 
-    def _dependences_of(self, statement: Statement) -> Iterator[Dependence]:
-        """Those from or to the instances of one statement."""
-        touched = {a.tensor for a in statement.accesses}
-        tensors = (tensor for tensor in self._tensors if tensor in touched)
-        for d in flow_first(d for tensor in tensors for d in self._dependences_on(tensor)):
-            if statement in (d.source, d.sink):
-                yield d
+    def _dependences_among(self, tensors: Collection[Tensor]) -> Iterator[Dependence]:
+        """Those on some tensors."""
+        chosen = (tensor for tensor in self._tensors if tensor in tensors)
+        yield from flow_first(d for tensor in chosen for d in self._dependences_on(tensor))
 
     def violations(
-        self, tree: Tree, edited: Collection[Statement], relaxed: Relaxed, context: Set
+        self,
+        tree: Tree,
+        relaxed: Relaxed,
+        context: Set,
+        only: Collection[Statement] | None = None,
     ) -> Iterator[Violation]:
-        """What a tree breaks among the dependences of the edited statements.
+        """What a tree breaks among the dependences of the program.
 
         Args:
             relaxed: whether a statement's accumulation may run in any order.
             context: the sizes that a call accepts.
+            only: the statements of which something is asked; all of them if None.
         """
-        stages: dict[Statement, list[Placed]] = {}
+        free = frozenset(s for s in self._sums if relaxed(s))
+        every = self._standing(tree).items()
+        asked = {t: now for t, now in every if not self._is_settled(t, now, free, context)}
+        if not asked:
+            return
+        parts: dict[Statement, list[Placed]] = {}
         for p in placed(tree):
-            stages.setdefault(p.stage.statement.base, []).append(p)
-        asked = dict.fromkeys(d for s in edited for d in self._dependences_of(s))
-        for d in asked:
-            sources, sinks = stages.get(d.source, []), stages.get(d.sink, [])
-            own = d.tensor is d.source.func and relaxed(d.source)
-            free = own and d.source is d.sink
-            must = self._whole_flow(d) if own and not free and d.kind == "flow" else d.map
-            for a in sources:
-                for b in sinks:
-                    met = common(a, b, d.tensor)
-                    pairs = self._judged(
-                        Order(Same(must), d.kind, a.run, b.run, met, free), context
-                    )
-                    if pairs is not None:
-                        yield Violation(d, pairs, a.stage.statement, b.stage.statement)
-            if d.kind == "flow":
-                for delivery in _deliveries(d, sources, sinks):
-                    pairs = self._judged(delivery, context)
-                    if pairs is not None:
-                        sink = delivery.sink.statement
-                        yield Violation(d, pairs, d.source, sink, "uninitialised")
+            parts.setdefault(p.stage.statement.base, []).append(p)
+        kept = dict(asked)
+        for d in self._dependences_among(asked):
+            if only is not None and d.source not in only and d.sink not in only:
+                kept.pop(d.tensor, None)
+                continue
+            for v in self._broken(d, parts, relaxed, context):
+                kept.pop(d.tensor, None)
+                yield v
+        self._settled.update((t, (now, free, context)) for t, now in kept.items())
+
+    def _standing(self, tree: Tree) -> dict[Tensor, Standing]:
+        """For each tensor the stages that touch it, in order."""
+        found: dict[Tensor, list[object]] = {t: [] for t in self._tensors}
+        inside: dict[Tensor, int] = {}
+        numbers = count(1)
+
+        def visit(node: Tree) -> None:
+            if isinstance(node, Alloc):
+                outside, inside[node.func] = inside.get(node.func, 0), next(numbers)
+                for child in node.body:
+                    visit(child)
+                inside[node.func] = outside
+            elif isinstance(node, Seq):
+                for child in node.body:
+                    visit(child)
+            else:
+                for stage in stages(node):
+                    base = stage.statement.base
+                    for t in self._touched[base]:
+                        found[t] += (base, node, inside.get(t, 0))
+
+        visit(tree)
+        return {t: tuple(standing) for t, standing in found.items()}
+
+    @cached_property
+    def _touched(self) -> dict[Statement, list[Tensor]]:
+        every = self.model.statements
+        return {s: list(dict.fromkeys(a.tensor for a in s.accesses)) for s in every}
+
+    @cached_property
+    def _as_written(self) -> dict[Tensor, Standing]:
+        return self._standing(self.written)
+
+    @cached_property
+    def _sums(self) -> list[Statement]:
+        """The statements that may be told to accumulate in any order."""
+        return [s for s in self.model.statements if accumulates(s.definition)]
+
+    def _is_settled(self, tensor: Tensor, now: Standing, free: Free, context: Set) -> bool:
+        """Whether nothing has changed for a tensor since all dependences on it were kept. In the
+        tree as it is written they are, since they are taken from it."""
+        if now == self._as_written[tensor]:
+            return True
+        known = self._settled.get(tensor)
+        if known is None or known[:2] != (now, free):
+            return False
+        return context is known[2] or context.is_subset(known[2])
+
+    def _broken(
+        self,
+        d: Dependence,
+        parts: Mapping[Statement, Sequence[Placed]],
+        relaxed: Relaxed,
+        context: Set,
+    ) -> Iterator[Violation]:
+        """What the parts of statements break of a dependence."""
+        sources, sinks = parts.get(d.source, ()), parts.get(d.sink, ())
+        own = d.tensor is d.source.func and relaxed(d.source)
+        free = own and d.source is d.sink
+        must = Same(self._whole_flow(d) if own and not free and d.kind == "flow" else d.map)
+        for a in sources:
+            for b in sinks:
+                order = Order(must, d.kind, a.run, b.run, common(a, b, d.tensor), free)
+                pairs = self._judged(order, context)
+                if pairs is not None:
+                    yield Violation(d, pairs, a.stage.statement, b.stage.statement)
+        for delivery in _deliveries(d, sources, sinks) if d.kind == "flow" else ():
+            pairs = self._judged(delivery, context)
+            if pairs is not None:
+                sink = delivery.sink.statement
+                yield Violation(d, pairs, d.source, sink, "uninitialised")
 
     def _judged(self, obligation: Obligation, context: Set) -> Map | None:
         """The pairs that break an obligation at some sizes; None if there are none. One that is

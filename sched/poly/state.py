@@ -14,7 +14,6 @@ from .forms import Form
 from .isl import Set
 from .looptree import Seq
 from .memory import Memory
-from .statements import Statement
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Edit:
-    """What a directive made: the new state, the loops or stages it returns, and what to prove."""
+    """What a directive made: the new state, and the loops or stages that it returns."""
 
     state: State
     made: tuple[str, ...]
-    edited: frozenset[Statement]

@@ -194,10 +194,10 @@ def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
     assert isinstance(update, Stage)
     backwards = Stage(update.statement, (_negated(update.coordinates[0]),))
     tree = Seq((Loop("i", (init,)), Loop("r", (backwards,))))
-    prover, edited = Prover(model, written), {update.statement}
+    prover = Prover(model, written)
 
     def broken(by: Seq) -> list[Violation]:
-        return list(prover.violations(by, edited, lambda s: False, model.context))
+        return list(prover.violations(by, lambda s: False, model.context))
 
     (violation,) = broken(tree)
     smallest = smallest_pair(violation.pairs, *violation.ends)

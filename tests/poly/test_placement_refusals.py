@@ -144,7 +144,7 @@ def test_what_runs_elsewhere_is_no_source_of_what_is_computed_at_a_loop() -> Non
     tree = map_stages(s.tree, lambda x: nothing if x is inside else x)
     assert isinstance(tree, Seq)
     tree = Seq((outside, *tree.body))
-    found = list(prover.violations(tree, {base}, lambda _: False, s.accepted))
+    found = list(prover.violations(tree, lambda _: False, s.accepted))
     assert [v.kind for v in found] == ["uninitialised"]
 
 

@@ -25,13 +25,12 @@ def applied(e: Editing) -> Edit:
     invariants.check_reach(e, counted)
     invariants.check_bounds_known(e)
     if produced(e.tree):
-        e.tree, changed = placed(e.model, e.tree)
-        e.edited |= changed
+        e.tree = placed(e.model, e.tree)
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)
     state = replace(e.state, form=e.form, tree=e.tree, gone=_gone(e, before))
-    return Edit(state, made, frozenset(s.base for s in e.edited))
+    return Edit(state, made)
 
 
 def _gone(e: Editing, before: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, str], Directive]:

@@ -33,7 +33,6 @@ class Fission(Directive, name="fission"):
     def edit(self, e: Editing) -> tuple[str, ...]:
         at = e.at(self.loop)
         e.at(self.loop, self.after)
-        e.touch(at)
         e.tree = fission(e.tree, at, self.after)
         return ()
 
@@ -63,8 +62,6 @@ class ComputeWith(Directive, name="compute_with"):
                 "compute_at the same loop first, or both at root",
             )
         _check_kinds_kept(e, self.other, at)
-        e.touch(at)
-        e.edited.update(s.statement for s in stages(e.tree) if s.name == self.stage)
         if mine is not None and others is not None and mine is not others:
             # All of a Func stays together: what is computed when is told of all its stages.
             e.tree = relocation.merged(e.tree, as_beside(mine, others), mine, others)

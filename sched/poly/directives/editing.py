@@ -1,10 +1,10 @@
 """A state of a schedule while a directive is carried out: stages and loops are found by name,
-refusals are made, and what is edited is taken note of."""
+and refusals are made."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...lang.errors import ScheduleError, Span
@@ -15,7 +15,7 @@ from ..affine import condition, why_not_affine
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
 from ..isl import Set
-from ..looptree import Keep, Produce, Seq, Stage, Tree, leaves, loops_of
+from ..looptree import Keep, Produce, Stage, Tree, leaves, loops_of
 from ..model import Model
 from ..rewrites import fresh
 from ..state import Assumption, State
@@ -31,7 +31,6 @@ class Editing:
 
     Attributes:
         tree, form: as they become.
-        edited: the statements to be proven again.
     """
 
     def __init__(self, state: State, symbols: Symbols, context: Set, directive: Directive) -> None:
@@ -43,7 +42,6 @@ class Editing:
         self.directive = directive
         self.stage = directive.stage
         self.span: Span | None = directive.span
-        self.edited: set[Statement] = set()
 
     @property
     def model(self) -> Model:
@@ -98,16 +96,6 @@ class Editing:
 
     def malformed(self, what: str, hint: str | None = None) -> ScheduleError:
         return ScheduleError(what, where=self.span, hint=hint, directive=self.directive.text())
-
-    def touch(self, *below: At) -> None:
-        for a in below:
-            self.edited.update(s.statement for s in stages(a.loop))
-
-    def touch_lanes(self, at: At) -> None:
-        """A directive that keeps the order of each lane may change how lanes meet."""
-        for stage in stages(at.loop):
-            if any(a.loop.kind == "vector" for a in loops_around(self.tree, stage.name)):
-                self.edited.add(stage.statement)
 
     def check_names(self, at: At, names: Sequence[str], replaced: Sequence[str]) -> None:
         """Refuses what is no name, and names that another loop around one of the stages has."""
@@ -164,9 +152,6 @@ class Editing:
                     "its sizes and Params are " + (", ".join(self.symbols) or "none"),
                 )
 
-    def touch_funcs(self, funcs: Collection[Func]) -> None:
-        self.edited.update(s for s in self.model.statements if s.func in funcs)
-
     def check_serial(self, at: At, consumer: str) -> None:
         for a in (*loops_around(self.tree, consumer)[: at.depth], at):
             if a.loop.kind == "vector":
@@ -178,7 +163,6 @@ class Editing:
     def become(self, form: Form) -> None:
         self.tree = transplanted(self.tree, form)
         self.form = form
-        self.edited.update(form.model.statements)
 
     def nodes(self) -> Iterator[Tree]:
         pending: list[Tree] = [self.tree]
@@ -226,10 +210,3 @@ class Editing:
             )
         made = Assumption(allowed, text, None, self.span)
         self.state = replace(self.state, assumptions=(*self.state.assumptions, made))
-
-
-def leaves_of(tree: Seq, statements: Collection[Statement]) -> Iterator[Stage]:
-    """The stages of some statements."""
-    for _, stage in leaves(tree):
-        if stage.statement.base in statements:
-            yield stage

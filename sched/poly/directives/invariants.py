@@ -13,8 +13,7 @@ from ...lang.tensors import Func
 from ..coordinates import is_too_far
 from ..edits import loops_around, stages
 from ..kept import copies
-from ..looptree import Alloc, Keep, Loop, Stage, kinds, leaves, loops_of, produced
-from .editing import leaves_of
+from ..looptree import Alloc, Keep, Kind, Loop, Path, Stage, kinds, leaves, loops_of, produced
 from .kinds import check_count
 
 if TYPE_CHECKING:
@@ -44,8 +43,11 @@ def check_reach(e: Editing, before: Collection[Node]) -> None:
 
 
 def check_kinds(e: Editing) -> None:
-    """Whether the loops around what was edited can be of the kinds that they are."""
-    for stage in leaves_of(e.tree, {s.base for s in e.edited}):
+    """Whether the loops around what is otherwise than before can be of the kinds that they are."""
+    before = {(stage.run, _kinds_of(path)) for path, stage in leaves(e.state.tree)}
+    for path, stage in leaves(e.tree):
+        if (stage.run, _kinds_of(path)) in before:
+            continue
         around = loops_around(e.tree, stage.name)
         for at in around:
             check_count(e, at)
@@ -58,6 +60,10 @@ def check_kinds(e: Editing) -> None:
                 f"loop {lanes[0].loop.name}",
                 "reorder, so that the vector loop is inside",
             )
+
+
+def _kinds_of(path: Path) -> tuple[Kind, ...]:
+    return tuple(loop.kind for loop in loops_of(path))
 
 
 def check_lanes(e: Editing) -> None:

@@ -41,7 +41,6 @@ class AccumulateAt(Directive, name="accumulate_at"):
         if e.is_kept(stage):
             raise e.malformed(f"{self.stage} accumulates in storage of its own already")
         e.tree = accumulate_at(e.tree, stage, at)
-        e.touch_funcs((d.func,))
         return ()
 
 

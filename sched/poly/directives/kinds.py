@@ -72,8 +72,6 @@ def _say(e: Editing, loop: str, kind: Kind) -> tuple[str, ...]:
     """The loop is of a kind from now on."""
     at = e.at(loop)
     _check_one_kind(e, at, kind)
-    if kind != "unrolled":
-        e.touch(at)
     e.tree = set_kind(e.tree, at, kind, e.span)
     check_count(e, e.at(loop))
     return ()

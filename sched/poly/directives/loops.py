@@ -57,7 +57,6 @@ class Split(Directive, name="split"):
         if self.tail in ("guard", "mask"):
             e.tree = tails.full(e.tree, outer, self.factor)
         elif self.tail in ("peel", "shift"):
-            e.touch(outer)
             cut = tails.peel if self.tail == "peel" else tails.shift
             e.tree = cut(e.tree, outer, self.factor, e.context)
         return self.made
@@ -99,7 +98,6 @@ class Reorder(Directive, name="reorder"):
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         wanted, order = e.in_order(self.loops)
-        e.touch(order[0])
         e.tree = reorder(e.tree, order, wanted)
         return ()
 
@@ -123,8 +121,6 @@ class Fuse(Directive, name="fuse"):
             check_free(e, x, "fuse first, then say what the loop is", ("vector", "unrolled"))
         if a.loop.kind == "serial":
             check_free(e, b, "say it of the loop that they become", ("parallel",))
-        if a.loop.kind == "parallel":
-            e.touch(a)  # iterations of the inner loop would run at once, too
         e.tree = fuse(e.tree, a, b, chosen, e.symbols, e.context)
         return (chosen,)
 

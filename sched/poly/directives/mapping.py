@@ -45,7 +45,6 @@ class Skew(Directive, name="skew"):
             raise e.malformed(f"{self.inner} is not inside of {self.outer}", "reorder first")
         chosen = self.new or self.inner
         e.check_names(b, [chosen], [self.inner])
-        e.touch_lanes(b)
         e.tree = skew(e.tree, a, b, self.factor, chosen, self.span)
         return (chosen,)
 
@@ -69,7 +68,6 @@ class Shift(Directive, name="shift"):
                 "need it: it runs no earlier, and no later",
                 "shift what reads it, or a loop of its own",
             )
-        e.touch(at)
         e.tree = shift(e.tree, at, self.stage, self.by)
         return (self.loop,)
 
@@ -93,7 +91,6 @@ class Transform(Directive, name="transform"):
         new: dict[Node, Node] = {old[k]: old[order.index(a)] for k, a in enumerate(wanted)}
         moved = [substitute(v, new) for v in self.values]
         e.check_names(order[0], self.names, self.loops)
-        e.touch(order[0])
         e.tree = transform(e.tree, order, self.names, moved, self.span)
         return self.names
 

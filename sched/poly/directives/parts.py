@@ -30,7 +30,6 @@ class Partition(Directive, name="partition"):
         stage = e.own()
         where = e.condition(stage, self.condition)
         names = (f"{stage.part}[0]", f"{stage.part}[1]")
-        e.edited.add(stage.statement)
         e.tree = partition(e.tree, self.stage, where, names)
         return tuple(stage.statement.name + n for n in names)
 
@@ -55,7 +54,6 @@ class Peel(Directive, name="peel"):
                 f"the lanes of the vector loop {self.loop} run together",
                 "peel first, then vectorize what is between",
             )
-        e.touch_lanes(at)
         e.tree = peel(e.tree, at, self.first, self.last)
         return ()
 

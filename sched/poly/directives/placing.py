@@ -106,7 +106,6 @@ class ComputeRoot(Directive, name="compute_root"):
         funcs = placeable(e, stored(e))
         e.tree = relocation.compute_root(e.tree, funcs)
         e.tree = cast(Seq, at_root(e.model, e.tree, funcs))
-        e.touch_funcs(funcs)
         return ()
 
 
@@ -135,7 +134,6 @@ class StoreAt(Directive, name="store_at"):
                     "store it at a loop around all that reads and writes it",
                 )
         e.tree = relocation.store_at(e.tree, funcs, at)
-        e.touch_funcs(funcs)
         return ()
 
 
@@ -146,7 +144,6 @@ class StoreRoot(Directive, name="store_root"):
     def edit(self, e: Editing) -> tuple[str, ...]:
         funcs = placeable(e, stored(e))
         e.tree = relocation.store_at(e.tree, funcs, None)
-        e.touch_funcs(funcs)
         return ()
 
 
@@ -182,7 +179,6 @@ def compute_together(e: Editing, funcs: Sequence[Func], at: At, consumer: str) -
     loops = (*loops_around(e.tree, consumer)[: at.depth], at)
     around = loops_as_vars(consumer, [a.loop for a in loops])
     e.tree = relocation.compute_at(e.tree, funcs, at, around)
-    e.touch_funcs(funcs)
 
 
 def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
@@ -207,7 +203,6 @@ def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
         )
     e.check_serial(at, update)
     e.tree = keeping.begin_at(e.tree, pure, at, to)
-    e.touch_funcs((func,))
     return ()
 
 

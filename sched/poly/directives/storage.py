@@ -35,7 +35,6 @@ class FoldStorage(Directive, name="fold_storage"):
             raise e.malformed(f"the storage of {func.name} cannot be folded: {why}")
         others = tuple((f, w) for f, w in e.state.folds if f is not func)
         e.state = replace(e.state, folds=(*others, (func, Window(self.axis, self.planes))))
-        e.edited.update(s for s in e.model.statements if s.func is func)
         return ()
 
 

@@ -56,7 +56,6 @@ class Atomic(Directive, name="atomic"):
                 "reassociate() allows it",
             )
         e.state = replace(e.state, atomic=e.state.atomic | {name})
-        e.edited.add(stage.statement)
         return ()
 
 
