@@ -19,6 +19,7 @@ from ..lang.nodes import Node, integer
 from .affine import affine_value
 from .expressions import Translator
 from .isl import (
+    MANY,
     Aff,
     BasicSet,
     BudgetExceeded,
@@ -30,6 +31,7 @@ from .isl import (
     attempt,
     isl,
     range_of,
+    small_sizes,
     union_sets,
     val,
 )
@@ -264,12 +266,8 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
     return None if least is None or most is None or least < 0 else most + 1
 
 
-MANY = 1 << 12
-"""A larger constant than this may be one that comes from the range of an index type, or from the
-largest size that is allowed, and says nothing about how many elements there are."""
-
 MUCH = 1 << 20
-"""The same for the constants along several axes together."""
+"""What `MANY` is along one axis, this is for the constants along several together."""
 
 HUGE = 1 << 24
 """More elements than this are never asked for by a constant."""
@@ -349,13 +347,6 @@ def _is_less(along: Set, depth: int, span: int, most: int) -> bool:
     """Whether sizes of at most `most` make do with less than a constant span."""
     less = span_of(along.intersect_params(small_sizes(along.params(), most)), depth)
     return less is not None and less < span
-
-
-def small_sizes(context: Set, most: int = MANY) -> Set:
-    """Those of at most so many."""
-    for k in range(int(context.dim(isl.dim_type.param))):
-        context = context.upper_bound_val(isl.dim_type.param, k, val(most))
-    return context
 
 
 _SLACK = 8

@@ -9,6 +9,7 @@ from ..lang.dtypes import bool_, int64
 from ..lang.errors import InternalError
 from ..lang.nodes import Const, Node, Op, Param, integer
 from .coordinates import FARTHEST, Terms
+from .intervals import declared_range
 from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
 
 _PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
@@ -64,26 +65,31 @@ class Translator:
 
     def constraint(self, constraint: Constraint) -> Node:
         """One equality or inequality, without negative terms."""
-        decided = self._decided(constraint.get_aff())
+        decided = self._decided(constraint)
         if decided is not None:
-            return Const(decided and not constraint.is_equality(), bool_)
+            return Const(decided, bool_)
         positive, negative = self._sides(constraint.get_aff())
         if constraint.is_equality():
             return ix.compare("eq", positive, negative)
         return ix.compare("ge", positive, negative)
 
-    def _decided(self, aff: Aff) -> bool | None:
-        """Whether a value is positive, where its constant is beyond 64 bits and tells: sizes and
-        loops are moderate."""
-        constant = int(aff.get_constant_val().to_python())
-        if abs(constant) <= int64.max:
+    def _decided(self, constraint: Constraint) -> bool | None:
+        """Whether a constraint holds, where its constant is beyond 64 bits and tells: sizes and
+        loops are moderate, and Params as they are declared."""
+        aff = constraint.get_aff()
+        least = most = int(aff.get_constant_val().to_python())
+        if abs(least) <= int64.max:
             return None
-        total = 0
         for kind, k, node in self._variables(aff):
-            if kind == _DIV or isinstance(node, Param):
+            if kind == _DIV:
                 return None
-            total += abs(int(aff.get_coefficient_val(kind, k).to_python()))
-        return constant > 0 if total * FARTHEST < abs(constant) else None
+            coefficient = int(aff.get_coefficient_val(kind, k).to_python())
+            lo, hi = declared_range(node) if isinstance(node, Param) else (-FARTHEST, FARTHEST)
+            ends = coefficient * lo, coefficient * hi
+            least, most = least + min(ends), most + max(ends)
+        if most < 0 or (least > 0 and constraint.is_equality()):
+            return False
+        return True if least >= 0 and not constraint.is_equality() else None
 
     def condition(self, where: Set) -> Node | None:
         """Membership as an expression; None where it always holds."""

@@ -22,11 +22,11 @@ from ..cached import cached_property
 from ..lang.errors import InternalError, PolyschedError
 
 __all__ = [
-    "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "Map", "PwAff", "Set", "Space",
-    "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget", "budget_apart",
-    "complement", "compute_schedule", "conditions_of", "counted", "dim_count", "equal_dims",
-    "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation", "transitive_closure",
-    "union_sets", "val",
+    "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "MANY", "Map", "PwAff", "Set",
+    "Space", "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget",
+    "budget_apart", "complement", "compute_schedule", "conditions_of", "counted", "dim_count",
+    "equal_dims", "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation",
+    "small_sizes", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -422,7 +422,8 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     Not `exact`: if every piece reaches along every axis within a constant of what the hull does.
     Then the pieces are shifted copies of one shape, as what a stencil reads, and the hull adds
     corners and phases of a stride, never an interior that nobody needs. In any case, if the set
-    has too many pieces to work with.
+    has too many pieces to work with; few are too many where they have strides, which are left out
+    first where the hull is far larger.
     """
     count = where.n_basic_set()
     if count <= 1:
@@ -437,11 +438,44 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     hull = hull.intersect_params(inhabited).gist_params(context)
     if not all(is_bounded(hull, axis) for axis in range(dim_count(hull))):
         return where
-    if count > (2 if strided else PIECES_LIMIT):
+    if count > PIECES_LIMIT:
+        return hull
+    many = strided and count > 2
+    if _is_far(hull, where):
+        return where.remove_divs().intersect_params(inhabited) if many else where
+    if many:
         return hull
     if exact:
         return where
     return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
+
+
+MANY = 1 << 12
+"""A larger constant than this may be one that comes from the range of an index type, or from the
+largest size that is allowed, and says nothing about how many elements there are."""
+
+
+def small_sizes(context: Set, most: int = MANY) -> Set:
+    """Those of at most so many."""
+    for k in range(int(context.dim(isl.dim_type.param))):
+        context = context.upper_bound_val(isl.dim_type.param, k, Val(most))
+    return context
+
+
+_FEW = 64
+"""Sizes of which no few together make as much as `MANY`."""
+
+
+def _is_far(hull: Set, where: Set) -> bool:
+    """Whether a hull ends, for small sizes, far beyond where a set does: at the range of an index
+    type, say, where another piece is not bounded by the size that bounds this one."""
+    outer, inner = (s.intersect_params(small_sizes(s.params(), _FEW)) for s in (hull, where))
+    for k in range(dim_count(where)):
+        for ends in (Set.dim_max_val, Set.dim_min_val):
+            apart = ends(outer, k).sub(ends(inner, k)).abs()
+            if apart.is_int() and apart.gt(Val(MANY)):
+                return True
+    return False
 
 
 def _reaches(piece: Set, hull: Set, context: Set) -> bool:

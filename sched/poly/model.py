@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
@@ -21,7 +22,18 @@ from .affine import affine_value, condition, why_not_affine
 from .closure import Regions, closed_regions
 from .domains import Domains
 from .intervals import declared_range
-from .isl import Frame, Map, PwAff, Set, filled, is_bounded, isl, union_sets
+from .isl import (
+    BudgetExceeded,
+    Frame,
+    Map,
+    PwAff,
+    Set,
+    attempt,
+    filled,
+    is_bounded,
+    isl,
+    union_sets,
+)
 from .pieces import share
 from .statements import Access, Statement
 
@@ -246,8 +258,7 @@ class Model:
         for statement in found:
             base = statement.placed = order[statement.definition.serial]
             domain = statement.domain.intersect_params(asked).intersect(base.domain)
-            # What is known of existentials is put in their place: all that follows is simpler.
-            statement.domain = domain.compute_divs().coalesce()
+            statement.domain = simpler(domain)
             statement.name = base.name
         return found
 
@@ -309,6 +320,17 @@ def elements(statement: Statement, access: Access) -> Set:
     total = len(statement.frame.dims)
     around = around.project_out(isl.dim_type.out, count, total - count)
     return around.flat_range_product(access.map).range()
+
+
+DIVS = 500_000
+"""So much work may isl put into saying what existentials are."""
+
+
+def simpler(domain: Set) -> Set:
+    """With what is known of existentials in their place: all that follows is simpler."""
+    with suppress(BudgetExceeded), attempt(DIVS):
+        return domain.compute_divs().coalesce()
+    return domain
 
 
 def _touched(statement: Statement) -> list[Set]:

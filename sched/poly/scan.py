@@ -18,7 +18,6 @@ from ..lang.nodes import Const, Node, Op, RVar, Size, Var, postorder
 from ..lang.tensors import Func
 from .affine import affine_value
 from .bounds import (
-    MANY,
     MUCH,
     Bounds,
     exact_bounds,
@@ -36,7 +35,7 @@ from .bounds import (
 from .databounds import data_bounds
 from .expressions import Translator
 from .inverse import values_of
-from .isl import BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
+from .isl import MANY, BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
 from .kept import copies, touched_by
 from .looptree import (
     Alloc,
@@ -247,6 +246,10 @@ class _Scanner:
         data = data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
         made = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
         found = _Found(made, body.pending)
+        if data is not None and count is None:
+            # What it would read elsewhere for its bounds may lie outside of the array.
+            needed = self._conditions(_outer(visited, depth), scope)
+            found = _Found(made, (*found.pending, *needed))
         if lanes and not scope.in_lanes and scope.loops:
             for func in _stored_below(loop):
                 found = self._storage(func, leaves(loop), found, scope)
@@ -273,17 +276,21 @@ class _Scanner:
 
     def _stage(self, stage: Stage, scope: _Scope) -> _Found:
         names = Translator(self.parameters, scope.loops)
-        guard = remaining(self.iterations[id(stage)], scope.described, self.context)
-        pending = []
-        for depth, where in split_guard(guard) if guard is not None else []:
-            condition = names.condition(where)
-            if condition is not None:
-                pending.append((depth, condition))
+        pending = self._conditions(self.iterations[id(stage)], scope)
         real = None
         if stage.pads:
             own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
             real = names.condition(own.gist(self.iterations[id(stage)]))
-        return _Found(ScanStage(stage, self._point(stage, scope, names), real), tuple(pending))
+        return _Found(ScanStage(stage, self._point(stage, scope, names), real), pending)
+
+    def _conditions(self, needed: Set, scope: _Scope) -> tuple[tuple[int, Node], ...]:
+        """What tells the iterations that are needed from the others that the loops visit, with
+        the number of loops that each condition depends on."""
+        names = Translator(self.parameters, scope.loops)
+        guard = remaining(needed, scope.described, self.context)
+        parts = split_guard(guard) if guard is not None else []
+        found = ((depth, names.condition(where)) for depth, where in parts)
+        return tuple((depth, condition) for depth, condition in found if condition is not None)
 
     def _point(self, stage: Stage, scope: _Scope, names: Translator) -> dict[Node, Node]:
         """The statement's dimensions as expressions over the loops."""

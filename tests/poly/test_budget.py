@@ -20,6 +20,7 @@ from polysched.poly.isl import (
     CONTEXT,
     BudgetExceeded,
     Frame,
+    Set,
     Val,
     allowance,
     attempt,
@@ -29,6 +30,7 @@ from polysched.poly.isl import (
     spent,
 )
 from polysched.poly.legality import check_updates
+from polysched.poly.model import DIVS, simpler
 from polysched.testing import check
 
 from .intricate import HARD, between_updates, peel, peeled
@@ -421,3 +423,13 @@ def test_indices_that_tell_vars_apart_do_so_over_any_domain() -> None:
     with counted() as tally:
         check_updates(s.model)
     assert tally.operations < 200
+
+
+def test_what_existentials_are_need_not_be_found() -> None:
+    """It takes the whole budget of a directive for some domains."""
+    some = "1 <= 3a - 2b + i <= n + p and 0 <= 5b - 7a + j <= q"
+    more = "p <= 2c + a - b <= n + j and i <= 4c - 3b <= 1 + n"
+    domain = Set(f"[n, p, q] -> {{ [i, j] : exists a, b, c : {some} and {more} }}")
+    with counted() as isl_work:
+        simpler(domain)
+    assert isl_work.operations < 2 * DIVS

@@ -13,9 +13,10 @@ import polysched as ps
 from polysched.codegen.check import examine
 from polysched.codegen.evaluate import compile_nodes
 from polysched.lang.expr import as_node
+from polysched.lang.printer import expr_text
 from polysched.lang.program import Program
 from polysched.poly.expressions import Translator
-from polysched.poly.isl import Frame, Set, budget, complement
+from polysched.poly.isl import Frame, Set, budget, complement, filled, small_sizes
 from polysched.poly.legality import check_updates
 from polysched.poly.model import Model
 from polysched.poly.smallest import smallest_point
@@ -602,3 +603,47 @@ def test_parts_that_have_nothing_in_common_are_not_compared_in_time() -> None:
     s["f"].unroll_and_jam("wave", 3)
     s["f"].skew("joii", "ji", -1)
     assert operations(lambda: s["f.last"].unroll("wave", 2)) < 60_000
+
+
+def test_a_loop_with_bounds_read_from_data_where_it_has_no_iterations() -> None:
+    """Those of the loops around go further where none of its own follow: an element was read
+    there of an array that is empty."""
+    f, g = ps.Func("f"), ps.Func("g", (m, 1))
+    ends = ps.Input("ends", ps.int16, (m,), range=(0, m))
+    r = ps.RVar("r", ends[ps.clip(i, 0, m - 1)], m)
+    f[i, j] = i + j
+    f[i, r] = 0
+    g[i, j] = f[0, 0]
+    s = ps.Schedule(g)
+    assert not examine(s, np.empty(0, np.int16)).breaches
+    given = np.int16([1, 0, 2])
+    assert not examine(s, given).breaches
+    assert np.array_equal(s.compile()(given), ps.interpret(g, given))
+
+
+def test_a_guard_that_holds_by_the_type_of_a_param() -> None:
+    """One constant of these is beyond 64 bits: the loops were refused for it."""
+    p = ps.Param("p", ps.int64)
+    names = {"n": as_node(n), "p": as_node(p)}
+    ends = "p >= -9223372036854775808 and p <= 9223372036854775807"
+    guard = Translator(names, ()).condition(Set(f"[n, p] -> {{ [] : n > 3 and {ends} }}"))
+    assert guard is not None
+    shown = expr_text(guard)
+    assert "n >= 4" in shown
+    assert "4611686018427387904" not in shown
+
+
+def test_what_a_size_bounds_is_not_stored_for_the_range_of_its_type() -> None:
+    """The hull of what one read is certain to need and another one may need is bounded by the
+    type of the index alone."""
+    f, g = ps.Func("f"), ps.Func("g", (n,))
+    rows = ps.Input("rows", ps.int16, (n,), range=(0, m))
+    columns = ps.Input("columns", ps.uint16, (n,), range=(0, 3))
+    f[i, j] = i + j
+    g[i] = f[columns[i], columns[i]] + f[0, rows[i]] + f[3 * i, 2]
+    s = ps.Schedule(g)
+    few = small_sizes(s.model.context, 5)
+    for region in (s.model.regions[f], filled(s.model.regions[f], s.model.context, exact=True)):
+        assert all(region.intersect_params(few).dim_max_val(k).to_python() < 15 for k in range(2))
+    given = np.uint16([2, 0, 1]), np.int16([1, 0, 4])
+    assert np.array_equal(s.compile()(*given, m=5), ps.interpret(g, *given, m=5))

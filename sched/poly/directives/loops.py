@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, integer
-from ..bounds import MANY, extent_from, fixed_start, small_sizes
+from ..bounds import extent_from, fixed_start
 from ..edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
-from ..isl import Set
+from ..isl import MANY, Set, small_sizes
 from ..looptree import Loop, Seq, Stage, Tree
 from . import tails
 from .assumptions import multiples
