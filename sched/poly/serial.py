@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -86,6 +87,14 @@ def source(s: Schedule) -> str:
     return "\n".join([head, *_lines(s, _steps(s), name, names)])
 
 
+def _ambiguous(program: Program, name: str) -> dict[str, str]:
+    """How to write Funcs whose names others have, too: `s[...]` refuses these."""
+    funcs, names = program.funcs, program.names
+    given = Counter(x for f in funcs for x in {f.name, names[f]})
+    shared = {k: names[f] for k, f in enumerate(funcs) if given[names[f]] > 1}
+    return {x: f"{name}.program.funcs[{k}]" for k, x in shared.items()}
+
+
 def _with_vars_made(d: Directive) -> Directive:
     """A directive that makes the Vars it names. Those of copies and of library functions are in
     nobody's hands, and what has such a name may be something else; Vars of one name are equal."""
@@ -130,7 +139,7 @@ def _lines(
             case Directive():
                 reason = reasons.get(id(step))
                 trust = "" if reason is None else f"with {name}.trust({reason!r}): "
-                yield trust + _with_vars_made(step).text(name)
+                yield trust + _with_vars_made(step).text(name, _ambiguous(s.program, name))
             case _Variant(condition=condition, schedule=variant):
                 own = next(names)
                 yield f"{own} = {name}.specialize({code_text(condition)})"

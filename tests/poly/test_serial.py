@@ -292,3 +292,22 @@ def test_vars_of_library_functions() -> None:
     names = {"ps": ps, "g": g, "n": n, "b0": x}
     exec(s.source(), names)
     assert names["s"] == s
+
+
+def test_stages_of_funcs_that_share_a_name() -> None:
+    """Their names alone are refused."""
+    h, first, second, f = (ps.Func(name) for name in "hggf")
+    h[i] = i
+    first[i] = h[i] + h[i + 1]
+    second[i] = first[i] + first[i + 1]
+    f[i] = second[i] + second[i + 1]
+    s = ps.Schedule(f)
+    s[second].split(i, 2)
+    s[first].split(i, 4)
+    s["h"].compute_at(s[first], "io")
+    survives(s)
+    assert s.source().splitlines()[1:] == [
+        "s[\"g_2\"].split('i', 2)",
+        "s[s.program.funcs[1]].split('i', 4)",
+        "s[\"h\"].compute_at(s.program.funcs[1], 'io')",
+    ]

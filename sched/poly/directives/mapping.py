@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -21,7 +21,7 @@ from ..isl import Frame, relation
 from ..looptree import Loop, Seq, Stage, Tree
 from .fields import indices, loop_name, loop_names, new_name, new_names, number
 from .loops import check_free, check_perfect
-from .record import Directive, map_text
+from .record import NO_FUNCS, Directive, map_text
 
 if TYPE_CHECKING:
     from .editing import Editing
@@ -94,7 +94,7 @@ class Transform(Directive, name="transform"):
         e.tree = transform(e.tree, order, self.names, moved, self.span)
         return self.names
 
-    def arguments(self) -> list[str]:
+    def arguments(self, funcs: Mapping[str, str] = NO_FUNCS) -> list[str]:
         return [
             _names_text(self.loops),
             map_text(self.loops, self.values),

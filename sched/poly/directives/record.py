@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from ...lang.close import close
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 KINDS: dict[str, type[Directive]] = {}
 """The record class of each directive, by its name: what is made of others is not among them."""
+
+NO_FUNCS: Mapping[str, str] = MappingProxyType({})
+"""All stages are told by their names."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +89,24 @@ class Directive:
             if value is not None and not (f.metadata["hidden"] and value == f.default)
         )
 
-    def text(self, schedule: str = "s") -> str:
-        """As a user writes it: `s["C"].split("i", factor=8)`."""
-        asked = f'{schedule}["{self.stage}"]' if self.stage else schedule
-        return f"{asked}.{self.name}({', '.join(self.arguments())})"
+    def text(self, schedule: str = "s", funcs: Mapping[str, str] = NO_FUNCS) -> str:
+        """As a user writes it: `s["C"].split("i", factor=8)`.
 
-    def arguments(self) -> list[str]:
+        Args:
+            funcs: how the Funcs are written whose stages are not told by their names.
+        """
+        stage = funcs.get(self.stage, f'"{self.stage}"')
+        asked = f"{schedule}[{stage}]" if self.stage else schedule
+        return f"{asked}.{self.name}({', '.join(self.arguments(funcs))})"
+
+    def arguments(self, funcs: Mapping[str, str] = NO_FUNCS) -> list[str]:
         """What stands between the parentheses."""
         shown: list[str] = []
+        stages = {key_of(f) for f in self.declared() if f.metadata["means"] == "stage"}
         named = False  # behind an argument by its name all are
         for key, value in self.options:
+            if key in stages and value in funcs:
+                value = Var(funcs[str(value)])
             if key in _POSITIONAL and not named:
                 shown += map(_shown, value if isinstance(value, tuple) else (value,))
             else:
@@ -181,8 +193,9 @@ class Lookup(Directive):
 
     shown: str = ""
 
-    def text(self, schedule: str = "s") -> str:
-        return f'{schedule}["{self.stage}"].{self.shown}'
+    def text(self, schedule: str = "s", funcs: Mapping[str, str] = NO_FUNCS) -> str:
+        stage = funcs.get(self.stage, f'"{self.stage}"')
+        return f"{schedule}[{stage}].{self.shown}"
 
 
 _POSITIONAL = frozenset(
