@@ -6,7 +6,6 @@ s["C.update(0)"].split("k", 3)
 from __future__ import annotations
 
 from ..lang.errors import LanguageError, ScheduleError
-from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from ..poly.stages import StageHandle
 from . import rewriting
@@ -24,7 +23,7 @@ def random_directive(choices: Choices, schedule: Schedule) -> str:
     rewritten = rewriting.random_rewriting(choices, schedule) if choices.chance(20) else None
     if rewritten is not None:
         return rewritten
-    names = [stage.name for stage in stages(schedule.tree)]
+    names = [stage.name for stage in rewriting.told(schedule)]
     stage = schedule[choices.pick(names)]
     loops = [x.name for x in stage.loops]
     for _ in range(20):
@@ -135,12 +134,12 @@ class _Maker:
             return None
         after = ""
         if self.choices.chance(30):
-            others = [s.name for s in stages(self.schedule.tree)]
+            others = [s.name for s in rewriting.told(self.schedule)]
             after = f', after="{self.choices.pick(others)}"'
         return f'fission("{self._loop()}"{after})'
 
     def compute_with(self) -> str | None:
-        others = [s.name for s in stages(self.schedule.tree) if s.name != self.stage.name]
+        others = [s.name for s in rewriting.told(self.schedule) if s.name != self.stage.name]
         if not others:
             return None
         other = self.choices.pick(others)
@@ -167,7 +166,7 @@ class _Maker:
     def _loop_of_a_consumer(self, percent: int) -> str | None:
         """A loop of a stage that reads this Func, or, seldom, of any other stage."""
         func = self.stage._stage.statement.func
-        others = [s for s in stages(self.schedule.tree) if s.statement.func is not func]
+        others = [s for s in rewriting.told(self.schedule) if s.statement.func is not func]
         readers = [s for s in others if any(a.tensor is func for a in s.statement.reads)]
         chosen = readers if readers and self.choices.chance(percent) else others
         if not chosen:

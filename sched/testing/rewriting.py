@@ -6,9 +6,11 @@ with s.batch(): s["f"].split("i", 4, tail="pad"); s["f"].accumulate_at("io")
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ..poly.edits import stages
+from ..poly.looptree import Stage
 from ..poly.proof import accumulates
 from ..poly.schedule import Schedule
 from ..poly.statements import Statement
@@ -22,13 +24,20 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
 
 def random_rewriting(choices: Choices, schedule: Schedule) -> str | None:
     """One such directive, or a batch of some; None where the schedule has nothing for it."""
-    stage = choices.pick([s.name for s in stages(schedule.tree)])
+    stage = choices.pick([s.name for s in told(schedule)])
     maker = _Maker(choices, schedule, stage)
     calls: list[str] | None = getattr(maker, f"_{choices.weighted(*WEIGHTS)}")()
     if not calls:
         return None
     text = "; ".join(f's["{maker.name}"].{call}' for call in calls)
     return text if len(calls) == 1 else f"with s.batch(): {text}"
+
+
+def told(schedule: Schedule) -> list[Stage]:
+    """The stages that their names tell: Funcs may share one."""
+    funcs, names = schedule.program.funcs, schedule.program.names
+    given = Counter(name for f in funcs for name in {f.name, names[f]})
+    return [s for s in stages(schedule.tree) if given[s.name] < 2]
 
 
 class _Maker:
@@ -63,7 +72,7 @@ class _Maker:
         found = [s.statement for s in stages(self.schedule.tree)]
         readers = [s.name for s in found if any(a.tensor is self.statement.func for a in s.reads)]
         if not readers or self.choices.chance(10):
-            readers = [s.name for s in stages(self.schedule.tree)]
+            readers = [s.name for s in told(self.schedule)]
         return [f'clone_in(s["{self.choices.pick(readers)}"])']
 
     def _stage(self) -> list[str] | None:
@@ -99,7 +108,7 @@ class _Maker:
     def _compute_at(self) -> list[str] | None:
         """A pure definition in an update of its own."""
         func = self.statement.func
-        own = [s.name for s in stages(self.schedule.tree) if s.statement.func is func]
+        own = [s.name for s in told(self.schedule) if s.statement.func is func]
         update = self.choices.pick(own)
         loops = [x.name for x in self.schedule[update].loops]
         return [f'compute_at(s["{update}"], "{self.choices.pick(loops)}")'] if loops else None

@@ -14,6 +14,7 @@ import pytest
 
 import polysched as ps
 from polysched.testing.choices import Choices
+from polysched.testing.directives import random_directive
 
 from . import directives, limits, trial
 from .compare import Report
@@ -198,3 +199,16 @@ def test_scripts_give_numbers_without_digits() -> None:
 
     assert script._number(float("nan")) == "np.nan"
     assert script._number([-float("inf"), 1.0]) == "[-np.inf, 1.0]"
+
+
+def test_directives_for_funcs_that_share_a_name() -> None:
+    """Those that nobody can name have none."""
+    i, n = ps.vars("i"), ps.sizes("n")
+    first, second, f = ps.Func("g"), ps.Func("g"), ps.Func("f", (n,))
+    first[i] = i
+    second[i] = first[i] + first[i + 1]
+    f[i] = second[i] + second[i + 1]
+    s = ps.Schedule(f)
+    texts = [random_directive(Choices.from_seed(seed), s) for seed in range(50)]
+    assert any('s["g_2"]' in text for text in texts)
+    assert not any('s["g"]' in text for text in texts)
