@@ -74,6 +74,7 @@ def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
                 raise LanguageError(f"{op} of {of} is no {t}")
             return Op(op, args, _type(t))
         case None | bool() | int() | float() | str():
+            # A float is no option of any directive: its record refuses it, with the field by name.
             return value  # type: ignore[return-value]
     raise LanguageError(f"{value!r} is no expression that to_json wrote")
 

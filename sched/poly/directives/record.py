@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
@@ -182,8 +182,6 @@ def made(stage: str, name: str, options: Mapping[str, Any], span: Span | None = 
 
 def is_needed(f: Field[Any]) -> bool:
     """Whether a field must be given."""
-    from dataclasses import MISSING
-
     return f.default is MISSING
 
 
