@@ -86,10 +86,11 @@ def test_a_func_that_reads_itself_goes() -> None:
 
     made(0)
     before = counted()
-    for number in range(1, 6):
+    for number in range(1, 21):
         made(number)
     after = counted()
-    assert [name for name in ("Func", "Read", "nodes") if after[name] >= before[name] + 5] == []
+    # The last Func may stay for a while, with its nodes, of which it has seven.
+    assert [name for name in ("Func", "Read", "nodes") if after[name] >= before[name] + 20] == []
 
 
 @pytest.mark.slow
