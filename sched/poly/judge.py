@@ -32,6 +32,10 @@ F = TypeVar("F", Violation, Clobber)
 FEW = 4
 """Of as few convex parts the bounds of loops are found."""
 
+BOUNDS = 3
+"""So many budgets may the bounds of all loops of a schedule take that has been accepted: few of
+those that a directive makes are looked at when it is said."""
+
 SEARCH = 100_000
 """So much work may isl put into the search for a fault with a smaller pair of instances."""
 
@@ -92,15 +96,15 @@ class Judge:
     def __init__(self) -> None:
         self._scanned: tuple[State, tuple[Scan, ...]] | None = None
 
-    def nests(self, state: State) -> tuple[Scan, ...]:
+    def nests(self, state: State, budgets: int = BOUNDS) -> tuple[Scan, ...]:
         """The loops of a state with their bounds; those of the last one asked for are kept.
 
-        They have a budget of their own: they are the same whoever asks first, with whatever left.
+        They have budgets of their own: they are the same whoever asks first, with whatever left.
         """
         kept = self._scanned
         if kept is None or kept[0] is not state:
             symbols = {**symbols_of(state.form.program), **constants(state)}
-            with budget_apart(allowance(len(state.form.model.statements))):
+            with budget_apart(budgets * allowance(len(state.form.model.statements))):
                 kept = state, scan(state.tree, symbols, self.callable(state))
             self._scanned = kept
         return kept[1]
@@ -114,7 +118,7 @@ class Judge:
         """
         pieces = (int(s.instances.n_basic_set()) for s in stages(state.tree))
         if may_leave_64_bits(directives) or any(n > FEW for n in pieces):
-            self.nests(state)
+            self.nests(state, budgets=1)
 
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""

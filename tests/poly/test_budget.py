@@ -364,6 +364,19 @@ def test_a_flow_that_is_too_intricate_has_more_sources(monkeypatch: pytest.Monke
     assert sources() == {"f": False, "f.update(0)": False}
 
 
+def test_bounds_may_take_more_than_a_directive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been accepted compiles, though the bounds of its loops take long."""
+    first, long, too_long = split(), split(), split()
+    more = isl.MORE * len(first.model.statements)
+    with counted() as tally:
+        _ = first.nests
+    monkeypatch.setattr(isl, "BUDGET", tally.operations // 3 - more)
+    assert len(long.nests) == 1
+    monkeypatch.setattr(isl, "BUDGET", tally.operations // 20 - more)
+    with pytest.raises(ps.ScheduleError, match="too intricate for the time allowed"):
+        _ = too_long.nests
+
+
 def test_loops_of_many_pieces_are_bounded_by_the_directive() -> None:
     """What print needs is found, or given up, where the directive is asked."""
     s = peeled()
