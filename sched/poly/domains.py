@@ -7,6 +7,7 @@ then its RVars in running order.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..lang.blocks import Sequential
@@ -18,7 +19,7 @@ from ..lang.printer import expr_text, index_text
 from ..lang.tensors import Func, Tensor
 from .affine import Relation, access_relation, affine_value, condition, why_not_affine
 from .intervals import is_near
-from .isl import Frame, Map, PwAff, Set, is_bounded, isl
+from .isl import BudgetExceeded, Frame, Map, PwAff, Set, attempt, existentials, is_bounded, isl
 from .statements import Access, Statement
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ class Domains:
             if not found.exact:
                 guard = conjunction(guard, where)
         self._check_bounds_last(d, frame, domain)
-        return self._statement(d, self._name(d), frame, domain.coalesce(), guard, data)
+        domain = with_few_existentials(domain.coalesce())
+        return self._statement(d, self._name(d), frame, domain, guard, data)
 
     def _check_bounds_last(self, d: Definition, frame: Frame, domain: Set) -> None:
         """Refuses bounds that are read from what the update itself may change before the loop
@@ -257,6 +259,26 @@ def _whole(
     relation = Relation(touched, False, touched)
     index = node.index if node is not None else statement.definition.lhs
     return Access(statement, tensor, index, relation, statement.domain, True, node, ends)
+
+
+FEW = 4
+"""So many existentials may a domain have before they are put in other words: what is made of it
+repeats them all, once for each intersection."""
+
+DIVS = 500_000
+"""So much work may isl put into saying what existentials are."""
+
+
+def with_few_existentials(domain: Set) -> Set:
+    """A domain or a region, simpler where its existentials are many."""
+    return domain if existentials(domain) <= FEW else simpler(domain)
+
+
+def simpler(domain: Set) -> Set:
+    """With what is known of existentials in their place: all that follows is simpler."""
+    with suppress(BudgetExceeded), attempt(DIVS):
+        return domain.compute_divs().coalesce()
+    return domain
 
 
 def _needed(touched: Map, region: Set, limit: Set | None) -> Set:

@@ -25,7 +25,7 @@ __all__ = [
     "Aff", "BasicSet", "BudgetExceeded", "Constraint", "Frame", "MANY", "Map", "PwAff", "Set",
     "Space", "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget",
     "budget_apart", "complement", "compute_schedule", "conditions_of", "counted", "dim_count",
-    "equal_dims", "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation",
+    "equal_dims", "existentials", "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation",
     "small_sizes", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
 
@@ -537,6 +537,11 @@ def plain(where: Set) -> Set:
     sets that have many takes isl minutes."""
     made = where.remove_unknown_divs().coalesce()
     return made if made.is_subset(where) else where
+
+
+def existentials(where: Set) -> int:
+    """The most that any of its convex parts has."""
+    return max((int(p.dim(isl.dim_type.div)) for p in where.get_basic_sets()), default=0)
 
 
 def is_bounded(where: Set, axis: int) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from ..lang.definitions import Definition
 from ..lang.errors import LanguageError
@@ -20,15 +19,13 @@ from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 from .affine import affine_value, condition, why_not_affine
 from .closure import Regions, closed_regions
-from .domains import Domains
+from .domains import Domains, simpler, with_few_existentials
 from .intervals import declared_range
 from .isl import (
-    BudgetExceeded,
     Frame,
     Map,
     PwAff,
     Set,
-    attempt,
     filled,
     is_bounded,
     isl,
@@ -173,6 +170,7 @@ class Model:
             statement = self._add(self.domains.update(d, region))
             if not fixed:
                 region = self._clipped(func, union_sets([region, *_touched(statement)], region))
+                region = with_few_existentials(region)
                 for access in (statement.write, *statement.reads):
                     if access.tensor is func:  # the regions of the updates before it grow, too
                         access.check_region()
@@ -320,17 +318,6 @@ def elements(statement: Statement, access: Access) -> Set:
     total = len(statement.frame.dims)
     around = around.project_out(isl.dim_type.out, count, total - count)
     return around.flat_range_product(access.map).range()
-
-
-DIVS = 500_000
-"""So much work may isl put into saying what existentials are."""
-
-
-def simpler(domain: Set) -> Set:
-    """With what is known of existentials in their place: all that follows is simpler."""
-    with suppress(BudgetExceeded), attempt(DIVS):
-        return domain.compute_divs().coalesce()
-    return domain
 
 
 def _touched(statement: Statement) -> list[Set]:

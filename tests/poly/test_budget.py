@@ -16,6 +16,7 @@ from gallery.registry import find
 import polysched as ps
 from polysched.poly import isl, scan
 from polysched.poly.dependences import dependences
+from polysched.poly.domains import DIVS, simpler
 from polysched.poly.isl import (
     CONTEXT,
     BudgetExceeded,
@@ -27,10 +28,10 @@ from polysched.poly.isl import (
     budget,
     budget_apart,
     counted,
+    existentials,
     spent,
 )
 from polysched.poly.legality import check_updates
-from polysched.poly.model import DIVS, simpler
 from polysched.testing import check
 
 from .intricate import HARD, between_updates, peel, peeled
@@ -436,6 +437,25 @@ def test_indices_that_tell_vars_apart_do_so_over_any_domain() -> None:
     with counted() as tally:
         check_updates(s.model)
     assert tally.operations < 200
+
+
+def test_updates_repeat_no_existentials() -> None:
+    """The region of f0 is that of an index of two coordinates; each update before the last one
+    reads the elements that the later ones touch."""
+    n, m = ps.sizes("n m")
+    i, j, k = ps.vars("i j k")
+    R = ps.Input("R", ps.uint8, (3,), range=(0, n))
+    f0, f1 = ps.Func("f0"), ps.Func("f1", (n,))
+    f0[i, j, k] = 2
+    r0, r1 = ps.RVar("r0", m // 2, m), ps.RVar("r1", 0, n - 1)
+    f0[r0, R[0], k] -= 1
+    f0[0, j, r1] = ps.minimum(f0[0, j, r1], 5)
+    f1[j] = 0
+    r2 = ps.RVar("r2", 0, ps.clip(ps.cast(ps.uint16, R[1]), 0, n))
+    r3 = ps.RVar("r3", 0, ps.clip(ps.clip(r2, 0, m - 1) + 1, 0, m))
+    f1[r2] += f0[r3 + r2, ps.minimum(ps.cast(ps.uint32, r3), n - 1), r3 - r2 // 2]
+    found = {x.name: existentials(x.domain) for x in ps.Schedule(f1).model.statements}
+    assert max(found.values()) <= 1, found
 
 
 def test_what_existentials_are_need_not_be_found() -> None:
