@@ -30,7 +30,7 @@ from . import judge as judging
 from .execute import Machine, Path, Touch, Write
 from .ir import Module
 from .judge import Judge, free_serials
-from .kernel import SizeChecks
+from .preconditions import Preconditions
 from .report import FaultError, Report, TrustError
 
 
@@ -87,7 +87,7 @@ class Examiner:
         start |= {program.names[a]: binding.arrays[a.initial] for a in program.inouts}
         start = {name: a.copy() for name, a in start.items()}
         # A schedule need only be right at the sizes that its kernel takes.
-        symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
+        symbols = Symbols(Preconditions(schedule).check(binding), binding.params)
         meaning = flow(schedule.form.base, binding, free_serials(schedule))
         judge = Judge(schedule, binding, symbols, meaning, self._module)
         machine = Machine(judge.module, symbols, start, _Counting(judge, tick) if tick else judge)

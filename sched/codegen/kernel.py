@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..forks import reentrant
-from ..lang.admission import check_near
 from ..lang.binding import Binder, Binding
 from ..lang.dtypes import Array
-from ..lang.errors import CallValueError, InternalError, PolyschedError
+from ..lang.errors import PolyschedError
 from ..lang.frames import bounded, cut
 from ..lang.inout import InOut
-from ..lang.printer import expr_text, html_text
+from ..lang.printer import html_text
 from ..lang.region import Partial
 from ..lang.suggest import Suggesting
-from ..lang.tensors import Const, Func, Input, Tensor
-from ..poly.conditions import Scan
-from ..poly.expressions import Translator
-from ..poly.model import output_sizes
+from ..lang.tensors import Func
 from ..poly.schedule import Schedule
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
 from .llvm import Target, host
 from .lower import Lowered, lower
+from .preconditions import Preconditions
 from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .variant import Prepared, Variant
 
@@ -59,7 +54,7 @@ class Kernel(Suggesting):
             (compile_nodes([condition]), Kernel(variant, checks=checks, target=target))
             for condition, variant in schedule.variants
         ]
-        self._conditions = SizeChecks(schedule)
+        self._preconditions = Preconditions(schedule)
         self._variant(False)
         self.signature = schedule.program.signature()
         self.__signature__ = schedule.program.call_signature()
@@ -138,14 +133,12 @@ class Kernel(Suggesting):
         """What runs on arguments that fit: the code, what it is given, arrays that it reads and
         writes; and the results."""
         program = self._schedule.program
-        values = self._conditions.check(bound)
+        values = self._preconditions.check(bound)
         changed = {f.initial for f in program.inouts}
         inputs = {program.names[t]: a for t, a in bound.arrays.items() if t not in changed}
         outputs = self._outputs(bound)
         for name, array in inputs.items():
             check_aligned(name, array)
-        for scan in self._schedule.proven.scans:
-            _scan(scan, bound)
         check_overlap(outputs, inputs)
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
         variant = self._variant(not contiguous)
@@ -235,90 +228,6 @@ class Kernel(Suggesting):
 
     def _repr_html_(self) -> str:
         return html_text(str(self))
-
-
-class SizeChecks:
-    """The conditions on sizes, as Python functions."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        names = Translator(schedule.parameters)
-        with schedule.in_time():
-            self.conditions = [
-                (node, c)
-                for c in schedule.proven.sizes
-                if (node := names.condition(c.allowed)) is not None
-            ]
-        self.assumptions = schedule.assumptions
-        given = [node for node, _ in (*self.conditions, *self.assumptions)]
-        self.test = compile_nodes(given)
-        self.bounding = sorted(schedule.bounding)
-        self.reaches = schedule.reaches
-        self.is_near = compile_nodes([node for node, _ in self.reaches])
-        program = schedule.program
-        self.extents = [
-            (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
-        ]
-
-    def check(self, bound: Binding) -> dict[str, Any]:
-        """Every scalar of the kernel by name, if the conditions hold for them."""
-        values: dict[str, Any] = {**bound.sizes, **bound.params}
-        for func, name, axis in self.extents:
-            values[name] = (bound.shapes[func] or ())[axis]
-        for name in self.bounding:
-            check_near(name, int(values[name]))
-        for holds, (node, name) in zip(self.is_near(values), self.reaches, strict=True):
-            if not holds:
-                raise CallValueError(
-                    f"{name} would be needed at an index beyond 2**43",
-                    hint=f"the sizes must satisfy {expr_text(node)}",
-                )
-        found = self.test(values)
-        for holds, (node, c) in zip(found, self.conditions, strict=False):
-            if not holds:
-                sizes = ", ".join(f"{k}={v}" for k, v in values.items())
-                raise CallValueError(
-                    f"{c.problem} at {sizes}: {c.text}",
-                    hint=f"the sizes must satisfy {expr_text(node)}",
-                )
-        assumed = zip(found[len(self.conditions) :], self.assumptions, strict=True)
-        for holds, (_, reason) in assumed:
-            if not holds:
-                sizes = ", ".join(f"{k}={v}" for k, v in values.items())
-                raise CallValueError(
-                    f"the schedule assumes that {reason}, which fails at {sizes}",
-                    hint="call with sizes that meet it, or leave the directive out",
-                )
-        return values
-
-
-def _scan(scan: Scan, bound: Binding) -> None:
-    """Every value of an Input that is used as an index, against the extent that it indexes."""
-    values = bound.arrays[scan.source]
-    extent = _shape(scan.tensor, bound)[scan.axis]
-    if values.size == 0:
-        return
-    for at in (values.argmin(), values.argmax()):
-        where = np.unravel_index(at, values.shape)
-        value = int(values[where])
-        if not 0 <= value < extent:
-            index = ", ".join(str(int(k)) for k in where)
-            raise CallValueError(
-                f"{scan.source.name}[{index}] is {value}, which is used as an index of "
-                f"{scan.tensor.name} along axis {scan.axis} of extent {extent}",
-                argument=scan.source.name,
-                hint="clamp the index in the program, or correct the data",
-            )
-
-
-def _shape(tensor: Tensor, bound: Binding) -> tuple[int, ...]:
-    match tensor:
-        case Input():
-            return bound.arrays[tensor].shape
-        case Const():
-            return tensor.data.shape
-        case Func():
-            return bound.shapes[tensor] or ()
-    raise InternalError(f"{tensor.name} has no shape")
 
 
 def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:

@@ -20,7 +20,7 @@ import numpy as np
 from ..codegen.execute import Location, Machine, Path as Place, Touch, Write
 from ..codegen.ir import Buffer
 from ..codegen.judge import module_of
-from ..codegen.kernel import SizeChecks
+from ..codegen.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..lang.binding import bind
 from ..lang.errors import InternalError, LanguageError
@@ -102,7 +102,7 @@ def recorded(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Record:
     binding = bind(program, args, kwargs)
     start = {program.names[t]: a.copy() for t, a in binding.arrays.items()}
     start |= {program.names[a]: binding.arrays[a.initial].copy() for a in program.inouts}
-    symbols = Symbols(SizeChecks(schedule).check(binding), binding.params)
+    symbols = Symbols(Preconditions(schedule).check(binding), binding.params)
     names = {s.definition.serial: program.names[s.func] for s in schedule.model.statements}
     recorder = _Recorder(names)
     Machine(module_of(schedule), symbols, start, recorder).run()

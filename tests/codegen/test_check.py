@@ -331,3 +331,14 @@ def test_what_is_added_indivisibly_meets_nothing_else() -> None:
     s = ps.Schedule(total)
     s["total"].update(0).atomic().parallel("k")
     assert not examine(s, a=np.ones(4, int)).breaches
+
+
+def test_what_a_call_is_checked_for_is_checked_first() -> None:
+    """Loops rely on it: the element is read here whether it is needed or not."""
+    x, f, g = ps.Input("x", ps.int8, (n,)), ps.Func("f", (2 * n,)), ps.Func("g", ())
+    f[j] = 0
+    g[()] = ps.select(n > m, 64, f[x[f[0]]])
+    s = ps.Schedule(g)
+    with pytest.raises(ps.CallValueError, match=r"x\[0\] is -5, which is used as an index of f"):
+        examine(s, np.full(2, -5, np.int8), m=0)
+    assert not examine(s, np.ones(2, np.int8), m=0).breaches
