@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
-from . import kept, padding, registers
+from . import kept, padding, registers, sinking
 from .advice import Helps
 from .directives.record import Directive
 from .edits import stages
@@ -180,7 +180,7 @@ class Judge:
         model = state.form.model
         wrong = padding.fault(model, state.tree, context, dict(state.folds))
         if wrong is None and state.trusted:
-            wrong = kept.fault(state.tree)
+            wrong = kept.fault(state.tree) or sinking.fault(state.tree, context)
         memory = {f: m for f, m in state.memory.items() if f in model.regions}
         if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)

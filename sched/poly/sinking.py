@@ -11,7 +11,21 @@ from collections.abc import Sequence
 
 from ..lang.tensors import Func
 from .edits import rewritten, stages, with_body
-from .looptree import Alloc, Loop, Path, Produce, Seq, Stage, Tree, kinds, loops_of, produced
+from .isl import Set
+from .looptree import (
+    Alloc,
+    Loop,
+    Path,
+    Produce,
+    Seq,
+    Stage,
+    Tree,
+    kinds,
+    leaves,
+    loops_of,
+    nodes,
+    produced,
+)
 from .model import Model
 
 
@@ -30,6 +44,26 @@ def stored_depth(path: Path, func: Func) -> int:
     """Around how many loops of a path the storage of a Func lies."""
     nodes = [node for _, node in path]
     return sum(isinstance(x, Loop) for x in nodes[: nodes.index(storage_of(path, func))])
+
+
+def fault(tree: Seq, context: Set) -> tuple[str, str] | None:
+    """A stage that uses a Func outside of all its storage, in words with a hint. Where nothing is
+    trusted, no stage needs there what has not been computed there."""
+    stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
+    for path, stage in leaves(tree):
+        here = {x.func for _, x in path if isinstance(x, Alloc)}
+        for a in stage.statement.accesses:
+            if a.tensor not in stored - here:
+                continue
+            used = a.reach.intersect_domain(stage.instances).intersect_params(context)
+            if not used.is_empty():
+                return (
+                    f"{stage.name} uses {a.text}, and {a.tensor.name} is stored inside of a loop "
+                    f"that {stage.name} is not in",
+                    f"s[{a.tensor.name}].store_at(...) a loop around both or store_root(), "
+                    "with this directive in one s.batch()",
+                )
+    return None
 
 
 def sunk(model: Model, tree: Seq) -> Seq:

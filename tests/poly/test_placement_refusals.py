@@ -96,8 +96,17 @@ def test_refuses_a_consumer_outside(at: str) -> None:
         kind="uninitialised", tensor="f", sizes={"n": 1},
     ):  # fmt: skip
         s["f"].compute_at(at, i)
-    with s.trust("to see what happens"):
-        s["f"].compute_at(at, i)
+
+
+def test_refuses_storage_inside_of_which_a_consumer_is_not() -> None:
+    """Whatever is trusted: a read there would have no memory to read from."""
+    s = shared()
+    with s.trust("g runs after h"), refused(
+        s, "g uses f[i], and f is stored inside of a loop that g is not in", hint="store_root()"
+    ):  # fmt: skip
+        s["f"].compute_at("h", i)
+    with s.batch(), s.trust("to see what happens"):
+        s["f"].compute_at("h", i).store_root()
     assert "flow" in {b.kind for b in examined(s, n=1).breaches}
 
 
