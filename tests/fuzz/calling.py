@@ -17,7 +17,7 @@ from polysched.testing.compare import shuffled
 from . import limits
 from .calls import Arguments, Call
 from .directives import is_asking
-from .limits import TooLong, counted, given_up
+from .limits import TooLong, TooMuch, counted, given_up
 from .outcomes import Array, Outcome, difference, flat
 from .scratch import walled_scratch
 
@@ -82,6 +82,9 @@ class Calling:
             return Outcome("call refused", text=str(error))
         except ps.LanguageError as error:
             return Outcome("program refused", text=str(error))
+        except ps.ScheduleError as error:  # what is accepted compiles, for regions too
+            self.trial.finding("refused", name, str(error), call.label)
+        raise AssertionError("a finding raises")
 
     def _fixed(self, call: Call) -> Kernels:
         """A kernel for the sizes of this call alone, unless the schedule takes others."""
@@ -130,8 +133,13 @@ class Calling:
     @cached_property
     def as_written(self) -> Any:
         """A kernel of the program without any directive."""
+        return self.trial.finished("compile as written", self.written.compile)
+
+    @cached_property
+    def written(self) -> ps.Schedule:
+        """The program without any directive."""
         make = ps.Schedule.default if self.trial.case.default else ps.Schedule
-        return self.trial.finished("compile as written", lambda: make(self.trial.outputs).compile())
+        return make(self.trial.outputs)
 
     # parts ------------------------------------------------------------------------------------
     def _part(self, kernel: Any, call: Call, wanted: Outcome) -> None:
@@ -166,11 +174,25 @@ class Calling:
 
     def _report(self, call: Call) -> Any:
         try:
-            with counted():
-                act = lambda: examine(self.schedule, **call.plain())
-                return self.trial.step("examine", act, call.label)
+            return self.trial.step("examine", lambda: self._counted(call), call.label)
+        except TooLong:
+            self.trial.counts["too long to examine"] += 1
         except (ps.LanguageError, ps.CallError):
-            return None
+            pass
+        return None
+
+    def _counted(self, call: Call) -> Any:
+        """Raises TooLong where the program as written takes many iterations itself."""
+        try:
+            with counted(limits.ITERATIONS):
+                return examine(self.schedule, **call.plain())
+        except TooMuch:
+            try:
+                with counted(limits.ITERATIONS // 10):
+                    examine(self.written, **call.plain())
+            except TooMuch:
+                raise TooLong from None
+            raise
 
 
 def _matters(breach: Breach) -> bool:

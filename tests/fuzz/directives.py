@@ -11,6 +11,8 @@ from polysched.testing.directives import random_directive
 
 EXTREMES = tuple(base + more for base in (2**20, 2**31, 2**60, 2**63, 2**64) for more in (-1, 0, 1))
 """Where counts, bounds and addresses leave the integers that machines and isl compute with."""
+_LONG = ("align_storage", "compute_with", "guard", "mask", '"pad"')
+"""Signs of those that ask for as many elements, or iterations, as their numbers say."""
 _ASKING = (".bound(", ".align_bounds(", "round_up", "assume(")
 """Signs of directives after which a call takes few sizes."""
 
@@ -65,8 +67,7 @@ def _with_extreme(choices: Choices, text: str) -> str:
     if not found:
         return text
     k, (start, stop) = choices.pick(found)
-    # 2**31 elements, or iterations, are what such a directive asks for, and no fault.
-    asks = any(sign in text for sign in ("align_storage", "guard", "mask", '"pad"'))
+    asks = any(sign in text for sign in _LONG)
     fitting = [x for x in EXTREMES if not asks or x > 2**40]
     parts[k] = parts[k][:start] + str(choices.pick(fitting)) + parts[k][stop:]
     return '"'.join(parts)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -26,15 +27,15 @@ ADDRESSES = 12 << 30
 SCRATCH = 64 << 20
 """Bytes that a kernel may ask for at the sizes that are tried, which are small."""
 ITERATIONS = 100_000
-"""Of all loops of a schedule together, at such sizes."""
-
+"""Of all loops of a schedule together, at such sizes; more where the program as written takes a
+tenth of as many."""
 
 INTERPRETED = 8.0
 """Of processor time, for the interpreter: it is slow by design, and programs may ask for much."""
 
 
 class TooLong(Exception):
-    """The interpreter was given up."""
+    """What is slow by design was given up."""
 
 
 class TooMuch(Exception):
@@ -86,21 +87,21 @@ def limit_memory() -> None:
 class _Counting(execute.Machine):
     """Counts what it runs."""
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, most: int, *args: Any) -> None:
         super().__init__(*args)
-        self.left = ITERATIONS
+        self.most = self.left = most
 
     @contextmanager
     def _at(self, kind: str, number: int) -> Iterator[None]:
         self.left -= kind != "seq"
         if self.left < 0:
-            raise TooMuch(f"more than {ITERATIONS} iterations")
+            raise TooMuch(f"more than {self.most} iterations")
         with super()._at(kind, number):
             yield
 
 
 @contextmanager
-def counted() -> Iterator[None]:
+def counted(most: int) -> Iterator[None]:
     """Schedules that are examined inside may run so many iterations."""
-    with mock.patch.object(check, "Machine", _Counting):
+    with mock.patch.object(check, "Machine", partial(_Counting, most)):
         yield

@@ -101,9 +101,11 @@ def test_notices(
     assert _kinds(_tried('s["f"].split("i", 4)')) == [kind]
 
 
-def test_notices_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ITERATIONS", 4)
-    assert _kinds(_tried('s["f"].split("i", 4)')) == ["too much (examine)"]
+@pytest.mark.parametrize(("most", "kinds"), [(500, ["too much (examine)"]), (20, [])])
+def test_notices_iterations(most: int, kinds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the program as written takes many, too."""
+    monkeypatch.setattr(limits, "ITERATIONS", most)
+    assert _kinds(_tried('s["f"].split("i", 1000, tail="guard")')) == kinds
 
 
 def test_gives_up_the_interpreter_where_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +179,21 @@ def test_findings_become_small_scripts(tmp_path: Path) -> None:
     assert "vectorize" not in text
     assert "1 different values" not in hunt.summary(1.0)
     assert "2 different values (plain)  (first: seed 7)" in hunt.summary(1.0)
+
+
+@pytest.mark.parametrize(("times", "found"), [([7.0, 1.0], 0), ([7.0, 7.0], 1)])
+def test_what_is_slow_is_so_twice(times: list[float], found: int) -> None:
+    class Timed(_Worker):
+        def seed(self, seed: int) -> tuple[Scheduled, Report]:
+            slow = [Finding("slow (print)", "print", "", f"{x} s") for x in times[:1] if x > 5]
+            del times[0]
+            return Scheduled(_case()), Report(slow, [], Counter(programs=1))
+
+    hunt = Hunt(None, attempts=0, patience=0)
+    worker: Any = Timed()
+    hunt.seed(worker, 7)
+    assert len(hunt.found) == found
+    assert not times
 
 
 @pytest.mark.slow
