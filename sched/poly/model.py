@@ -22,6 +22,7 @@ from .closure import Regions, closed_regions
 from .domains import Domains, simpler, with_few_existentials
 from .intervals import declared_range
 from .isl import (
+    PIECES_LIMIT,
     Frame,
     Map,
     PwAff,
@@ -32,7 +33,7 @@ from .isl import (
     union_sets,
 )
 from .pieces import share
-from .statements import Access, Statement
+from .statements import Access, Statement, copied_elements
 
 
 class Model:
@@ -163,19 +164,33 @@ class Model:
             region = self._clipped(func, closed) if func in self.limits else closed
         else:
             empty = self.element_frame(func).empty
-            region = filled(union_sets(self._demand[func], empty), self.context, self.exact)
+            region = self._filled(func, union_sets(self._demand[func], empty))
             region = self._clipped(func, self._tiles(func, region))
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
             statement = self._add(self.domains.update(d, region))
             if not fixed:
-                region = self._clipped(func, union_sets([region, *_touched(statement)], region))
+                region = union_sets([region, *_touched(statement)], region)
+                if region.n_basic_set() > PIECES_LIMIT:
+                    region = filled(region, self.context, self.exact)
+                region = self._clipped(func, region)
                 region = with_few_existentials(region)
                 for access in (statement.write, *statement.reads):
                     if access.tensor is func:  # the regions of the updates before it grow, too
                         access.check_region()
         self.regions[func] = self.computed[func] = region
         self._pieces(func, region)
+
+    def _filled(self, func: Func, needed: Set) -> Set:
+        """A region in simpler words around what is needed; of a copy, around what its source has:
+        no more would be read of that."""
+        region = filled(needed, self.context, self.exact)
+        first = self.definitions[func][0]
+        if first.copies is None or region is needed:
+            return region
+        there = copied_elements(self.params, first)
+        beyond = needed.subtract(there).intersect_params(self.context)
+        return region.intersect(there).union(beyond).coalesce()
 
     def _tiles(self, func: Func, region: Set) -> Set:
         """A region with whole tiles along the axes of a copy that has some."""

@@ -56,7 +56,7 @@ class Access:
             return found.intersect_range(_declared(params, tensor.extents))
         copied = tensor.history.typed() if isinstance(tensor, Func) else ()
         if copied and copied[0].copies is not None:
-            return found.intersect_range(_copied(params, copied[0]))
+            return found.intersect_range(copied_elements(params, copied[0]))
         return found
 
     @property
@@ -94,7 +94,7 @@ def _declared(params: tuple[str, ...], extents: tuple[Node, ...]) -> Set:
     return result
 
 
-def _copied(params: tuple[str, ...], d: Definition) -> Set:
+def copied_elements(params: tuple[str, ...], d: Definition) -> Set:
     """{ element : what it is a copy of is there }; nobody needs others, or is refused."""
     frame = Frame(params, tuple(f"#{k}" for k in range(len(d.lhs))))
     (read,) = {n.index: n for n in postorder(*d.values) if isinstance(n, Read)}.values()

@@ -14,11 +14,14 @@ from gallery.execute import outputs
 from gallery.registry import find
 
 import polysched as ps
+from polysched.lang.program import Program
+from polysched.lang.region import Partial
 from polysched.poly import isl, scan
 from polysched.poly.dependences import dependences
 from polysched.poly.domains import DIVS, simpler
 from polysched.poly.isl import (
     CONTEXT,
+    PIECES_LIMIT,
     BudgetExceeded,
     Frame,
     Set,
@@ -456,6 +459,23 @@ def test_updates_repeat_no_existentials() -> None:
     f1[r2] += f0[r3 + r2, ps.minimum(ps.cast(ps.uint32, r3), n - 1), r3 - r2 // 2]
     found = {x.name: existentials(x.domain) for x in ps.Schedule(f1).model.statements}
     assert max(found.values()) <= 1, found
+
+
+def test_updates_make_no_region_of_many_pieces() -> None:
+    """Each adds what it touches to a region that is a part of a whole, and not convex."""
+    n = ps.size("n")
+    i, j, k = ps.vars("i j k")
+    f, g = ps.Func("f", (n, n, n)), ps.Func("g", (n,))
+    f[i, j, k] = i + j
+    r = ps.RVar("r", ps.maximum(i - 1, 0), ps.minimum(i + 2, n))
+    q = ps.RVar("q", i + 1, n, where=lambda q: q % 2 == 0)
+    f[i, r // 2, n - 1 - q] = 3
+    t = ps.RVar("t", 1, n - 1)
+    f[i, j, t] = f[i, j, ps.abs(j)]
+    g[i] = f[i & 3, i, i]
+    model = ps.Schedule(g).of(Partial(Program([g])).program).model
+    found = {x.name: x.domain.n_basic_set() for x in model.statements}
+    assert max(found.values()) <= PIECES_LIMIT + 3, found
 
 
 def test_what_existentials_are_need_not_be_found() -> None:

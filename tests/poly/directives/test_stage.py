@@ -358,3 +358,19 @@ def test_a_copy_ends_where_its_source_does(dtype: ps.DType) -> None:
     given["at"][1] = 4
     with pytest.raises(ps.CallError, match=r"at\[1\] is 4, which is used as an index of x"):
         kernel(**given)
+
+
+def test_a_copy_asks_for_no_more_than_is_there() -> None:
+    """What is read in turn lies apart, and all between within the array: whatever its size."""
+    a, f = ps.Input("a", ps.int32, (n,)), ps.Func("f")
+    far = a[ps.clip(ps.cast(ps.int8, i), 0, n - 1)]
+    f[i] = ps.select(2 * i < n, a[2 * i], a[0] * far)
+    s = ps.Schedule(f)
+    (before,) = s.conditions
+    s["f"].stage("a", at=i)
+    (after,) = s.conditions
+    assert after.split(":")[0] == before.split(":")[0] == "(n >= 1) | (f.shape[0] == 0)"
+    given = np.arange(5, dtype=np.int32)
+    np.testing.assert_array_equal(
+        s.compile()(given, shape=(6,)), ps.interpret(f, given, shape=(6,))
+    )
