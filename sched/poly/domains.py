@@ -192,7 +192,10 @@ class Domains:
             extent = self.model.extent(func, axis, frame)
             return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))
         home = func.history.home
-        lo, hi = _ends(region, 0 if home is None else len(home.loops), axis, frame)
+        around = 0 if home is None else len(home.loops)
+        if region.n_basic_set() > 1:
+            return _between(region, around, axis, value, frame)
+        lo, hi = _ends(region, around, axis, frame)
         return value.ge_set(lo).intersect(value.le_set(hi))
 
     def _check_vars_bounded(self, d: Definition, domain: Set) -> None:
@@ -303,16 +306,42 @@ def _needed(touched: Map, region: Set, limit: Set | None) -> Set:
 _WIDER = 3
 
 
+def _between(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
+    """Where a value is within the ends of an axis of a region of several pieces: not below some
+    element, nor above some other one. There are far more cases of which piece has the end.
+
+    { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
+    """
+    along = _axis(region, around, axis)
+    at = Map.from_pw_aff(value)
+    if around:
+        loops = Map.identity(frame.space.map_from_set())
+        rest = len(frame.dims) - around
+        at = loops.project_out(isl.dim_type.out, around, rest).flat_range_product(at)
+    same = Map.universe(along.get_space().map_from_set())
+    for k in range(around):
+        same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    above = same.order_le(isl.dim_type.in_, around, isl.dim_type.out, around)
+    below = same.order_ge(isl.dim_type.in_, around, isl.dim_type.out, around)
+    within = along.apply(above).coalesce().intersect(along.apply(below).coalesce())
+    return at.intersect_range(within.coalesce()).domain().coalesce()
+
+
+def _axis(region: Set, around: int, axis: int) -> Set:
+    """{ (loops around, coordinate along an axis) }"""
+    axes = int(region.dim(isl.dim_type.set)) - around
+    along = region.project_out(isl.dim_type.set, around + axis + 1, axes - axis - 1)
+    return along.project_out(isl.dim_type.set, around, axis)
+
+
 def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
     """The smallest and the largest coordinate along an axis, over a frame that begins with the
     loops around."""
     if not around:
         lo, hi = region.dim_min(axis), region.dim_max(axis)
         return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
-    axes = int(region.dim(isl.dim_type.set)) - around
-    along = region.project_out(isl.dim_type.set, around + axis + 1, axes - axis - 1)
-    along = along.project_out(isl.dim_type.set, around, axis)
-    by_loops = Map.from_range(along).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+    along = Map.from_range(_axis(region, around, axis))
+    by_loops = along.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
     more = len(frame.dims) - around
     lo, hi = (
         ends.get_pw_aff(0).add_dims(isl.dim_type.in_, more)
