@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 import polysched as ps
+from polysched.poly.edits import loops_around, stages
 from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
 
@@ -34,8 +35,10 @@ def random_step(choices: Choices, schedules: Mapping[str, ps.Schedule], sizes: l
         text = random_directive(choices, schedules[name])
         if not is_asking(text) or choices.chance(25):
             break
-    text = _said_to(text, name)
-    return _with_extreme(choices, text) if choices.chance(4) else text
+    told = _said_to(text, name)
+    if not choices.chance(4):
+        return told
+    return _with_extreme(choices, told, _moves_a_part(schedules[name], text))
 
 
 def is_asking(text: str) -> bool:
@@ -56,8 +59,21 @@ def _said_to(text: str, name: str) -> str:
     return re.sub(r"\bs(?=\[\"|\.batch)", name, text)
 
 
-def _with_extreme(choices: Choices, text: str) -> str:
-    """One of its numbers, outside of names, becomes an extreme one."""
+def _moves_a_part(schedule: ps.Schedule, text: str) -> bool:
+    """Whether a directive shifts one of several stages in a loop, which runs idle in between."""
+    found = re.match(r's\["([^"]+)"\]\.shift', text)
+    if found is None:
+        return False
+    around = loops_around(schedule.tree, found[1])
+    return any(len(list(stages(at.loop))) > 1 for at in around)
+
+
+def _with_extreme(choices: Choices, text: str, is_long: bool) -> str:
+    """One of its numbers, outside of names, becomes an extreme one.
+
+    Args:
+        is_long: whether the directive asks for as many iterations as its numbers say.
+    """
     parts = text.split('"')
     found = [
         (k, m.span())
@@ -67,7 +83,7 @@ def _with_extreme(choices: Choices, text: str) -> str:
     if not found:
         return text
     k, (start, stop) = choices.pick(found)
-    asks = any(sign in text for sign in _LONG)
+    asks = is_long or any(sign in text for sign in _LONG)
     fitting = [x for x in EXTREMES if not asks or x > 2**40]
     parts[k] = parts[k][:start] + str(choices.pick(fitting)) + parts[k][stop:]
     return '"'.join(parts)

@@ -20,6 +20,8 @@ from polysched.codegen import check, execute
 
 SECONDS = 5.0
 """Of processor time: more for one directive, print, compilation or call is a finding."""
+LINES = 30
+"""Of a program: for longer ones it may take longer, in proportion."""
 KILLED = 40
 """Seconds of processor time after which the system ends the process."""
 ADDRESSES = 12 << 30

@@ -133,7 +133,7 @@ def test_notices_time(monkeypatch: pytest.MonkeyPatch) -> None:
 # directives -------------------------------------------------------------------------------------
 def test_extreme_numbers_leave_names_alone() -> None:
     text = 's["f1.update(0)"].split("i2", 4, tail="guard")'
-    found = {directives._with_extreme(Choices.from_seed(k), text) for k in range(30)}
+    found = {directives._with_extreme(Choices.from_seed(k), text, False) for k in range(30)}
     head, tail = text.split("4")
     assert len(found) > 4
     for changed in found:

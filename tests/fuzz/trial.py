@@ -151,7 +151,8 @@ class Trial:
         if name in ("interpret", "examine"):  # which are slow by design
             return
         again = name in ("json", "source")  # all steps at once
-        if span.seconds > limits.SECONDS * (len(self.case.steps) + 1 if again else 1):
+        most = limits.SECONDS * max(1.0, len(self.case.program.source.splitlines()) / limits.LINES)
+        if span.seconds > most * (len(self.case.steps) + 1 if again else 1):
             self.finding("slow", name, f"{span.seconds:.1f} s of processor time", call)
 
     def _drawn(self, choices: Choices) -> None:
