@@ -16,7 +16,7 @@ import numpy as np
 from ...lang.nodes import Node, postorder
 from .. import ir
 from ..parallel import local, pitch_of, threaded
-from . import control
+from . import control, masks
 from .builder import Builder
 from .entry import Call, entry_text
 from .expressions import Evaluator
@@ -41,11 +41,14 @@ def emit_module(module: ir.Module, target: Target) -> str:
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
+    functions = [_function_text(nest, constants, call_back) for nest in nests]
+    hides = any(masks.ALL in text for text in functions)
     return "\n\n".join(
         [
             f'target triple = "{target.triple}"',
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
-            *(_function_text(nest, constants, call_back) for nest in nests),
+            *functions,
+            *([masks.definition(target)] if hides else []),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),

@@ -42,6 +42,10 @@ class Target:
         """The same for LLVM."""
         return binding.Machine(self.triple, self.cpu, self.features)
 
+    def has(self, feature: str) -> bool:
+        """Whether it has a feature, by LLVM's name of it."""
+        return f"+{feature}" in self.features.split(",")
+
     @property
     def arch(self) -> str:
         """The part of the triple that decides about registers: `x86_64`, `aarch64`."""

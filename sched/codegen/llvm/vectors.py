@@ -23,6 +23,7 @@ from ...poly.linear import Apart, expanded
 from .. import ir
 from . import instructions
 from .expressions import Evaluator
+from .masks import hidden
 from .rows import columns, runs_of
 from .shuffles import backwards, extracted, inserted, listed, shuffled, splat
 from .values import Value, constant, memory_type_name
@@ -361,7 +362,8 @@ class VectorStores:
             if mask is None:
                 b.store(value, where, s.stream)
             else:
-                self._masked(value, mask, f"ptr align {s.buffer.dtype.itemsize} {where}", "store")
+                there = f"ptr align {s.buffer.dtype.itemsize} {where}"
+                self._masked(value, hidden(b, mask, value), there, "store")
         elif mask is not None:
             assert indices is not None
             places = self.evaluator.place(s.buffer, indices, is_there=False)

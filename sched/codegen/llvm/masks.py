@@ -1,0 +1,34 @@
+"""Masks of stores that LLVM must not know.
+
+AVX-512 narrows integers and stores some of them in one instruction. Where the mask is a constant
+with one lane, LLVM 22 makes a scalar store of that, but of the value before it was narrowed, and
+so overwrites what lies behind (https://github.com/llvm/llvm-project/issues/179489). Any mask may
+turn out to be one, in a loop of one iteration say. So masks of narrow stores are combined with
+one in which all lanes are set, and of which LLVM is not told that they are.
+"""
+
+from __future__ import annotations
+
+from ...lang.dtypes import bool_, int64
+from .builder import Builder
+from .shuffles import shuffled
+from .target import Target
+from .values import Value
+
+ALL = "@all_lanes"
+
+
+def hidden(b: Builder, mask: Value, stored: Value) -> Value:
+    """The mask of a store, which is never a constant where the value may have been narrowed."""
+    if stored.dtype.is_float or stored.dtype.itemsize == int64.itemsize:
+        return mask
+    word = b.assign(f"load i64, ptr {ALL}, align 8, !invariant.load !1", int64)
+    whole = b.assign(f"bitcast {word.typed} to <{word.dtype.bits} x i1>", bool_, word.dtype.bits)
+    return b.binary("and", mask, shuffled(b, whole, whole, range(mask.lanes)))
+
+
+def definition(target: Target) -> str:
+    """What `hidden` reads: a variable for LLVM where it must not know that all bits are set, and a
+    constant where that does no harm."""
+    kind = "global" if target.has("avx512f") else "constant"
+    return f"{ALL} = internal {kind} i64 -1, align 8\n!1 = !{{}}"
