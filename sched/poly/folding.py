@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 
 from ..cached import cached_property
@@ -197,7 +197,6 @@ class Overwritten:
         self.model, self.write, self.read = model, write, read
         self.writes, self.before = writes, before
         self.wanted, self.stored = read.map.range_map(), write.map.range_map()
-        self.writer = write.map.domain_map().reverse()
 
     def pairs(self, axis: int) -> Map:
         """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is, before r reads that }
@@ -216,22 +215,29 @@ class Overwritten:
         """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
         return _along(self.pairs(axis).apply_domain(self.wanted).apply_range(self.stored), axis)
 
-    # the same along all axes: asked for once -----------------------------------------------------
+    # the same along all axes: asked for once; of instances in any domain, since those of `wanted`
+    # and `stored` would multiply its pieces again -------------------------------------------------
     @cached_property
     def _late(self) -> Map:
         """{ (r, [p, x]) -> (w, [q, y]) : w may come before r }"""
         late = self.before(self.write.statement, self.read.statement)
-        return self.read.map.domain_map().apply_range(late).apply_range(self.writer)
+        return self.read.reach.domain_map().apply_range(late).apply_range(self._writer)
+
+    @cached_property
+    def _writer(self) -> Map:
+        """{ w -> (w, [q, y]) }"""
+        return self.write.reach.domain_map().reverse()
 
     @cached_property
     def _held(self) -> list[Map]:
         """{ (r, [p, x]) -> (w, [q, y]) : a write of [p, x] may come before w }, for each write"""
+        wanted = self.read.reach.range_map()
         return [
-            self.wanted.apply_range(
+            wanted.apply_range(
                 first.map.reverse().apply_range(
                     self.before(first.statement, self.write.statement).reverse()
                 )
-            ).apply_range(self.writer)
+            ).apply_range(self._writer)
             for first in self.writes
         ]
 
@@ -390,7 +396,7 @@ def _order(tree: Seq) -> Before:
     """What may come before what."""
     stages: dict[Statement, list[Placed]] = {}
     for p in placed(tree):
-        stages.setdefault(p.stage.statement, []).append(p)
+        stages.setdefault(p.stage.statement, []).append(_in_one_piece(p))
 
     @cache
     def before(first: Statement, second: Statement) -> Map:
@@ -401,6 +407,17 @@ def _order(tree: Seq) -> Before:
         return result.compute_divs().coalesce()
 
     return before
+
+
+def _in_one_piece(p: Placed) -> Placed:
+    """A stage with more instances than it has, in one piece, where nobody sees the others: what is
+    asked is about accesses, which are made by those that there are. The pieces of the instances
+    would be multiplied by those of the accesses, and by themselves."""
+    stage, s = p.stage, p.stage.statement
+    if stage.where is not None or s.domain.n_basic_set() < 2 or s.data_bounds:
+        return p
+    hull = Set.from_basic_set(s.domain.simple_hull())
+    return Placed(p.path, replace(stage, statement=replace(s, domain=hull)))
 
 
 def _may_precede(first: Placed, second: Placed) -> Map:
