@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..lang.admission import SIZE_LIMIT
 from ..lang.nodes import Const, Node, Op, Param, Size, postorder
 from .isl import Frame, Set, isl
 from .looptree import Stage
@@ -99,7 +100,7 @@ def _symbols(nest: Scan) -> Iterator[Size | Param]:
 
 
 def sizes_from(least: int, names: Sequence[str], context: Set) -> dict[str, int]:
-    """The smallest sizes of a context that are not below a bound, as far as they can be so.
+    """The smallest sizes of a context that are not below a bound, as far as a call accepts such.
 
     Raises:
         Uncountable: there are none.
@@ -107,8 +108,9 @@ def sizes_from(least: int, names: Sequence[str], context: Set) -> dict[str, int]
     frame = Frame(tuple(_parameters(context)), ())
     for name in (*names, *frame.params):
         if name in frame.params:
-            bound = frame.param(name).ge_set(frame.constant(least)).params()
-            narrowed = context.intersect(bound)
+            x = frame.param(name)
+            usual = x.ge_set(frame.constant(least)).intersect(x.lt_set(frame.constant(SIZE_LIMIT)))
+            narrowed = context.intersect(usual.params())
             context = context if narrowed.is_empty() else narrowed
     found = smallest_point(Set.from_params(context))
     if found is None:
@@ -193,13 +195,14 @@ class _Counter:
     def loop(self, scan: ScanLoop) -> None:
         if scan.data is not None:
             raise Uncountable
-        iterations = range(self.value(scan.lo), self.value(scan.hi), scan.step)
+        lo, hi = self.value(scan.lo), self.value(scan.hi)
+        count = max(0, -((lo - hi) // scan.step))  # that of a long range is no `len`
         for stage in _directly_in(scan.body):
-            self.visits[stage.name] += len(iterations)
+            self.visits[stage.name] += count
         if isinstance(scan.body, ScanStage):
-            self.runs[scan.body.stage.name] += len(iterations)
+            self.runs[scan.body.stage.name] += count
             return
-        for x in iterations:
+        for x in range(lo, hi, scan.step):
             self.values[scan.var] = x
             self.run(scan.body)
 

@@ -251,6 +251,22 @@ def test_tiles_of_triangles_visit_nothing_for_nothing(name: str) -> None:
                 assert rounds - last == needed - last
 
 
+@pytest.mark.parametrize("number", [2**40, 2**62 - 1, 2**63 - 1])
+def test_sizes_that_no_call_has(number: int) -> None:
+    """The sizes beyond a few are so large that Python has no range of that length."""
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    s.assume(m % number == 3)
+    assert share(s) == "62% of iterations for nothing (120 of 192, at n=24, m=3)"
+
+
+def test_loops_longer_than_a_range_of_python() -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, 8, tail="guard")
+    s.assume(m == 2**63 + 8)
+    assert "visit some iterations in which it does nothing" in s.explain()
+
+
 # no telling -------------------------------------------------------------------------------------
 def test_what_depends_on_data_is_not_counted() -> None:
     ends, x = ps.Input("ends", ps.int64, (n + 1,), range=(0, m)), ps.Input("x", ps.float32, (m,))
