@@ -60,6 +60,7 @@ class Builder:
         self._batch: Batch | None = None
         self._trust: str | None = None
         self._whole: Whole | None = None
+        self._budgets = 1
         self._advises = True
 
     def copy(self) -> Builder:
@@ -67,6 +68,7 @@ class Builder:
         made = copy.copy(self)
         made._batches = self.batches
         made._batch = made._trust = None
+        made._budgets = 1
         return made
 
     @property
@@ -106,7 +108,8 @@ class Builder:
             if self._batch is None and self._trust is None:
                 self.judge.check((change,), self._would_help)
             if self._batch is None and self._whole is None:
-                self.judge.check_loops(change.after, (*self.records, directive))
+                records = (*self.records, directive)
+                self.judge.check_loops(change.after, records, self._budgets)
         if self._batch is not None:
             self._batch = self._batch.with_change(change)
         self.state = change.after
@@ -161,7 +164,7 @@ class Builder:
     @contextmanager
     def _within_budget(self, subject: str, where: Span | None, text: str) -> Iterator[None]:
         try:
-            with budget(allowance(len(self.state.form.model.statements))):
+            with budget(self._budgets * allowance(len(self.state.form.model.statements))):
                 yield
         except BudgetExceeded:
             raise ScheduleError(
@@ -182,7 +185,7 @@ class Builder:
             self.judge.check_storage(self.state, last)
             if not all(change.is_trusted for change in batch.changes):
                 self.judge.check(batch.changes, self._would_help)
-            self.judge.check_loops(self.state, self.records)
+            self.judge.check_loops(self.state, self.records, self._budgets)
 
     def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
         """Whether a refused directive would be right with others before it."""
@@ -200,6 +203,17 @@ class Builder:
         except (BudgetExceeded, ScheduleError):
             return False
         return True
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """For directives that have been accepted before: each may take twice as long. How much
+        work isl has with a question depends on what it was asked before it, and what is written
+        down can be read again."""
+        before, self._budgets = self._budgets, 2
+        try:
+            yield
+        finally:
+            self._budgets = before
 
     # several at a time ------------------------------------------------------------------------
     @contextmanager
@@ -238,7 +252,7 @@ class Builder:
         """What is asked of the loops behind directives that count as one."""
         if self._batch is None and len(self.records) > len(whole.records):
             with self._in_their_terms(Asked(self.records[-1], whole.text, False)):
-                self.judge.check_loops(self.state, self.records)
+                self.judge.check_loops(self.state, self.records, self._budgets)
 
     @contextmanager
     def batch(self) -> Iterator[None]:

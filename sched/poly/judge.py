@@ -109,16 +109,17 @@ class Judge:
             self._scanned = kept
         return kept[1]
 
-    def check_loops(self, state: State, directives: Iterable[Directive]) -> None:
+    def check_loops(self, state: State, directives: Iterable[Directive], budgets: int = 1) -> None:
         """Finds the bounds of loops that may be too intricate, or leave 64 bits: then the directive
         that makes them is refused, and not the print or the compilation that needs them.
 
         Args:
             directives: those that led to the state.
+            budgets: how many of them the bounds of all loops may take.
         """
         pieces = (int(s.instances.n_basic_set()) for s in stages(state.tree))
         if may_leave_64_bits(directives) or any(n > FEW for n in pieces):
-            self.nests(state, budgets=1)
+            self.nests(state, budgets)
 
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""

@@ -245,12 +245,12 @@ def replay(s: Schedule, steps: Sequence[Any]) -> None:
     for step in steps:
         match step:
             case {"directive": data, "trust": None | str() as reason}:
-                with nullcontext() if reason is None else s.trust(reason):
+                with nullcontext() if reason is None else s.trust(reason), s._builder.again():
                     s._builder.replay(from_json(data, s.parameters))
             case {"specialize": condition, "steps": list(inside)}:
                 replay(s._variant(_condition(condition, s.parameters)), inside)
             case {"batch": list(inside)}:
-                with s.batch():
+                with s._builder.again(), s.batch():
                     replay(s, inside)
             case _:
                 raise LanguageError(f"{step!r} says nothing to a schedule")
