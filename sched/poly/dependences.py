@@ -109,9 +109,35 @@ def _flow_or_more(
 ) -> list[Dependence]:
     """The flow dependences; from every earlier write, where it takes long to find the last one."""
     with suppress(BudgetExceeded), attempt(OPERATIONS):
-        return _flow(model, tensor, reads, writes, times)
+        if not _is_fatal(reads, writes, times):
+            return _flow(model, tensor, reads, writes, times)
+        must = [w for w in writes if w.must]
+        last = _flow(model, tensor, reads, must, times) if must else []
+        return [*last, *_any_flow(model, tensor, reads, [w for w in writes if not w.must], times)]
+    return _any_flow(model, tensor, reads, writes, times)
+
+
+def _any_flow(
+    model: Model,
+    tensor: Tensor,
+    reads: list[Access],
+    writes: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    """From every earlier write, and not from the last one."""
     found = _ordered("flow", model, tensor, writes, reads, times)
     return [replace(d, exact=False) for d in found]
+
+
+def _is_fatal(
+    reads: Iterable[Access], writes: Iterable[Access], times: Mapping[Statement, Map]
+) -> bool:
+    """Whether isl's analysis may end the process: as it goes on behind a may-access, it counts an
+    integer division twice that a domain has twice (isl 0.28, `align_context_divs`)."""
+    if all(w.must for w in writes):
+        return False
+    maps = [*(a.map for a in (*reads, *writes)), *times.values()]
+    return any(int(piece.dim(isl.dim_type.div)) for m in maps for piece in m.get_basic_maps())
 
 
 OPERATIONS = 2_000_000
