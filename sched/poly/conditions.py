@@ -15,7 +15,7 @@ from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
-from ..lang.nodes import Node, Op, Read
+from ..lang.nodes import Const, Node, Op, Read
 from ..lang.tensors import Func, Input, Tensor
 from .isl import (
     BudgetExceeded,
@@ -23,6 +23,7 @@ from .isl import (
     Set,
     attempt,
     complement,
+    existentials,
     isl,
 )
 from .model import Model, elements
@@ -62,12 +63,18 @@ class SizeCondition:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Every value of `source` must be a valid index along `axis` of `tensor`."""
+    """Every value of `source` must be a valid index along `axis` of `tensor`.
+
+    Attributes:
+        is_padded: whether the index is read from a copy with zeros around it, which are valid only
+            where something else is.
+    """
 
     source: Input
     tensor: Tensor
     axis: int
     access: Access
+    is_padded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +134,15 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
     bad = model.computed[d.func].subtract(reached).intersect_params(model.context)
     if bad.is_empty():
         return None
-    allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()
+    allowed = _other_sizes(model, bad.params())
     return SizeCondition(allowed, statement.write, d.span)
+
+
+def _other_sizes(model: Model, bad: Set) -> Set:
+    """The sizes of a model that are not among some, in few words."""
+    if existentials(bad):  # of each piece isl finds out what they are, which may take hours
+        bad = bad.coalesce()
+    return complement(bad.gist(model.context)).gist(model.context).coalesce()
 
 
 def together(model: Model, found: Conditions, whole: Conditions) -> Conditions:
@@ -173,7 +187,7 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     span = access.statement.definition.span
     if access.relation.may:
         bad = _scanned_inside(model, scans, _without_types(model, access))
-    allowed = complement(bad.params().gist(model.context)).gist(model.context).coalesce()
+    allowed = _other_sizes(model, bad.params())
     if access.relation.may and access.domain.intersect_params(allowed).is_empty():
         raise _unprovable(access, span)
     if allowed.intersect(model.context).is_empty():
@@ -185,7 +199,7 @@ def _scans(model: Model, access: Access) -> list[Scan]:
     """A scan for each index that is a value read from an Input, bounded by its type alone."""
     sources = [_scanned(model, x) for x in access.index]
     return [
-        Scan(source, access.tensor, axis, access)
+        Scan(source[0], access.tensor, axis, access, source[1])
         for axis, source in enumerate(sources)
         if source is not None
     ]
@@ -221,18 +235,24 @@ def _axis_range(box: Set, axis: int) -> Set:
     return result
 
 
-def _scanned(model: Model, index: Node) -> Input | None:
-    """The Input whose value is the index, through conversions that keep it and through copies."""
+def _scanned(model: Model, index: Node) -> tuple[Input, bool] | None:
+    """The Input whose value is the index, through conversions that keep it and through copies; and
+    whether one of these has zeros around it, where no index is that the program needs."""
     passed: set[Tensor] = set()
+    is_padded = False
     while True:
         match index:
             case Read(tensor=Input() as source) if source.range is None:
-                return source
+                return source, is_padded
             case Read(tensor=Func() as func) if func not in passed:  # as in a recurrence
                 passed.add(func)
                 match model.definitions.get(func):
-                    case [Definition(is_update=False, values=(Node() as value,))]:
+                    case [Definition(is_update=False, values=(Node() as value,)) as d]:
                         index = value
+                        match value:
+                            case Op(op="select", operands=(_, Read() as inside, Const())):
+                                if d.is_added:
+                                    index, is_padded = inside, True
                         continue
                 return None
             case Op(op="cast", operands=(inner,)) if _widens(inner, index):
@@ -314,6 +334,6 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
 def _is_safe(model: Model, access: Access, allowed: Set, scans: Sequence[Scan]) -> bool:
     """Whether the read is in bounds at every instance, whatever its guard says."""
     domain = access.statement.domain.union(access.domain).intersect_params(allowed)
-    own = [scan for scan in scans if scan.access is access]
+    own = [scan for scan in scans if scan.access is access and not scan.is_padded]
     reached = _scanned_inside(model, own, access.relation.map.intersect_domain(domain))
     return bool(reached.range().is_subset(model.box(access.tensor)))
