@@ -118,11 +118,14 @@ class Calling:
                 trial.finding("different values", name, where, call.label)
         elif found.kind == "values":
             self.trial.report.notes.append(f"accepted natively alone: {wanted.text[:120]}")
-        elif wanted.kind == "values" and not self._may_refuse(call):
+        elif wanted.kind == "values" and not self._may_refuse(call, found):
             trial.finding("refused natively alone", name, found.text, call.label)
 
-    def _may_refuse(self, call: Call) -> bool:
-        """Whether the schedule asks for something, or the program as written refuses, too."""
+    def _may_refuse(self, call: Call, refusal: Outcome) -> bool:
+        """Whether the schedule asks for something, or has loops where there were none before, or
+        the program as written refuses, too."""
+        if "a loop begins or ends by it" in refusal.text:
+            return True
         schedules = self.trial.schedules.values()
         if any(map(is_asking, self.trial.case.steps)) or any(s.assumptions for s in schedules):
             return True
