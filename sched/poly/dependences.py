@@ -112,7 +112,8 @@ def _flow_or_more(
         if not _is_fatal(reads, writes, times):
             return _flow(model, tensor, reads, writes, times)
         must = [w for w in writes if w.must]
-        last = _flow(model, tensor, reads, must, times) if must else []
+        using = {a.statement: times[a.statement] for a in (*reads, *must)}
+        last = _flow(model, tensor, reads, must, using) if must else []
         return [*last, *_any_flow(model, tensor, reads, [w for w in writes if not w.must], times)]
     return _any_flow(model, tensor, reads, writes, times)
 
