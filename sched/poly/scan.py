@@ -299,8 +299,10 @@ class _Scanner:
         if stage.coordinates == statement.loops and not rounded:
             return dict(zip(statement.loops, scope.loops, strict=True))
         running = stage.padded.intersect_params(self.context)
-        inverse = loop_map(stage).intersect_domain(running).reverse()
-        if not inverse.is_single_valued():
+        iteration = loop_map(stage)
+        inverse = iteration.intersect_domain(running).reverse()
+        # Most are so for any instances: to find it for those that there are takes far longer.
+        if not (iteration.is_injective() or inverse.is_single_valued()):
             raise InternalError(f"several instances of {statement.name} share an iteration")
         values, known = inverse.as_pw_multi_aff(), inverse.domain()
         point: dict[Node, Node] = {
