@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Callable
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.codegen.llvm import x86_64_v4
+from polysched.codegen.lower import assembly
 from polysched.lang.dtypes import Array
 
 n, m = ps.sizes("n m")
@@ -402,3 +405,40 @@ def test_where_a_condition_holds_for_all_lanes_and_where_it_does_not() -> None:
     given = {"x": rng.integers(0, 16, 5).astype(np.int32)}
     given |= {name: rng.random((5, 32), np.float32) for name in "yz"}
     assert np.array_equal(s.compile()(**given), ps.interpret(f, **given))
+
+
+# narrow stores ----------------------------------------------------------------------------------
+def behind_the_first_column(dtype: ps.DType, lanes: int) -> ps.Schedule:
+    """The first iteration of a row has one lane less than a vector, where rows are long."""
+    x, f = ps.Input("x", ps.int64, (n,)), ps.Func("f", (n, m), dtype)
+    f[i, 0] = ps.cast(dtype, 1)
+    f[i, j] = ps.cast(dtype, 1000 * i + j + x[i])
+    s = ps.Schedule(f)
+    s["f.piece(1)"].vectorize("j", lanes)
+    return s
+
+
+@pytest.mark.parametrize("dtype", [ps.int8, ps.uint16, ps.int32, ps.bool], ids=str)
+@pytest.mark.parametrize("lanes", [2, 3, 16, 64])
+def test_masked_stores_of_narrow_integers(dtype: ps.DType, lanes: int) -> None:
+    """LLVM makes one wide store of one lane: what lies behind the array would change, too."""
+    s = behind_the_first_column(dtype, lanes)
+    kernel = s.compile()
+    x = np.arange(5)
+    for columns in (1, 2, 3, lanes, lanes + 1, 2 * lanes + 1):
+        memory = np.zeros(5 * columns + 16, dtype.numpy)
+        found = kernel(x, out=memory[: 5 * columns].reshape(5, columns))
+        wanted = ps.interpret(s.program.outputs[0], x=x, m=columns)
+        assert np.array_equal(found, wanted)
+        assert not memory[5 * columns :].any()
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
+def test_no_store_is_wider_than_what_is_stored() -> None:
+    """Also where this machine has no AVX-512, which it takes."""
+    text = assembly(behind_the_first_column(ps.int8, 2), x86_64_v4())
+    stores = re.findall(
+        r"^\s+(\S+)\s+(?:\$\d+, )?%[xyz]mm\d+, \S*\(%(?!rsp|rbp)", text, re.MULTILINE
+    )
+    assert "vpmovqb" in stores
+    assert not {"vmovq", "vmovlps", "vpextrq"} & set(stores)

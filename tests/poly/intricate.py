@@ -174,11 +174,32 @@ def reorder_update(s: ps.Schedule) -> None:
     s["f.update(0)"].reorder("i", "j")
 
 
+def one_in_two_planes() -> ps.Schedule:
+    """Each read is of the last of three writes, over a region of four pieces."""
+    n, m, l = ps.sizes("n m l")
+    i = ps.vars("i")
+    x = ps.Input("x", ps.int64, (4, m + 1))
+    f, g = ps.Func("f"), ps.Func("g", ())
+    r = ps.RVar("r", 0, n + 1)
+    half = ps.RVar("half", n // 2, n, where=lambda half: (half + half) % 3 != 1)
+    f[i] = i
+    row, column = (i - 2) % 4, ps.select((i // 2) % 2 == 0, r, i - 1)
+    f[i] += ps.select((column >= 0) & (column <= m) & ((i + 1) * 4 <= 3 * l), x[row, column], r)
+    f[half // 2] = 3
+    g[()] = f[2 * m - 3] + f[0]
+    return ps.Schedule(g)
+
+
+def fold_in_two(s: ps.Schedule) -> None:
+    s["f.update(0)"].fold_storage(0, 2)
+
+
 HARD: dict[str, tuple[Callable[[], ps.Schedule], Callable[[ps.Schedule], None]]] = {
     "a peel in a region of many pieces": (peeled, peel),
     "parallel between updates": (between_updates, parallel),
     "compute_at in a variant": (needed_at_a_loop, compute_at),
     "a fold": (far_reads, fold),
+    "a fold of updates": (one_in_two_planes, fold_in_two),
     "two peels and a split": (nests, peel_twice_and_split),
     "a part placed": (nests, place_a_part),
     "compute_at of reads at several strides": (read_at_several_strides, compute_at_strides),

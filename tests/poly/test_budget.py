@@ -17,7 +17,7 @@ from gallery.registry import find
 import polysched as ps
 from polysched.lang.program import Program
 from polysched.lang.region import Partial
-from polysched.poly import isl, scan
+from polysched.poly import builder, isl, scan
 from polysched.poly.dependences import dependences
 from polysched.poly.domains import DIVS, simpler
 from polysched.poly.isl import (
@@ -38,7 +38,7 @@ from polysched.poly.isl import (
 from polysched.poly.legality import check_updates
 from polysched.testing import check
 
-from .intricate import HARD, between_updates, peel, peeled
+from .intricate import HARD, between_updates, fold_in_two, peel, peeled
 
 Make = Callable[[], ps.Schedule]
 Edit = Callable[[ps.Schedule], None]
@@ -220,6 +220,20 @@ def test_what_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert again.operations < 1_000
 
 
+def test_what_was_accepted_can_be_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How much work a question is for isl depends on what it was asked before."""
+    s, once = ps.Schedule(small()), ps.Schedule(small())
+    with counted() as tally:
+        s["f"].split("i", 8)
+    monkeypatch.setattr(builder, "allowance", lambda statements: 2 * tally.most // 3)
+    with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
+        once["f"].split("i", 8)
+    assert ps.Schedule.from_json(s.program.outputs, s.to_json()) == s
+    monkeypatch.setattr(builder, "allowance", lambda statements: tally.most // 3)
+    with pytest.raises(ps.ScheduleError, match="could not be proven right in the time"):
+        ps.Schedule.from_json(s.program.outputs, s.to_json())
+
+
 def test_directives_that_count_as_one_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     h = split()["f"]
     parts = (
@@ -323,7 +337,7 @@ def test_all_that_is_asked_ends(make: Make, edit: Edit) -> None:
         s = make()
         with suppress(ps.ScheduleError):
             edit(s)
-        assert s.directives or edit is peel
+        assert s.directives or edit in (peel, fold_in_two)
         assert "for " in str(s)
         assert s.explain()
         assert s.compile() is not None
@@ -492,6 +506,50 @@ def test_updates_between_the_ends_of_several_pieces() -> None:
         found = kernel(n=5, region=((1, 4), (0, 2)))
     assert tally.operations < 4_000_000
     np.testing.assert_array_equal(found, ps.interpret(g, n=5, shape=(4, 2))[1:])
+
+
+def test_folds_multiply_no_pieces() -> None:
+    """Those of the order by those of what is touched: it took more than there is time for."""
+    make, edit = HARD["a fold of updates"]
+    s = make()
+    with counted() as tally, pytest.raises(ps.ScheduleError) as caught:
+        edit(s)
+    assert caught.value.status == "violation"
+    assert tally.operations < 3_500_000
+
+
+def test_iterations_of_one_instance_each_are_so_for_any() -> None:
+    """Of the eight parts of the last iterations it took twenty seconds to find."""
+    i, j = ps.vars("i j")
+    f = ps.Func("f")
+    f[i, j] = i
+    s = ps.Schedule(f)
+    s["f"].tile("i", "j", 3, 3)
+    s["f"].fuse("jo", "ii")
+    s["f"].unroll_and_jam("joii", 4)
+    with counted() as tally:
+        s["f"].peel("joiii", last=3)
+    assert tally.operations < 4_000_000
+    found = s.compile()(shape=(7, 8))
+    np.testing.assert_array_equal(found, ps.interpret(f, shape=(7, 8)))
+
+
+def test_bad_sizes_with_existentials_are_few() -> None:
+    """To find out what each of them is takes isl hours, of which it counts little."""
+    n, m, l = ps.sizes("n m l")
+    i, j, k = ps.vars("i j k")
+    a, at = ps.Input("a", ps.int64, (n + 1,)), ps.Input("at", ps.int16, (m,), range=(0, l))
+    x = ps.Input("x", ps.int32, (m,))
+    r, t = ps.RVar("r", 0, (m + 1) // 2), ps.RVar("t", 0, n)
+    f, g = ps.Func("f"), ps.Func("g")
+    f[i, j, k] = x[ps.select(i % 2 == 0, ps.clip(j, 0, m - 1), ps.clip(l - 1 - j, 0, m - 1))]
+    near = ps.select(t % 2 == 0, ps.clip(ps.abs(t - 1), 0, n), ps.clip(r + i, 0, n))
+    f[i, r, ps.clip(ps.cast(ps.int64, r), 0, n - 1)] += a[near]
+    g[i, j] = f[(i + 3) // 2, at[m - 1], i // 2] - f[3 * i + j, (j - 2) % 4, j // 2]
+    given = {"n": 2, "m": 3, "l": 4, "a": np.arange(3), "x": np.arange(3, dtype=np.int32)}
+    given["at"] = np.array([3, 1, 2], np.int16)
+    found = ps.Schedule(g).compile()(**given, region=((1, 2), (0, 3)))
+    np.testing.assert_array_equal(found, ps.interpret(g, **given, shape=(2, 3))[1:])
 
 
 def test_what_existentials_are_need_not_be_found() -> None:

@@ -187,6 +187,25 @@ def test_a_scatter_keeps_every_earlier_write_as_a_possible_source() -> None:
     assert {b[0] - a[0] for a, b in points(own.map, {"n": 4})} == {1, 2, 3}
 
 
+def test_a_division_behind_a_scatter() -> None:
+    """isl's analysis ended the process. What is found holds more than what may be."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    x = ps.Input("x", ps.int64, (n, m))
+    r, t = ps.RVar("r", 0, (m + 1) // 2), ps.RVar("t", 0, 4)
+    f = ps.Func("f", (m, n))
+    f[i, j] = i
+    scattered = ps.clip(x[n - 1, r], 0, n - 1)
+    f[m - 1 - r, scattered] = f[r - r % 2, ps.clip(r * r, 0, n - 1)] + t
+    model = model_of(f)
+    found = dependences(model, as_written(model))
+    for n in (1, 2, 3):
+        sizes = {name: n + k for k, name in enumerate(model.params)}
+        some, pairs = brute_force(model, sizes), computed(found, sizes)
+        assert some <= pairs
+        assert {p for p in pairs - some if p[0] != "flow"} == set()
+
+
 def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
     model = model_of(prefix_sum())
     written = as_written(model)

@@ -2,7 +2,7 @@
 
 from .functions import emit_module
 from .jit import CompiledCode, assembly_of, compile_module, load_object
-from .target import Target, TargetError, aarch64, host, native, x86_64_v3
+from .target import Target, TargetError, aarch64, host, native, x86_64_v3, x86_64_v4
 
 __all__ = [
     "CompiledCode",
@@ -16,4 +16,5 @@ __all__ = [
     "load_object",
     "native",
     "x86_64_v3",
+    "x86_64_v4",
 ]

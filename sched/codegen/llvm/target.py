@@ -105,6 +105,11 @@ def x86_64_v3() -> Target:
     return _x86_64("v3")
 
 
+def x86_64_v4() -> Target:
+    """An x86-64 with AVX-512: masks, and vectors twice as long."""
+    return _x86_64("v4")
+
+
 def _x86_64(level: str) -> Target:
     system = binding.process_triple().partition("-")[2]
     features = ",".join(f"+{name}" for name in _LEVELS[level])

@@ -360,6 +360,24 @@ def test_a_copy_ends_where_its_source_does(dtype: ps.DType) -> None:
         kernel(**given)
 
 
+def test_what_is_an_index_may_have_zeros_around_it() -> None:
+    """The values of the array are looked at, and not those that its type could have."""
+    at, x = ps.Input("at", ps.uint8, (2 * m,)), ps.Input("x", ps.int64, (n,))
+    f = ps.Func("f", (2 * m,))
+    f[i] = x[at[i]] + 1
+    s = ps.Schedule(f)
+    s["f"].split(i, 4)
+    s["f"].stage(at, at="io", pad=True)
+    kernel = s.compile()
+    assert not any("requires" in line for line in str(s).splitlines())
+    given = {"at": np.array([0, 2, 1, 1, 0, 2], np.uint8), "x": np.arange(3)}
+    np.testing.assert_array_equal(kernel(**given), ps.interpret(f, **given))
+    assert kernel(at=np.zeros(0, np.uint8), x=np.zeros(0, np.int64)).shape == (0,)
+    given["at"][3] = 3
+    with pytest.raises(ps.CallError, match=r"at\[3\] is 3, which is used as an index of x"):
+        kernel(**given)
+
+
 def test_a_copy_asks_for_no_more_than_is_there() -> None:
     """What is read in turn lies apart, and all between within the array: whatever its size."""
     a, f = ps.Input("a", ps.int32, (n,)), ps.Func("f")
