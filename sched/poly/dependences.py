@@ -114,19 +114,12 @@ def _flow_or_more(
         must = [w for w in writes if w.must]
         using = {a.statement: times[a.statement] for a in (*reads, *must)}
         last = _flow(model, tensor, reads, must, using) if must else []
-        return [*last, *_any_flow(model, tensor, reads, [w for w in writes if not w.must], times)]
-    return _any_flow(model, tensor, reads, writes, times)
+        may = [w for w in writes if not w.must]
+        return _inexact([*last, *_ordered("flow", model, tensor, may, reads, times)])
+    return _inexact(_ordered("flow", model, tensor, writes, reads, times))
 
 
-def _any_flow(
-    model: Model,
-    tensor: Tensor,
-    reads: list[Access],
-    writes: list[Access],
-    times: Mapping[Statement, Map],
-) -> list[Dependence]:
-    """From every earlier write, and not from the last one."""
-    found = _ordered("flow", model, tensor, writes, reads, times)
+def _inexact(found: Iterable[Dependence]) -> list[Dependence]:
     return [replace(d, exact=False) for d in found]
 
 
@@ -134,7 +127,7 @@ def _is_fatal(
     reads: Iterable[Access], writes: Iterable[Access], times: Mapping[Statement, Map]
 ) -> bool:
     """Whether isl's analysis may end the process: as it goes on behind a may-access, it counts an
-    integer division twice that a domain has twice (isl 0.28, `align_context_divs`)."""
+    integer division twice that a domain has twice (`align_context_divs` in isl)."""
     if all(w.must for w in writes):
         return False
     maps = [*(a.map for a in (*reads, *writes)), *times.values()]
