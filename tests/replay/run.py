@@ -3,9 +3,11 @@
     python -P tests/replay/run.py              # replays the corpus; exit status 1 if any differs
     python -P tests/replay/run.py --update     # records digests of the corpus's schedules anew
     python -P tests/replay/run.py --record     # makes the corpus anew, from today's schedules
-    python -P tests/replay/run.py --refusals A B   # compares what replay.refusals wrote
+    python -P tests/replay/run.py --refusals NEW   # compares what replay.refusals wrote with
+                                               # refusals.jsonl; with --update, keeps it
+    python -P tests/replay/run.py --refusals A B   # compares two of these files
 
-A commit that changes digests says why.
+A commit that changes digests or messages says why.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 import polysched as ps  # noqa: E402 (behind the path)
 from replay import corpus  # noqa: E402
+
+KEPT = Path(__file__).with_name("refusals.jsonl")
+"""The messages that the tests expect, as they were when somebody last looked at all of them."""
 
 
 def compare(update: bool) -> int:
@@ -78,10 +83,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true", help="keep what has changed")
     parser.add_argument("--record", action="store_true", help="make the corpus anew")
-    parser.add_argument("--refusals", nargs=2, type=Path, help="files to compare")
+    parser.add_argument("--refusals", nargs="+", type=Path, help="one or two files to compare")
     given = parser.parse_args()
     if given.refusals:
-        return min(1, compare_refusals(*given.refusals))
+        if len(given.refusals) > 2:
+            parser.error("--refusals compares two files, or one with the recorded one")
+        before, after = [KEPT, *given.refusals][-2:]
+        changed = compare_refusals(before, after)
+        if given.update:
+            KEPT.write_text(after.read_text())
+        return 0 if given.update else min(1, changed)
     return min(1, record() if given.record else compare(given.update))
 
 

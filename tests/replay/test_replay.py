@@ -14,7 +14,7 @@ import pytest
 import polysched as ps
 from polysched.codegen.lower import built
 
-from . import corpus
+from . import corpus, run
 from .digest import module_digest
 from .run import compare_refusals
 
@@ -83,6 +83,36 @@ def test_messages_are_compared_by_test(tmp_path: Path, capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     assert "-no\n  +not" in said
     assert "2 tests with refusals, 1 differ; 1 gone, 1 new" in said
+
+
+def test_messages_are_recorded() -> None:
+    """Most tests that are refused something; those of today, if they still are called so."""
+    lines = [json.loads(line) for line in run.KEPT.read_text().splitlines()]
+    assert len(lines) > 1000
+    assert [x["test"] for x in lines] == sorted(x["test"] for x in lines)
+    files = {corpus.ROOT / x["test"].partition("::")[0] for x in lines}
+    assert sum(f.is_file() for f in files) > 0.9 * len(files)
+
+
+def test_messages_are_compared_with_the_recorded_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, new = tmp_path / "kept", tmp_path / "new"
+    kept.write_text('{"test": "one", "texts": ["no"]}\n')
+    new.write_text('{"test": "one", "texts": ["never"]}\n')
+    monkeypatch.setattr(run, "KEPT", kept)
+
+    def called(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["run.py", "--refusals", *arguments])
+        return run.main()
+
+    assert called(str(new)) == 1
+    assert "-no\n  +never" in capsys.readouterr().out
+    assert called(str(new), str(new)) == 0
+    assert called(str(new), "--update") == 0
+    assert called(str(new)) == 0
+    with pytest.raises(SystemExit):
+        called("a", "b", "c")
 
 
 def test_messages_are_written_down(tmp_path: Path) -> None:
