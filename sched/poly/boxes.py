@@ -50,14 +50,18 @@ def _ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[No
 def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
     """The same of a convex set around a region, or around each of its pieces, if it has many:
     exact ends of these take seconds, and a little more memory does no harm."""
-    hull = Set.from_basic_set(region.remove_divs().simple_hull())
+    hull = _hull(region)
     if is_bounded(hull, axis):
-        return _ends(hull, axis, inhabited, names)
+        return _ends(hull, axis, _hull(inhabited), names)
     count = dim_count(region)
     along = region.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
     along = along.project_out(isl.dim_type.set, 0, axis)
     bounds = loop_bounds(along, Set.universe(along.get_space()), names)
     return bounds.lo, ix.maximum([ix.sub(bounds.hi, bounds.lo), ix.ZERO])
+
+
+def _hull(where: Set) -> Set:
+    return Set.from_basic_set(where.remove_divs().simple_hull())
 
 
 def local_box(

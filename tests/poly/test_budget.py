@@ -552,6 +552,27 @@ def test_bad_sizes_with_existentials_are_few() -> None:
     np.testing.assert_array_equal(found, ps.interpret(g, **given, shape=(2, 3))[1:])
 
 
+def test_boxes_around_intricate_regions_are_found_for_more_sizes_than_need_them() -> None:
+    """For which sizes a region has elements took isl ten seconds to take into account."""
+    n, i, j = ps.size("n"), *ps.vars("i j")
+    f, g, h, o = ps.Func("f", (n + 1,)), ps.Func("g"), ps.Func("h", (n, 4)), ps.Func("o")
+    f[i] = i
+    f[i] %= 64 - i
+    inside = (j - i > -1) & (n + 1 > j - i) & ((i // 2) % 2 == 0)
+    g[i, j] = ps.select(2 * j > n, ps.select(inside, f[j - i], i), i) != 0
+    r = ps.RVar("r", n // 2, n, where=lambda r: i != r)
+    g[i, n - 1 - r] = f[ps.clip(ps.select((i > 1) ^ (i > 1), r, i - 3), 0, n)] != 0
+    h[i, j] = i
+    near = f[ps.clip(n // 2 - i, 0, n)]
+    chosen = ps.select((i > 1) == (i % 2 == 0), ps.cast(ps.int64, g[i - i // 2, i + i]), near)
+    o[i] = chosen + h[ps.clip(-ps.cast(ps.int16, i), 0, n - 1), ps.clip(ps.abs(i - 3), 0, 3)]
+    kernel = ps.Schedule(o).compile()
+    with counted() as tally:
+        found = kernel(n=4, region=(1, 3))
+    assert tally.operations < 4_000_000
+    np.testing.assert_array_equal(found, ps.interpret(o, n=4, shape=(3,))[1:])
+
+
 def test_what_existentials_are_need_not_be_found() -> None:
     """It takes the whole budget of a directive for some domains."""
     some = "1 <= 3a - 2b + i <= n + p and 0 <= 5b - 7a + j <= q"
