@@ -493,6 +493,7 @@ def test_updates_make_no_region_of_many_pieces() -> None:
     assert max(found.values()) <= PIECES_LIMIT + 3, found
 
 
+@pytest.mark.slow
 def test_updates_between_the_ends_of_several_pieces() -> None:
     """Which of them has the end is not asked: it would take the whole budget."""
     n = ps.size("n")
@@ -508,6 +509,7 @@ def test_updates_between_the_ends_of_several_pieces() -> None:
     np.testing.assert_array_equal(found, ps.interpret(g, n=5, shape=(4, 2))[1:])
 
 
+@pytest.mark.slow
 def test_folds_multiply_no_pieces() -> None:
     """Those of the order by those of what is touched: it took more than there is time for."""
     make, edit = HARD["a fold of updates"]
@@ -518,6 +520,7 @@ def test_folds_multiply_no_pieces() -> None:
     assert tally.operations < 3_500_000
 
 
+@pytest.mark.slow
 def test_iterations_of_one_instance_each_are_so_for_any() -> None:
     """Of the eight parts of the last iterations it took twenty seconds to find."""
     i, j = ps.vars("i j")
@@ -534,6 +537,7 @@ def test_iterations_of_one_instance_each_are_so_for_any() -> None:
     np.testing.assert_array_equal(found, ps.interpret(f, shape=(7, 8)))
 
 
+@pytest.mark.slow
 def test_bad_sizes_with_existentials_are_few() -> None:
     """To find out what each of them is takes isl hours, of which it counts little."""
     n, m, l = ps.sizes("n m l")
@@ -552,6 +556,7 @@ def test_bad_sizes_with_existentials_are_few() -> None:
     np.testing.assert_array_equal(found, ps.interpret(g, **given, shape=(2, 3))[1:])
 
 
+@pytest.mark.slow
 def test_boxes_around_intricate_regions_are_found_for_more_sizes_than_need_them() -> None:
     """For which sizes a region has elements took isl ten seconds to take into account."""
     n, i, j = ps.size("n"), *ps.vars("i j")
