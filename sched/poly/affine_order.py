@@ -20,7 +20,7 @@ from ..lang.tensors import Func
 from .affine import affine_value
 from .coordinates import coordinate_map
 from .expressions import Translator
-from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
+from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl, simple_hull
 from .looptree import (
     Loop,
     Seq,
@@ -295,7 +295,7 @@ def _chosen(model: Model, s: Statement, parts: Sequence[tuple[Set, Node]]) -> No
 
 def _simplified(where: Set, within: Set) -> Set:
     """A set that is the same within another one; one convex piece if there is such a one."""
-    hull = Set.from_basic_set(where.remove_divs().simple_hull())
+    hull = simple_hull(where)
     convex = hull.intersect(within).is_equal(where.intersect(within))
     return (hull if convex else where).gist(within).coalesce()
 

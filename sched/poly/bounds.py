@@ -31,6 +31,7 @@ from .isl import (
     attempt,
     isl,
     range_of,
+    simple_hull,
     small_sizes,
     union_sets,
     val,
@@ -527,7 +528,7 @@ def within(outside: Set, visited: Set, bounds: Bounds) -> Set:
         return outside.intersect(bounds.described)
     if not visited.is_subset(bounds.described):
         raise InternalError(f"a loop visits {bounds.described}, and not all of {visited}")
-    return outside.intersect(Set.from_basic_set(bounds.described.remove_divs().simple_hull()))
+    return outside.intersect(simple_hull(bounds.described))
 
 
 _MOST_KNOWN = 128

@@ -10,7 +10,7 @@ from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .bounds import OPERATIONS, loop_bounds
 from .expressions import Translator
-from .isl import PIECES_LIMIT, BudgetExceeded, Set, attempt, dim_count, is_bounded, isl
+from .isl import PIECES_LIMIT, BudgetExceeded, Set, attempt, dim_count, is_bounded, isl, simple_hull
 from .looptree import Stage
 from .model import Model, symbols_of
 from .scantree import ScanAlloc, ScanKeep
@@ -50,18 +50,14 @@ def _ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[No
 def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
     """The same of a convex set around a region, or around each of its pieces, if it has many:
     exact ends of these take seconds, and a little more memory does no harm."""
-    hull = _hull(region)
+    hull = simple_hull(region)
     if is_bounded(hull, axis):
-        return _ends(hull, axis, _hull(inhabited), names)
+        return _ends(hull, axis, simple_hull(inhabited), names)
     count = dim_count(region)
     along = region.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
     along = along.project_out(isl.dim_type.set, 0, axis)
     bounds = loop_bounds(along, Set.universe(along.get_space()), names)
     return bounds.lo, ix.maximum([ix.sub(bounds.hi, bounds.lo), ix.ZERO])
-
-
-def _hull(where: Set) -> Set:
-    return Set.from_basic_set(where.remove_divs().simple_hull())
 
 
 def local_box(

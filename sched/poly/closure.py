@@ -29,6 +29,7 @@ from .isl import (
     filled,
     has_ends,
     isl,
+    simple_hull,
     transitive_closure,
     union_sets,
 )
@@ -100,7 +101,7 @@ def _hulls(model: Model, func: Func, region: Set) -> Set:
     limit = model.limits.get(func)
     if limit is None or region.n_basic_set() <= 1:
         return region
-    hull = Set.from_basic_set(region.remove_divs().simple_hull()).intersect(limit).coalesce()
+    hull = simple_hull(region).intersect(limit).coalesce()
     far = hull.subtract(region.apply(_nearby(region))).params()
     found = hull.intersect_params(far.complement()).union(region.intersect_params(far)).coalesce()
     return found if found.n_basic_set() < region.n_basic_set() else region

@@ -26,7 +26,7 @@ __all__ = [
     "Space", "UnionMap", "UnionSet", "Val", "allowance", "attempt", "boxed", "budget",
     "budget_apart", "complement", "compute_schedule", "conditions_of", "counted", "dim_count",
     "equal_dims", "existentials", "filled", "has_ends", "is_bounded", "is_spent", "isl", "relation",
-    "small_sizes", "transitive_closure", "union_sets", "val",
+    "simple_hull", "small_sizes", "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
 
 CONTEXT = isl.DEFAULT_CONTEXT
@@ -361,6 +361,12 @@ def union_sets(sets: Sequence[Set], empty: Set) -> Set:
     return reduce(Set.union, sets, empty).coalesce()
 
 
+def simple_hull(where: Set) -> Set:
+    """A convex set around another one, without existentials: isl's simple hull, which takes only
+    constraints that the pieces have."""
+    return Set.from_basic_set(where.remove_divs().simple_hull())
+
+
 def complement(where: Set) -> Set:
     """Everything else, as overlapping half-spaces where that is possible.
 
@@ -430,11 +436,11 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return where
     pieces = where.get_basic_sets()
     strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
-    hull = Set.from_basic_set(where.remove_divs().simple_hull())
+    hull = simple_hull(where)
     # Where nothing is needed nothing is computed: there it could only be out of bounds.
     inhabited = where.params().intersect(context).gist(context).coalesce()
     if inhabited.n_basic_set() > 1:
-        inhabited = Set.from_basic_set(inhabited.remove_divs().simple_hull())
+        inhabited = simple_hull(inhabited)
     hull = hull.intersect_params(inhabited).gist_params(context)
     if not all(is_bounded(hull, axis) for axis in range(dim_count(hull))):
         return where

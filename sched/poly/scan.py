@@ -35,7 +35,7 @@ from .bounds import (
 from .databounds import data_bounds
 from .expressions import Translator
 from .inverse import values_of
-from .isl import MANY, BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
+from .isl import MANY, BudgetExceeded, Set, attempt, is_bounded, isl, simple_hull, union_sets
 from .kept import copies, touched_by
 from .looptree import (
     Alloc,
@@ -199,7 +199,7 @@ class _Scanner:
                 axes = room(whole, known, depth)
         except BudgetExceeded:  # room for what all iterations touch
             known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
-            hull = Set.from_basic_set(whole.remove_divs().simple_hull())
+            hull = simple_hull(whole)
             has_ends = all(is_bounded(hull, k) for k in range(func.ndim))
             axes = room(hull if has_ends else whole, known, 0)
         return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
