@@ -64,6 +64,8 @@ class Definition:
     is_added: bool = False
     #: What it copies element by element, as far as that has elements.
     copies: Tensor | None = None
+    #: Whether it is a copy with zeros around: `select(there, read, 0)`.
+    is_padded: bool = False
     #: What the user wrote where Funcs that are read have been inlined.
     before_inlining: Mapping[Node, Node] = field(default_factory=dict)
     #: What it reads, in the order of reading, once somebody has asked: see `order.tensors_read`.

@@ -15,7 +15,7 @@ from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
-from ..lang.nodes import Const, Node, Op, Read
+from ..lang.nodes import Node, Op, Read
 from ..lang.tensors import Func, Input, Tensor
 from .isl import (
     BudgetExceeded,
@@ -66,8 +66,8 @@ class Scan:
     """Every value of `source` must be a valid index along `axis` of `tensor`.
 
     Attributes:
-        is_padded: whether the index is read from a copy with zeros around it, which are valid only
-            where something else is.
+        is_padded: whether the index is read from a copy that has zeros where `source` has no
+            elements. A read that needs no guard could meet them, and an axis may be empty.
     """
 
     source: Input
@@ -140,7 +140,7 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
 
 def _other_sizes(model: Model, bad: Set) -> Set:
     """The sizes of a model that are not among some, in few words."""
-    if existentials(bad):  # of each piece isl finds out what they are, which may take hours
+    if existentials(bad):  # what they are isl finds out for each piece: here for fewer
         bad = bad.coalesce()
     return complement(bad.gist(model.context)).gist(model.context).coalesce()
 
@@ -197,12 +197,12 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
 
 def _scans(model: Model, access: Access) -> list[Scan]:
     """A scan for each index that is a value read from an Input, bounded by its type alone."""
-    sources = [_scanned(model, x) for x in access.index]
-    return [
-        Scan(source[0], access.tensor, axis, access, source[1])
-        for axis, source in enumerate(sources)
-        if source is not None
-    ]
+    found = []
+    for axis, index in enumerate(access.index):
+        source, is_padded = _scanned(model, index)
+        if source is not None:
+            found.append(Scan(source, access.tensor, axis, access, is_padded))
+    return found
 
 
 def _without_types(model: Model, access: Access) -> Map:
@@ -235,9 +235,10 @@ def _axis_range(box: Set, axis: int) -> Set:
     return result
 
 
-def _scanned(model: Model, index: Node) -> tuple[Input, bool] | None:
-    """The Input whose value is the index, through conversions that keep it and through copies; and
-    whether one of these has zeros around it, where no index is that the program needs."""
+def _scanned(model: Model, index: Node) -> tuple[Input | None, bool]:
+    """The Input whose value is the index, through conversions that keep it and through copies, if
+    there is one; and whether a copy has zeros where the Input has no elements. These zeros are not
+    scanned: no index that the program reads is among them."""
     passed: set[Tensor] = set()
     is_padded = False
     while True:
@@ -247,18 +248,16 @@ def _scanned(model: Model, index: Node) -> tuple[Input, bool] | None:
             case Read(tensor=Func() as func) if func not in passed:  # as in a recurrence
                 passed.add(func)
                 match model.definitions.get(func):
-                    case [Definition(is_update=False, values=(Node() as value,)) as d]:
+                    case [Definition(is_padded=True, values=(Op(operands=(_, inside, _)),))]:
+                        index, is_padded = inside, True
+                    case [Definition(is_update=False, values=(Node() as value,))]:
                         index = value
-                        match value:
-                            case Op(op="select", operands=(_, Read() as inside, Const())):
-                                if d.is_added:
-                                    index, is_padded = inside, True
-                        continue
-                return None
+                    case _:
+                        return None, False
             case Op(op="cast", operands=(inner,)) if _widens(inner, index):
                 index = inner
             case _:
-                return None
+                return None, False
 
 
 def _widens(inner: Node, outer: Node) -> bool:

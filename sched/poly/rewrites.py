@@ -126,7 +126,9 @@ class Staged:
                 Op("select", (self.valid, v, z), None) for v, z in zip(values, zeros, strict=True)
             ]
         made = typed(self.func, self.dims, values, "=", self.span, None)
-        return replace(made, copies=self.tensor if self.valid is None else None)
+        if self.valid is not None:
+            return replace(made, is_padded=True)
+        return replace(made, copies=self.tensor)
 
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:
         close(self.func, [self.definition])
