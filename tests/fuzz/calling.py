@@ -11,6 +11,7 @@ import numpy as np
 import polysched as ps
 from polysched.codegen.check import examine
 from polysched.codegen.report import Breach
+from polysched.lang.admission import LOOP_LIMIT
 from polysched.testing.choices import Choices
 from polysched.testing.compare import shuffled
 
@@ -122,9 +123,9 @@ class Calling:
             trial.finding("refused natively alone", name, found.text, call.label)
 
     def _may_refuse(self, call: Call, refusal: Outcome) -> bool:
-        """Whether the schedule asks for something, or has loops where there were none before, or
-        the program as written refuses, too."""
-        if "a loop begins or ends by it" in refusal.text:
+        """Whether the schedule asks for something, or has loops that a Param bounds which is too
+        large for that and bounds none in the program, or the program as written refuses, too."""
+        if "a loop begins or ends by it" in refusal.text and self._bounds_more(call):
             return True
         schedules = self.trial.schedules.values()
         if any(map(is_asking, self.trial.case.steps)) or any(s.assumptions for s in schedules):
@@ -132,6 +133,15 @@ class Calling:
         kernel, arguments = self.as_written, call.walled()
         found = self._outcome("call as written", call, lambda: _called(kernel, arguments))
         return found.is_refusal
+
+    def _bounds_more(self, call: Call) -> bool:
+        """Whether a Param of a call is beyond the ends of loops, and bounds some in a schedule
+        alone."""
+        for s in self.trial.schedules.values():
+            alone = s.bounding - s.program.bounding
+            if any(abs(int(call.scalars[name])) > LOOP_LIMIT for name in alone):
+                return True
+        return False
 
     @cached_property
     def as_written(self) -> Any:
