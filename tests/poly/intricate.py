@@ -191,6 +191,7 @@ def one_in_two_planes() -> ps.Schedule:
 
 
 def fold_in_two(s: ps.Schedule) -> None:
+    s["f"].compute_root()
     s["f.update(0)"].fold_storage(0, 2)
 
 

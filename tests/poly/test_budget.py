@@ -38,7 +38,7 @@ from polysched.poly.isl import (
 from polysched.poly.legality import check_updates
 from polysched.testing import check
 
-from .intricate import HARD, between_updates, fold_in_two, peel, peeled
+from .intricate import HARD, between_updates, peel, peeled
 
 Make = Callable[[], ps.Schedule]
 Edit = Callable[[ps.Schedule], None]
@@ -337,7 +337,7 @@ def test_all_that_is_asked_ends(make: Make, edit: Edit) -> None:
         s = make()
         with suppress(ps.ScheduleError):
             edit(s)
-        assert s.directives or edit in (peel, fold_in_two)
+        assert s.directives or edit is peel
         assert "for " in str(s)
         assert s.explain()
         assert s.compile() is not None
@@ -449,9 +449,9 @@ def test_indices_that_tell_vars_apart_do_so_over_any_domain() -> None:
     r, f, g = ps.RVar("r", 0, n), ps.Func("f"), ps.Func("g", (n, n))
     f[i, j] = i + j
     f[r, -j] *= 2
-    g[i, j] = f[i - i // 2, (i - j) % 4] + f[n - 1 - i, i - 2 * j]
+    g[i, j] = f[i - i // 2, (i - j) % 4] + f[n - 1 - i, i - 2 * j] + f[i + 2 * j, 7 - i]
     s = ps.Schedule(g)
-    assert max(x.domain.n_basic_set() for x in s.model.statements) > 1
+    assert max(x.domain.n_basic_set() for x in s.model.statements) > 2
     with counted() as tally:
         check_updates(s.model)
     assert tally.operations < 200
@@ -510,8 +510,9 @@ def test_updates_between_the_ends_of_several_pieces() -> None:
 
 
 @pytest.mark.slow
-def test_folds_multiply_no_pieces() -> None:
-    """Those of the order by those of what is touched: it took more than there is time for."""
+def test_a_fold_of_updates_has_a_verdict() -> None:
+    """The order of instances held their domains, whose pieces were multiplied by each other: the
+    budget was spent."""
     make, edit = HARD["a fold of updates"]
     s = make()
     with counted() as tally, pytest.raises(ps.ScheduleError) as caught:
@@ -521,8 +522,8 @@ def test_folds_multiply_no_pieces() -> None:
 
 
 @pytest.mark.slow
-def test_iterations_of_one_instance_each_are_so_for_any() -> None:
-    """Of the eight parts of the last iterations it took twenty seconds to find."""
+def test_the_instance_of_an_iteration_is_found_for_many_pieces() -> None:
+    """Twenty seconds went into whether the coordinates tell the instances of eight pieces apart."""
     i, j = ps.vars("i j")
     f = ps.Func("f")
     f[i, j] = i
@@ -538,8 +539,8 @@ def test_iterations_of_one_instance_each_are_so_for_any() -> None:
 
 
 @pytest.mark.slow
-def test_bad_sizes_with_existentials_are_few() -> None:
-    """To find out what each of them is takes isl hours, of which it counts little."""
+def test_bad_sizes_with_existentials_are_coalesced() -> None:
+    """What the existentials of each piece are took isl more than eight minutes."""
     n, m, l = ps.sizes("n m l")
     i, j, k = ps.vars("i j k")
     a, at = ps.Input("a", ps.int64, (n + 1,)), ps.Input("at", ps.int16, (m,), range=(0, l))
@@ -557,8 +558,8 @@ def test_bad_sizes_with_existentials_are_few() -> None:
 
 
 @pytest.mark.slow
-def test_boxes_around_intricate_regions_are_found_for_more_sizes_than_need_them() -> None:
-    """For which sizes a region has elements took isl ten seconds to take into account."""
+def test_boxes_around_regions_of_many_pieces() -> None:
+    """Ten seconds went into simplifying their ends for the sizes at which there are elements."""
     n, i, j = ps.size("n"), *ps.vars("i j")
     f, g, h, o = ps.Func("f", (n + 1,)), ps.Func("g"), ps.Func("h", (n, 4)), ps.Func("o")
     f[i] = i

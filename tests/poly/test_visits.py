@@ -253,7 +253,7 @@ def test_tiles_of_triangles_visit_nothing_for_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("number", [2**40, 2**62 - 1, 2**63 - 1])
 def test_sizes_that_no_call_has(number: int) -> None:
-    """The sizes beyond a few are so large that Python has no range of that length."""
+    """It is counted at sizes below 2**40; Python has no ranges of those far beyond."""
     s = ps.Schedule(plane())
     s["f"].split(j, 8, tail="guard")
     s.assume(m % number == 3)
