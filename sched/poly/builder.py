@@ -206,9 +206,8 @@ class Builder:
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """For directives that have been accepted before: each may take twice as long. How much
-        work isl has with a question depends on what it was asked before it, and what is written
-        down can be read again."""
+        """For directives that have been accepted before: each has twice the budget, since how many
+        operations isl needs for a question depends on what it was asked before."""
         before, self._budgets = self._budgets, 2
         try:
             yield

@@ -308,7 +308,8 @@ _WIDER = 3
 
 def _between(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
     """Where a value is within the ends of an axis of a region of several pieces: not below some
-    element, nor above some other one. There are far more cases of which piece has the end.
+    element, nor above some other one. Computing the ends would compare every piece with every
+    other one.
 
     { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
     """

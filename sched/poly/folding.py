@@ -215,8 +215,8 @@ class Overwritten:
         """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
         return _along(self.pairs(axis).apply_domain(self.wanted).apply_range(self.stored), axis)
 
-    # the same along all axes: asked for once; of instances in any domain, since those of `wanted`
-    # and `stored` would multiply its pieces again -------------------------------------------------
+    # What is the same along all axes is found once, and without the domains of `wanted` and
+    # `stored`: with these it is intersected, and the pieces of domains would be multiplied again.
     @cached_property
     def _late(self) -> Map:
         """{ (r, [p, x]) -> (w, [q, y]) : w may come before r }"""
@@ -410,9 +410,8 @@ def _order(tree: Seq) -> Before:
 
 
 def _in_one_piece(p: Placed) -> Placed:
-    """A stage with more instances than it has, in one piece, where nobody sees the others: what is
-    asked is about accesses, which are made by those that there are. The pieces of the instances
-    would be multiplied by those of the accesses, and by themselves."""
+    """The stage with the simple hull of its instances. The order is only intersected with accesses,
+    whose domains leave the added instances out; exact domains would multiply their pieces."""
     stage, s = p.stage, p.stage.statement
     if stage.where is not None or s.domain.n_basic_set() < 2 or s.data_bounds:
         return p

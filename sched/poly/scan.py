@@ -301,7 +301,8 @@ class _Scanner:
         running = stage.padded.intersect_params(self.context)
         iteration = loop_map(stage)
         inverse = iteration.intersect_domain(running).reverse()
-        # Most are so for any instances: to find it for those that there are takes far longer.
+        # Coordinates mostly tell any two points apart, which is found far sooner than that they
+        # tell the instances apart, in however many pieces these are.
         if not (iteration.is_injective() or inverse.is_single_valued()):
             raise InternalError(f"several instances of {statement.name} share an iteration")
         values, known = inverse.as_pw_multi_aff(), inverse.domain()

@@ -196,7 +196,7 @@ class _Counter:
         if scan.data is not None:
             raise Uncountable
         lo, hi = self.value(scan.lo), self.value(scan.hi)
-        count = max(0, -((lo - hi) // scan.step))  # that of a long range is no `len`
+        count = max(0, -((lo - hi) // scan.step))  # `len` of a range ends at 2**63
         for stage in _directly_in(scan.body):
             self.visits[stage.name] += count
         if isinstance(scan.body, ScanStage):
