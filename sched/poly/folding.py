@@ -13,10 +13,10 @@ one. A read at an index that depends on data stands for all elements that it may
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, reduce
+from dataclasses import dataclass
+from functools import reduce
 
 from ..cached import cached_property
 from ..lang.inout import InOut
@@ -24,11 +24,12 @@ from ..lang.tensors import Func
 from .bounds import span_of
 from .edits import stages
 from .isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
-from .looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced
+from .looptree import Seq, loops_of, produced
 from .model import Model
-from .sinking import storage_of, stored_depth
+from .precedence import Before, precedence, within_lives
+from .sinking import stored_depth
 from .statements import Access, Statement
-from .times import Placed, alike, placed, unordered
+from .times import placed
 
 LARGEST = 8
 """Windows up to this size are tried."""
@@ -41,10 +42,6 @@ OPERATIONS = 2_500_000
 
 HINT = 300_000
 """So much work may isl put into saying how many planes would do."""
-
-Times = Mapping[Statement, Map]
-Before = Callable[[Statement, Statement], Map]
-"""{ x of the second statement -> y of the first one : y may come before x }"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,50 +122,6 @@ def _accesses(tree: Seq, func: Func) -> list[Access]:
     return [a for s in statements for a in s.accesses if a.tensor is func]
 
 
-def _within_lives(tree: Seq, func: Func, before: Before) -> Before:
-    """The order of instances that use the same values of a Func: where it is computed anew in
-    each iteration of some loops, those of one iteration."""
-    lives: dict[int, int] = {}
-    for path, node in produced(tree):
-        if func in node.funcs:
-            where, apart = id(storage_of(path, func)), _lives(path, func)
-            lives[where] = min(apart, lives.get(where, apart))
-    for path, x in nodes(tree):
-        if isinstance(x, Alloc) and x.func is func and id(x) not in lives:
-            around = loops_of(path)  # what is stored in an iteration is gone after it
-            lives[id(x)] = 0 if any(y.kind == "vector" for y in around) else len(around)
-    if not any(lives.values()) and len(lives) < 2:
-        return before
-    using: dict[Statement, list[tuple[int, Placed]]] = {}
-    for p in placed(tree):
-        if any(a.tensor is func for a in p.stage.statement.accesses):
-            found = using.setdefault(p.stage.statement, [])
-            found += [(k, p) for k in lives if any(id(x) == k for _, x in p.path)]
-
-    @cache
-    def inside(first: Statement, second: Statement) -> Map:
-        pairs = before(first, second)
-        shared = [
-            alike(q, p, lives[k]) for k, p in using[first] for c, q in using[second] if c == k
-        ]
-        result = pairs.subtract(pairs)
-        for same in shared:
-            result = result.union(pairs.intersect(same))
-        return result.compute_divs().coalesce()
-
-    return inside
-
-
-def _lives(path: Path, func: Func) -> int:
-    """How many of the loops around where a Func is computed tell its values apart: iterations
-    that run at once share storage that lies outside of them."""
-    stored, loops = stored_depth(path, func), loops_of(path)
-    node = path[-1][1]
-    assert isinstance(node, Produce)
-    at_once = (k for k in range(stored, node.apart) if loops[k].kind == "parallel")
-    return next(at_once, node.apart)
-
-
 def _fewest(distances: Sequence[Set], least: int) -> int | None:
     """The smallest number of planes none of whose multiples is a distance; if not many do."""
     numbers = range(least, LARGEST + 1)
@@ -246,7 +199,7 @@ def _overwritten(model: Model, func: Func, tree: Seq) -> list[Overwritten]:
     """Of each write of a Func, for each read."""
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
-    before = _within_lives(tree, func, _order(tree))
+    before = within_lives(tree, func, precedence(tree))
     return [
         Overwritten(model, write, read, writes, before)
         for write in writes
@@ -366,7 +319,7 @@ def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
     inouts = model.program.inouts
     if not inouts:
         return ()
-    before = _order(tree)
+    before = precedence(tree)
     statements = dict.fromkeys(s.statement for s in stages(tree))
     return tuple(a for a in inouts if _may_be_clobbered(model, statements, a, before))
 
@@ -390,39 +343,3 @@ def _clobbered(model: Model, statements: Iterable[Statement], array: InOut, befo
             if not touched.intersect(before(write.statement, read.statement)).is_empty():
                 return True
     return False
-
-
-def _order(tree: Seq) -> Before:
-    """What may come before what."""
-    stages: dict[Statement, list[Placed]] = {}
-    for p in placed(tree):
-        stages.setdefault(p.stage.statement, []).append(_in_one_piece(p))
-
-    @cache
-    def before(first: Statement, second: Statement) -> Map:
-        pairs = [_may_precede(y, x) for x in stages[second] for y in stages[first]]
-        result = pairs[0]
-        for more in pairs[1:]:
-            result = result.union(more)
-        return result.compute_divs().coalesce()
-
-    return before
-
-
-def _in_one_piece(p: Placed) -> Placed:
-    """The stage with the simple hull of its instances. The order is only intersected with accesses,
-    whose domains leave the added instances out; exact domains would multiply their pieces."""
-    stage, s = p.stage, p.stage.statement
-    if stage.where is not None or s.domain.n_basic_set() < 2 or s.data_bounds:
-        return p
-    hull = Set.from_basic_set(s.domain.simple_hull())
-    return Placed(p.path, replace(stage, statement=replace(s, domain=hull)))
-
-
-def _may_precede(first: Placed, second: Placed) -> Map:
-    """{ x of second -> y of first : nothing makes x run before y }; an instance reads before it
-    writes."""
-    pairs = unordered(second, first, "output", None)
-    if first.stage is second.stage:
-        pairs = pairs.subtract(Map.identity(pairs.get_space()))
-    return pairs

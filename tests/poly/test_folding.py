@@ -8,6 +8,7 @@ import pytest
 import polysched as ps
 from polysched.poly import folding
 from polysched.poly.folding import Window
+from polysched.poly.precedence import precedence
 
 n, m, T = ps.sizes("n m T")
 i, j, t = ps.vars("i j t")
@@ -57,7 +58,7 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     accesses = [a for s in schedule.model.statements for a in s.accesses if a.tensor is f]
     writes = [a for a in accesses if a.is_write]
     reads = [a for a in accesses if not a.is_write]
-    before = folding._order(schedule.tree)
+    before = precedence(schedule.tree)
     distances = [
         folding.Overwritten(schedule.model, w, r, writes, before).distances(0)
         for w in writes
