@@ -261,7 +261,7 @@ FAULTS = (
         "    return found if found < LARGEST_OF_TILES else None\n",
     ),
     Fault(
-        "planes of placed Funcs outlive parallel iterations", "poly/folding.py",
+        "planes of placed Funcs outlive parallel iterations", "poly/precedence.py",
         "    return next(at_once, node.apart)\n", "    return len(loops)\n",
     ),
     Fault(
