@@ -20,7 +20,8 @@ from ..lang.tensors import Func
 from .affine import affine_value
 from .coordinates import coordinate_map
 from .expressions import Translator
-from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl, simple_hull
+from .hulls import simple_hull
+from .isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
 from .looptree import (
     Loop,
     Seq,

@@ -18,8 +18,8 @@ from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .affine import affine_value
 from .expressions import Translator
+from .hulls import MANY, range_of, simple_hull, small_sizes
 from .isl import (
-    MANY,
     Aff,
     BasicSet,
     BudgetExceeded,
@@ -30,9 +30,6 @@ from .isl import (
     Set,
     attempt,
     isl,
-    range_of,
-    simple_hull,
-    small_sizes,
     union_sets,
     val,
 )

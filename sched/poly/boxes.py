@@ -10,7 +10,8 @@ from ..lang.nodes import Node, Var, postorder
 from ..lang.tensors import Func
 from .bounds import OPERATIONS, loop_bounds
 from .expressions import Translator
-from .isl import PIECES_LIMIT, BudgetExceeded, Set, attempt, dim_count, is_bounded, isl, simple_hull
+from .hulls import PIECES_LIMIT, near_hull, simple_hull
+from .isl import BudgetExceeded, Set, attempt, dim_count, is_bounded, isl
 from .looptree import Stage
 from .model import Model, symbols_of
 from .scantree import ScanAlloc, ScanKeep
@@ -48,9 +49,9 @@ def _ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[No
 
 
 def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
-    """The same of a convex set around a region, or around each of its pieces, if it has many:
+    """The same of a simpler set around a region, or around each of its pieces, if it has many:
     exact ends of these take seconds, and a little more memory does no harm."""
-    hull = simple_hull(region)
+    hull = near_hull(region)
     if is_bounded(hull, axis):
         return _ends(hull, axis, simple_hull(inhabited), names)
     count = dim_count(region)

@@ -20,16 +20,15 @@ from typing import TYPE_CHECKING
 
 from ..lang.errors import LanguageError
 from ..lang.tensors import Func, Tensor
+from .hulls import filled, simple_hull
 from .isl import (
     Map,
     Set,
     UnionMap,
     UnionSet,
     dim_count,
-    filled,
     has_ends,
     isl,
-    simple_hull,
     transitive_closure,
     union_sets,
 )

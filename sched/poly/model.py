@@ -20,14 +20,13 @@ from ..lang.tensors import Func, Tensor
 from .affine import affine_value, condition, why_not_affine
 from .closure import Regions, closed_regions
 from .domains import Domains, simpler, with_few_existentials
+from .hulls import PIECES_LIMIT, filled
 from .intervals import declared_range
 from .isl import (
-    PIECES_LIMIT,
     Frame,
     Map,
     PwAff,
     Set,
-    filled,
     is_bounded,
     isl,
     union_sets,

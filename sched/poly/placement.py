@@ -25,12 +25,12 @@ from .bounds import span_of
 from .coordinates import coordinate_map
 from .edits import map_stages, with_body
 from .expressions import Translator
+from .hulls import boxed
 from .isl import (
     BasicSet,
     Frame,
     Map,
     Set,
-    boxed,
     dim_count,
     isl,
     plain,

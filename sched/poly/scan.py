@@ -34,8 +34,9 @@ from .bounds import (
 )
 from .databounds import data_bounds
 from .expressions import Translator
+from .hulls import MANY, near_hull
 from .inverse import values_of
-from .isl import MANY, BudgetExceeded, Set, attempt, is_bounded, isl, simple_hull, union_sets
+from .isl import BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
 from .kept import copies, touched_by
 from .looptree import (
     Alloc,
@@ -199,7 +200,7 @@ class _Scanner:
                 axes = room(whole, known, depth)
         except BudgetExceeded:  # room for what all iterations touch
             known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
-            hull = simple_hull(whole)
+            hull = near_hull(whole)
             has_ends = all(is_bounded(hull, k) for k in range(func.ndim))
             axes = room(hull if has_ends else whole, known, 0)
         return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)

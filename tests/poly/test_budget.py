@@ -20,9 +20,9 @@ from polysched.lang.region import Partial
 from polysched.poly import builder, isl, scan
 from polysched.poly.dependences import dependences
 from polysched.poly.domains import DIVS, simpler
+from polysched.poly.hulls import PIECES_LIMIT
 from polysched.poly.isl import (
     CONTEXT,
-    PIECES_LIMIT,
     BudgetExceeded,
     Frame,
     Set,

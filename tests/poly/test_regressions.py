@@ -16,7 +16,8 @@ from polysched.lang.expr import as_node
 from polysched.lang.printer import expr_text
 from polysched.lang.program import Program
 from polysched.poly.expressions import Translator
-from polysched.poly.isl import Frame, Set, budget, complement, filled, small_sizes
+from polysched.poly.hulls import PIECES_LIMIT, filled, small_sizes
+from polysched.poly.isl import Frame, Set, budget, complement
 from polysched.poly.legality import check_updates
 from polysched.poly.model import Model
 from polysched.poly.smallest import smallest_point
@@ -647,3 +648,17 @@ def test_what_a_size_bounds_is_not_stored_for_the_range_of_its_type() -> None:
         assert all(region.intersect_params(few).dim_max_val(k).to_python() < 15 for k in range(2))
     given = np.uint16([2, 0, 1]), np.int16([1, 0, 4])
     assert np.array_equal(s.compile()(*given, m=5), ps.interpret(g, *given, m=5))
+
+
+def test_a_region_of_many_pieces_is_not_stored_for_the_range_of_a_type() -> None:
+    """The hull of these is bounded by the type of the index alone, and there are too many to work
+    with."""
+    pieces = ["i = 0 and 0 <= j <= 32767 and j < m", "i = 0 and 0 <= j < 2n"]
+    pieces += [f"i = {3 * k} and {-k} <= j <= n" for k in range(1, 10)]
+    where = Set("[n, m] -> { [i, j] : n >= 0 and (" + ") or n >= 0 and (".join(pieces) + ") }")
+    assert where.n_basic_set() > PIECES_LIMIT
+    context = Set("[n, m] -> { : n >= 0 and m >= 0 }")
+    found = filled(where, context, exact=True)
+    assert where.is_subset(found)
+    assert found.n_basic_set() <= PIECES_LIMIT
+    assert found.intersect_params(small_sizes(context, 5)).dim_max_val(1).to_python() < 20

@@ -15,7 +15,8 @@ from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, integer
 from ..bounds import extent_from, fixed_start
 from ..edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
-from ..isl import MANY, Set, small_sizes
+from ..hulls import MANY, small_sizes
+from ..isl import Set
 from ..looptree import Loop, Seq, Stage, Tree
 from . import tails
 from .assumptions import multiples

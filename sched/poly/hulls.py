@@ -1,0 +1,168 @@
+"""Sets in simpler words: convex ones and boxes around them, and how far these reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .isl import Aff, Map, PwAff, Set, Val, dim_count, is_bounded, isl
+
+
+def simple_hull(where: Set) -> Set:
+    """A convex set around another one, without existentials: isl's simple hull, which takes only
+    constraints that the pieces have."""
+    return Set.from_basic_set(where.remove_divs().simple_hull())
+
+
+def near_hull(where: Set) -> Set:
+    """The same, but that it ends along no axis where only the range of an index type does: few
+    pieces then."""
+    hull = simple_hull(where)
+    return _within_ends(where, hull, _far_axes(hull, where))
+
+
+#: Beyond this many pieces a set is replaced by its hull: exactness would cost too much.
+PIECES_LIMIT = 8
+
+
+def filled(where: Set, context: Set, exact: bool) -> Set:
+    """The set, or a convex one around it that has only a few more points.
+
+    Not `exact`: if every piece reaches along every axis within a constant of what the hull does.
+    Then the pieces are shifted copies of one shape, as what a stencil reads, and the hull adds
+    corners and phases of a stride, never an interior that nobody needs. In any case, if the set
+    has too many pieces to work with; few are too many where they have strides, which are left out
+    first where the hull is far larger.
+    """
+    count = where.n_basic_set()
+    if count <= 1:
+        return where
+    pieces = where.get_basic_sets()
+    strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
+    hull = simple_hull(where)
+    # Where nothing is needed nothing is computed: there it could only be out of bounds.
+    inhabited = where.params().intersect(context).gist(context).coalesce()
+    if inhabited.n_basic_set() > 1:
+        inhabited = simple_hull(inhabited)
+    hull = hull.intersect_params(inhabited).gist_params(context)
+    if not all(is_bounded(hull, axis) for axis in range(dim_count(hull))):
+        return where
+    if count > PIECES_LIMIT:
+        return _within_ends(where, hull, _far_axes(hull, where))
+    many = strided and count > 2
+    if _far_axes(hull, where):
+        return where.remove_divs().intersect_params(inhabited) if many else where
+    if many:
+        return hull
+    if exact:
+        return where
+    return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
+
+
+def _within_ends(where: Set, hull: Set, axes: Sequence[int]) -> Set:
+    """The part of a convex set around another one that is within the ends of that along some axes,
+    as far as each of them depends on sizes; all of it if these are too many.
+
+    { x in hull : for each of the axes, k, there are v, w in where with v_k <= x_k <= w_k }
+    """
+    made = hull
+    for k in axes:
+        along = where.remove_divs().project_out(isl.dim_type.set, k + 1, dim_count(where) - k - 1)
+        along = along.project_out(isl.dim_type.set, 0, k)
+        at_most = Map.universe(along.get_space().map_from_set())
+        at_most = at_most.order_le(isl.dim_type.in_, 0, isl.dim_type.out, 0)
+        for beyond in (at_most, at_most.reverse()):
+            side = along.apply(beyond).drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1)
+            side = side.coalesce().insert_dims(isl.dim_type.set, 0, k)
+            side = side.add_dims(isl.dim_type.set, dim_count(where) - k - 1)
+            made = made.intersect(side).coalesce()
+        if made.n_basic_set() > PIECES_LIMIT:
+            return hull
+    return made
+
+
+MANY = 1 << 12
+"""A larger constant than this may be one that comes from the range of an index type, or from the
+largest size that is allowed, and says nothing about how many elements there are."""
+
+
+def small_sizes(context: Set, most: int = MANY) -> Set:
+    """Those of at most so many."""
+    for k in range(int(context.dim(isl.dim_type.param))):
+        context = context.upper_bound_val(isl.dim_type.param, k, Val(most))
+    return context
+
+
+_FEW = 64
+"""Sizes of which no few together make as much as `MANY`."""
+
+
+def _far_axes(hull: Set, where: Set) -> list[int]:
+    """Along which axes a hull ends, for small sizes, far beyond where a set does: at the range of
+    an index type, say, where another piece is not bounded by the size that bounds this one."""
+    outer, inner = (s.intersect_params(small_sizes(s.params(), _FEW)) for s in (hull, where))
+    return [
+        k
+        for k in range(dim_count(where))
+        if any(
+            _is_apart(end(outer, k).sub(end(inner, k)).abs())
+            for end in (Set.dim_max_val, Set.dim_min_val)
+        )
+    ]
+
+
+def _is_apart(distance: Val) -> bool:
+    return bool(distance.is_int() and distance.gt(Val(MANY)))
+
+
+def _reaches(piece: Set, hull: Set, context: Set) -> bool:
+    """Whether the extents of a piece are within a constant of the hull's, where it is inhabited."""
+    given = piece.params().intersect(context)
+    for k in range(dim_count(piece)):
+        outer = hull.dim_max(k).sub(hull.dim_min(k))
+        inner = piece.dim_max(k).sub(piece.dim_min(k))
+        if not outer.sub(inner).intersect_domain(given).floor().max_val().is_int():
+            return False
+    return True
+
+
+#: By so much a set may fall short of its box along any line to be filled up to it.
+_MARGIN = 16
+
+
+def range_of(value: PwAff) -> tuple[int | None, int | None]:
+    """The smallest and the largest value, rounded down, if those are constants."""
+    # Of sets, not of expressions: isl finds no bounds of those that round.
+    values = Map.from_pw_aff(value.floor()).range()
+    ends = values.dim_min_val(0), values.dim_max_val(0)
+    least, most = (int(x.to_python()) if x.is_int() else None for x in ends)
+    return least, most
+
+
+def boxed(where: Set) -> Set:
+    """The box around a set, if that has only a few more points: along each line that the set
+    meets, and no more lines along any axis."""
+    if where.is_empty():
+        return where
+    box = Set.universe(where.get_space())
+    count = dim_count(where)
+    frame = isl.LocalSpace.from_space(where.get_space())
+    for k in range(count):
+        x = PwAff(Aff.var_on_domain(frame, isl.dim_type.set, k))
+        alone = where.project_out(isl.dim_type.set, k + 1, count - k - 1)
+        alone = alone.project_out(isl.dim_type.set, 0, k).coalesce()
+        lo, hi = where.dim_min(k), where.dim_max(k)
+        ends = [v.insert_domain(where.get_space()) for v in (lo, hi)]
+        inside = x.ge_set(ends[0]).intersect(x.le_set(ends[1]))
+        one = inside.project_out(isl.dim_type.set, k + 1, count - k - 1)
+        if not one.project_out(isl.dim_type.set, 0, k).is_subset(alone):
+            return where
+        lines = Map.from_range(where)
+        lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, k + 1, count - k - 1)
+        lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, k)
+        for line, end in ((lines.lexmin(), lo), (lines.lexmax(), hi)):
+            value = line.as_pw_multi_aff().get_pw_aff(0)
+            least, most = range_of(value.sub(end.insert_domain(value.get_domain_space())))
+            if least is None or most is None or max(abs(least), abs(most)) > _MARGIN:
+                return where
+        box = box.intersect(inside)
+    return box
