@@ -7,8 +7,6 @@ import shutil
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 
 def _load() -> ModuleType:
     path = Path(__file__).with_name("run.py")
@@ -26,10 +24,16 @@ def _load() -> ModuleType:
 RUN = _load()
 
 
-@pytest.mark.parametrize("fault", RUN.FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_can_be_planted(fault: object, tmp_path: Path) -> None:
-    package = tmp_path / "polysched"
-    target = package / fault.file  # type: ignore[attr-defined]
-    target.parent.mkdir(parents=True)
-    shutil.copy(RUN.ROOT / "sched" / fault.file, target)  # type: ignore[attr-defined]
-    RUN.plant(fault, package)
+def test_every_fault_can_be_planted(tmp_path: Path) -> None:
+    """All of them in one test, which the quick set has: a line that moves takes its fault along."""
+    outdated = []
+    for number, fault in enumerate(RUN.FAULTS):
+        package = tmp_path / str(number)
+        target = package / fault.file
+        target.parent.mkdir(parents=True)
+        shutil.copy(RUN.ROOT / "sched" / fault.file, target)
+        try:
+            RUN.plant(fault, package)
+        except SystemExit as error:
+            outdated.append(str(error))
+    assert not outdated
