@@ -578,7 +578,7 @@ def split_guard(guard: Set) -> list[tuple[int, Set]]:
     """The guard as conditions with the number of outer loops each depends on."""
     pieces = guard.get_basic_sets()
     if len(pieces) != 1:
-        return [(_depth(guard), guard)]
+        return _split_pieces(guard)
     by_depth: dict[int, Set] = {}
     plain = Set.universe(guard.get_space())
     tied = False
@@ -593,6 +593,16 @@ def split_guard(guard: Set) -> list[tuple[int, Set]]:
         rest = guard.gist(plain)
         _put(by_depth, _depth(rest), rest)
     return sorted(by_depth.items(), key=lambda item: item[0])
+
+
+def _split_pieces(guard: Set) -> list[tuple[int, Set]]:
+    """The same for a guard of several pieces: what all of them ask of the sizes is tested outside
+    of the loops."""
+    sizes = simple_hull(guard.params())
+    if guard.is_empty() or sizes.plain_is_universe():
+        return [(_depth(guard), guard)]
+    outside = Set.universe(guard.get_space()).intersect_params(sizes)
+    return [(0, outside), (_depth(guard), guard.gist_params(sizes).coalesce())]
 
 
 def _put(by_depth: dict[int, Set], depth: int, part: Set) -> None:

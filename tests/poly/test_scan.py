@@ -104,6 +104,21 @@ def test_a_condition_on_sizes_leaves_all_loops() -> None:
     assert text(found[0]).startswith("if n >= 1:")
 
 
+def test_what_all_parts_of_a_condition_ask_of_sizes_leaves_all_loops() -> None:
+    """The whole tiles of a piece of a definition, but for a point of another piece."""
+    i, j = ps.vars("i j")
+    f = ps.Func("f", ps.sizes("n m"))
+    f[i, 2] = 0
+    f[1, 2] = 0
+    f[i, j] = 0
+    s = ps.Schedule(f)
+    s["f.piece(0)"].split("i", 16, tail="peel")
+    (head,) = [x for x in s.nests if "if (ii >= 2)" in text(x)]
+    first, *rest = text(head).splitlines()
+    assert first == "if (n >= 32) & (m >= 3):"
+    assert not any(x in line for line in rest for x in ("n >=", "m >="))
+
+
 def test_loops_keep_the_names_given() -> None:
     model = model_of(programs.rectangle)
     stage = stages(model)[0]
