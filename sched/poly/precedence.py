@@ -71,7 +71,9 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
     for p in placed(tree):
         if any(a.tensor is func for a in p.stage.statement.accesses):
             found = using.setdefault(p.stage.statement, [])
-            found += [(k, p) for k in lives if any(id(x) == k for _, x in p.path)]
+            here = [id(x) for _, x in p.path if id(x) in lives]
+            # What stands outside of these loops uses nothing that is computed inside of them.
+            found += [(k, p) for k in here if len(p.loops) >= lives[k]]
 
     @cache
     def inside(first: Statement, second: Statement) -> Map:

@@ -234,3 +234,20 @@ def test_planes_given_to_a_function_are_stored_whole() -> None:
     assert windows(last) == {}
     data = RNG.standard_normal(5).astype(np.float32)
     np.testing.assert_array_equal(last(data, T=6), ps.interpret(last, data, T=6))
+
+
+def test_a_reader_outside_of_the_loops_that_reads_nothing() -> None:
+    """What is computed anew in each iteration of a loop has a reader elsewhere, in an arm that is
+    never chosen. It shares no values with those inside."""
+    f, g, h = ps.Func("f", (n + 1,)), ps.Func("g"), ps.Func("h", ())
+    r = ps.RVar("r", 1, n + 1)
+    f[i] = i
+    f[r - r % 2] |= f[r]
+    g[i, j] = ps.cast(ps.float32, f[ps.clip(j % 3, 0, n)])
+    never = n - 1 - n
+    h[()] = ps.select(ps.select(never >= 0, f[never], 31) != 0, 0, g[n, -1] + g[n, 1])
+    s = ps.Schedule(h)
+    s["f.update(0)"].store_root()
+    s["f"].compute_at("g", "i")
+    assert "for i in" in str(s)
+    assert s.compile()(n=5) == ps.interpret(h, n=5)
