@@ -67,9 +67,15 @@ def extended(program: Program, func: Func, readers: Collection[Func], span: Span
             f"{inside[0].name} is computed inside of a sequential, {func.name} would be outside",
             where=span,
         )
-    last = max(k for k, group in enumerate(groups) if set(group) & set(readers))
-    made.__dict__["demand_order"] = (*groups[: last + 1], (func,), *groups[last + 1 :])
-    for needed in {r for d in func.history.typed() for r in funcs_read(d)} - {func}:
+    read = {r for d in func.history.typed() for r in funcs_read(d)} - {func}
+    following = {f for f in read if not program.is_fixed(f)}
+    # Behind its readers, whose reads are known then; those of blocks are known before all others,
+    # so they may stand anywhere. Before those whose regions follow from what it reads.
+    behind = 1 + max(k for k, group in enumerate(groups) if set(group) & set(readers))
+    before = (k for k, group in enumerate(groups) if following.intersection(group))
+    place = min((behind, *before))
+    made.__dict__["demand_order"] = (*groups[:place], (func,), *groups[place:])
+    for needed in read:
         if needed in readers or (needed in made.funcs and made.funcs.index(needed) > first):
             raise LanguageError(
                 f"{func.name} would be computed from {needed.name}, which is not complete before "

@@ -238,6 +238,31 @@ def test_refuses_what_inlining_would_read_elsewhere() -> None:
         s["g"].compute_inline()
 
 
+def read_in_a_block() -> ps.Func:
+    """A block reads more of `b` than the definition outside of blocks does."""
+    b, f, g = ps.Func("b"), ps.Func("f", (), dtype=ps.int64), ps.Func("g", (n,))
+    b[i] = ps.select(i >= 0, i * 3, 7)
+    f[()] = n
+    with ps.sequential("t", 0, n) as t:
+        r = ps.RVar("r", -1, 3)
+        f[()] = f[()] * 2 + b[r + t]
+    g[i] = b[2] + b[1] + f[()]
+    return g
+
+
+@pytest.mark.parametrize("loop", ["t", "r"])
+def test_what_is_read_in_a_block_is_computed_whole(loop: str) -> None:
+    s = ps.Schedule(read_in_a_block())
+    s["f.update(0)"].stage("b", at=loop)
+    same(s, over=ODD)
+
+
+def test_a_clone_read_in_a_block_is_computed_whole() -> None:
+    s = ps.Schedule(read_in_a_block())
+    s["b"].clone_in("f.update(0)")
+    same(s, over=ODD)
+
+
 def test_refuses_what_a_sequential_computes() -> None:
     x, a = ps.Input("x", ps.int64, (n,)), ps.InOut("a", ps.int64, (n,))
     with ps.sequential("t", 0, n) as t:
