@@ -18,7 +18,7 @@ from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction
 from ..lang.nodes import Node, Var, integer, postorder, transform_all
-from ..poly.proof import accumulates
+from ..poly.accumulation import accumulates
 from ..poly.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from .rewrite import map_tree_expressions

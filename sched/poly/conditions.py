@@ -15,7 +15,7 @@ from ..cached import cached_property
 from ..lang.definitions import Definition
 from ..lang.dtypes import INDEX, concrete, int64
 from ..lang.errors import LanguageError, Span
-from ..lang.nodes import Node, Op, Read
+from ..lang.nodes import Node, Op, Read, postorder
 from ..lang.tensors import Func, Input, Tensor
 from .isl import (
     BudgetExceeded,
@@ -26,6 +26,7 @@ from .isl import (
     existentials,
     isl,
 )
+from .memo import Same
 from .model import Model, elements
 from .smallest import smallest_point
 from .statements import Access, Statement
@@ -109,7 +110,7 @@ def conditions(model: Model) -> Conditions:
     sizes: list[SizeCondition] = []
     scans: list[Scan] = []
     for access in (a for s in model.statements for a in s.accesses):
-        needed, found = _check(model, access)
+        needed, found = _known(model, access)
         scans += needed
         if found is not None and not any(found.allowed.is_equal(old.allowed) for old in sizes):
             sizes.append(found)
@@ -117,6 +118,22 @@ def conditions(model: Model) -> Conditions:
     sizes = _without_implied(model, sizes)
     _check_not_empty(model, sizes)
     return Conditions(model, tuple(sizes), tuple(scans))
+
+
+def _known(model: Model, access: Access) -> tuple[Sequence[Scan], SizeCondition | None]:
+    """`_check`, of what has not been checked in another form of the program. What an index is
+    copied from, `_scanned` looks up in all definitions."""
+    read = (n.tensor for n in postorder(*access.index) if isinstance(n, Read))
+    if any(isinstance(tensor, Func) for tensor in read):
+        return _check(model, access)
+    box = Same(model.declared(access.tensor)) if _has_box(model, access.tensor) else None
+    key = ("in bounds", access, box, Same(model.context))
+    return model.memo.of(key, lambda: _check(model, access))
+
+
+def _has_box(model: Model, tensor: Tensor) -> bool:
+    """Whether what there is of a tensor does not follow from what is accessed."""
+    return not isinstance(tensor, Func) or tensor.extents is not None or model.is_fixed(tensor)
 
 
 def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
@@ -130,8 +147,16 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
             where=d.span,
             hint="say what it is then: initial=...",
         )
+    computed = model.computed[d.func]
+    key = ("not empty", statement, Same(computed), Same(model.context))
+    return model.memo.of(key, lambda: _has_value(model, statement, computed))
+
+
+def _has_value(model: Model, statement: Statement, computed: Set) -> SizeCondition | None:
+    """The sizes for which each element that is computed gets a value."""
+    d = statement.definition
     reached = elements(statement, statement.write)
-    bad = model.computed[d.func].subtract(reached).intersect_params(model.context)
+    bad = computed.subtract(reached).intersect_params(model.context)
     if bad.is_empty():
         return None
     allowed = _other_sizes(model, bad.params())
@@ -174,7 +199,7 @@ def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
 def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | None]:
     """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
     tensor = access.tensor
-    if isinstance(tensor, Func) and tensor.extents is None and not model.is_fixed(tensor):
+    if not _has_box(model, tensor):
         access.check_region()
         return [], None  # its region is made of what is accessed
     bad = outside(model, access, access.relation.map, access.domain)

@@ -7,7 +7,7 @@ anew. The loops stay as they are: a statement has the same dimensions in every f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -20,11 +20,13 @@ from ..lang.tensors import Func, Tensor
 from ..steps import Log
 from . import recurrence
 from .conditions import Conditions
-from .edits import rewritten, with_body
+from .edits import map_stages, rewritten, with_body
 from .inline import Definitions, Rule, Uses, inlined
-from .looptree import Alloc, Produce, Seq, Stage, Tree, as_written, leaves
+from .looptree import Alloc, Seq, Stage, Tree, as_written, leaves
+from .memo import Memo
 from .model import Model
-from .proof import Prover
+from .obligations import Proofs
+from .proof import Prover, Settled
 from .proven import proven
 from .relocation import inserted, without
 from .statements import Statement
@@ -73,10 +75,14 @@ class Form:
     asked: Conditions
     #: Where the Funcs that are inlined were read when they were.
     uses: Uses
+    #: What all forms of the program have found.
+    memo: Memo
+    proofs: Proofs
+    settled: Settled
 
     @cached_property
     def prover(self) -> Prover:
-        return Prover(self.model, self.written)
+        return Prover(self.model, self.written, self.proofs, self.settled)
 
 
 def form_of(
@@ -85,27 +91,33 @@ def form_of(
     log: Log,
     choices: Mapping[str, bool] | None = None,
     rewrites: tuple[Rewrite, ...] = (),
-    asked: Conditions | None = None,
+    earlier: Form | None = None,
 ) -> Form:
     """The form of a program; see `Form` for the arguments.
+
+    Args:
+        earlier: another one of the same program, whose parts may be parts of this one.
 
     Raises:
         LanguageError: the program is ill-formed.
         BudgetExceeded: it is too intricate to be proven right.
     """
-    chosen = dict(choices or {})
+    chosen, memo = dict(choices or {}), earlier.memo if earlier else Memo()
 
     def decided(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
         return chosen.get(base.names[func], rule(func, uses))
 
     program = base
-    definitions, uses = log.step("inline", lambda: inlined(base, decided))
+    definitions, uses = log.step("inline", lambda: inlined(base, decided, memo))
     for rewrite in rewrites:
         program, definitions = rewrite(program, definitions)
-    model, conditions = proven(program, definitions, log, asked)
+    model, conditions = proven(program, definitions, log, earlier.asked if earlier else None, memo)
     written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
-    asked = asked or conditions
-    return Form(base, rule, chosen, rewrites, program, model, conditions, written, asked, uses)
+    asked = earlier.asked if earlier else conditions
+    known = (earlier.proofs, earlier.settled) if earlier else (Proofs(), Settled())
+    return Form(
+        base, rule, chosen, rewrites, program, model, conditions, written, asked, uses, memo, *known
+    )
 
 
 def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
@@ -113,19 +125,21 @@ def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
     # All others stay as they are, whatever the rule would say of them now.
     stored = {f: f not in form.model.regions for f in form.base.funcs}
     choices = {form.base.names[f]: chosen for f, chosen in {**stored, func: is_inlined}.items()}
-    return form_of(form.base, form.rule, Log(), choices, form.rewrites, form.asked)
+    return _other(form, choices, form.rewrites)
 
 
 def with_rewrite(form: Form, rewrite: Rewrite) -> Form:
     """The form with one more rewrite."""
-    rewrites = (*form.rewrites, rewrite)
-    return form_of(form.base, form.rule, Log(), form.choices, rewrites, form.asked)
+    return _other(form, form.choices, (*form.rewrites, rewrite))
 
 
 def without_rewrite(form: Form, rewrite: Rewrite) -> Form:
     """The form as if one rewrite had not been."""
-    rewrites = tuple(x for x in form.rewrites if x is not rewrite)
-    return form_of(form.base, form.rule, Log(), form.choices, rewrites, form.asked)
+    return _other(form, form.choices, tuple(x for x in form.rewrites if x is not rewrite))
+
+
+def _other(form: Form, choices: Mapping[str, bool], rewrites: tuple[Rewrite, ...]) -> Form:
+    return form_of(form.base, form.rule, Log(), choices, rewrites, form)
 
 
 # loops ------------------------------------------------------------------------------------------
@@ -138,9 +152,11 @@ def transplanted(tree: Seq, form: Form) -> Seq:
     tree = without(tree, [s for s in kept if s.statement.definition.serial not in known])
 
     def change(stage: Stage) -> Stage:
-        return replace(stage, statement=known[stage.statement.definition.serial])
+        base = known[stage.statement.definition.serial]
+        # What is computed at a loop is found anew where anything that it is made of has changed.
+        return stage if base is stage.statement.base else replace(stage, statement=base)
 
-    moved = _forgetful(tree, change)
+    moved = map_stages(tree, change)
     assert isinstance(moved, Seq)
     tree = _without_storage(moved, {f for f in gone if f not in form.model.regions})
     have = {s.statement.definition.serial for _, s in leaves(tree)}
@@ -161,14 +177,6 @@ def _comes_after(later: Collection[Statement], funcs: Collection[Func], stage: S
     """Whether a stage is one of those that are written later, and uses some Funcs."""
     s = stage.statement
     return s in later and any(a.tensor in funcs for a in s.accesses)
-
-
-def _forgetful(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
-    """The tree with every stage changed; what is computed at loops is to be found anew."""
-    if isinstance(tree, Stage):
-        return change(tree)
-    made = with_body(tree, tuple(_forgetful(child, change) for child in tree.body))
-    return replace(made, demand=None) if isinstance(made, Produce) else made
 
 
 def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:

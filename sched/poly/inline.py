@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from ..lang import index as ix
 from ..lang.definitions import Definition
@@ -15,6 +16,7 @@ from ..lang.order import tensors_read
 from ..lang.program import Program
 from ..lang.tensors import Func
 from .linear import coefficient
+from .memo import Memo
 from .simplify import reads_memory
 
 Definitions = dict[Func, tuple[Definition, ...]]
@@ -156,12 +158,15 @@ WHY: dict[Rule, str] = {
 """What a rule found of a Func that it has inlined."""
 
 
-def inlined(program: Program, rule: Rule) -> tuple[Definitions, Uses]:
+def inlined(program: Program, rule: Rule, memo: Memo) -> tuple[Definitions, Uses]:
     """The definitions of the Funcs that remain, with the others put in their place; and where
     these were read then.
 
     Consumers are decided before producers, so that a rule sees what a consumer has become: a
     chain of stages that each read two points cannot grow.
+
+    Args:
+        memo: what other forms of the program have found.
     """
     current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
     uses = uses_in(current)
@@ -183,7 +188,8 @@ def inlined(program: Program, rule: Rule) -> tuple[Definitions, Uses]:
             _leave(value, uses)
             for consumer, _ in found:
                 _leave(consumer, uses)
-                merged = substituted(consumer, func, value)
+                key = ("substituted", consumer, func, value)
+                merged = memo.of(key, partial(substituted, consumer, func, value))
                 _enter(merged, uses)
                 old = current[consumer.func]
                 current[consumer.func] = tuple(merged if d is consumer else d for d in old)

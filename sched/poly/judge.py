@@ -9,16 +9,18 @@ from typing import TypeVar
 
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
 from . import kept, padding, registers, sinking
+from .accumulation import accumulates, is_exact
 from .advice import Helps
 from .directives.record import Directive
 from .edits import stages
 from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
 from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
+from .memo import Same, same
 from .model import symbols_of
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
-from .proof import Violation, accumulates, is_exact
+from .proof import Violation
 from .refusals import Asked, clobbered, refusal
 from .requires import constants
 from .scan import scan
@@ -123,10 +125,16 @@ class Judge:
 
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""
-        context = state.assumed(state.form.model.context)
-        for c in state.form.proven.sizes:
-            context = context.intersect(c.allowed).coalesce()
-        return context
+        form = state.form
+        allowed = [*(a.allowed for a in state.assumptions), *(c.allowed for c in form.proven.sizes)]
+
+        def find() -> Set:
+            context = form.model.context
+            for sizes in allowed:
+                context = context.intersect(sizes).coalesce()
+            return context
+
+        return form.memo.of(("callable", Same(form.model.context), same(allowed)), find)
 
     def faults(self, state: State, only: Collection[Statement] | None = None) -> Faults:
         """What goes wrong, or what does for some statements alone; and for the folds."""

@@ -17,6 +17,7 @@ from ..lang.guards import guards
 from ..lang.inout import Initial
 from ..lang.nodes import Node, Read, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func, Tensor
+from .accumulation import accumulates
 from .boxes import box, local_box
 from .decided import decided
 from .edits import loops_around
@@ -26,7 +27,6 @@ from .linear import Apart
 from .memory import AS_WRITTEN
 from .model import output_sizes
 from .notes import LoopNote
-from .proof import accumulates
 from .scantree import (
     Scan,
     ScanAlloc,

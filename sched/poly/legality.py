@@ -11,10 +11,12 @@ candidate element.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ..lang.errors import LanguageError
 from ..lang.nodes import Var
 from .isl import Map, Set, equal_dims
+from .memo import Same
 from .model import Model
 from .smallest import smallest_point
 from .statements import Access, Statement
@@ -24,7 +26,8 @@ def check_updates(model: Model) -> None:
     """Refuses updates that depend on the order of their Vars, with the two instances."""
     for statement in model.statements:
         if statement.definition.is_update and statement.definition.vars:
-            _check(model, statement)
+            key = ("order of Vars", statement, Same(model.context))
+            model.memo.of(key, partial(_check, model, statement))
 
 
 def _check(model: Model, statement: Statement) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from ..cached import cached_property
@@ -21,6 +22,7 @@ from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
 from .coordinates import Told, beside, coordinate_values, joined, plain_dims, told
 from .isl import Map, PwAff, Set, relation, val
+from .memo import Same
 from .model import Model
 from .statements import Access, Statement
 
@@ -112,19 +114,6 @@ class Run:
     def at(self, chosen: Sequence[int]) -> Map:
         """{ instance -> some of its coordinates }"""
         return loop_map(self._stage, chosen).intersect_domain(self.instances)
-
-
-@dataclass(frozen=True, eq=False)
-class Same:
-    """A set or a map as a part of a key: the same one, for isl's own hashes and equality cost."""
-
-    of: object
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.of is other.of
-
-    def __hash__(self) -> int:
-        return id(self.of)
 
 
 Kind = Literal["serial", "parallel", "vector", "unrolled"]
@@ -282,8 +271,9 @@ def _step(step: Step, model: Model, shared: Shared | None) -> list[Tree]:
     statements = [s for s in model.statements if s.definition.serial in serials]
     if isinstance(step, Recurrence) and statements:
         assert shared is not None, "a recurrence needs an order"
-        return [shared(model, step.funcs)]
-    return [own_nest(s) for s in statements]
+        key = ("nest", *step.funcs, *statements, Same(model.context))
+        return [model.memo.of(key, partial(shared, model, step.funcs))]
+    return [model.memo.of(("nest", s), partial(own_nest, s)) for s in statements]
 
 
 def as_written(model: Model, shared: Shared | None = None) -> Seq:

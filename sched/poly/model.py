@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..lang.definitions import Definition
-from ..lang.errors import LanguageError
+from ..lang.errors import InternalError, LanguageError
 from ..lang.nodes import Node, Param, Size
 from ..lang.order import Block, reads_itself
 from ..lang.printer import expr_text
@@ -31,6 +32,7 @@ from .isl import (
     isl,
     union_sets,
 )
+from .memo import Memo, Same, same
 from .pieces import share
 from .statements import Access, Statement, copied_elements
 
@@ -43,6 +45,7 @@ class Model:
         definitions: by Func, the typed definitions to use (with other Funcs inlined, say).
         exact: whether regions are exactly what is needed; else a union of pieces may be filled
             up to its hull by a few corner points, which makes loops simpler.
+        memo: what other forms of the program have found.
     """
 
     def __init__(
@@ -50,8 +53,10 @@ class Model:
         program: Program,
         definitions: dict[Func, tuple[Definition, ...]] | None = None,
         exact: bool = True,
+        memo: Memo | None = None,
     ) -> None:
         self.program = program
+        self.memo = memo or Memo()
         self.exact = exact
         self.definitions = definitions or {f: program.definitions_of(f) for f in program.funcs}
         self.params = tuple(
@@ -60,7 +65,7 @@ class Model:
         )
         self.parameters = Frame(self.params, ())
         self.context = self._context()
-        self.boxes: dict[Tensor, Set] = {}
+        self._about = (self.params, Same(self.context), exact)
         #: Beyond these nothing is computed, though there are consumers that ask for it.
         self.limits: dict[Func, Set] = {}
         self.regions: dict[Func, Set] = {}
@@ -68,6 +73,8 @@ class Model:
         #: with the iteration, { (loops, element) }.
         self.computed: dict[Func, Set] = {}
         self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
+        #: Those that nobody may need any more elements of.
+        self._finished: set[Func] = set()
         self._by_serial = {d.serial: d for ds in self.definitions.values() for d in ds}
         self._made: dict[int, Statement] = {}
         self.domains = Domains(self)
@@ -79,6 +86,7 @@ class Model:
             closed = self._closed(stored) if program.follows_itself(group) else {}
             for func in stored:
                 self._func(func, closed.get(func))
+            self._finished.update(stored)
         self.statements = [
             self._made[d.serial]
             for step in program.steps
@@ -88,6 +96,13 @@ class Model:
 
     # context ----------------------------------------------------------------------------------
     def _context(self) -> Set:
+        of_params = tuple(self.program.params.get(name) for name in self.params)
+        required = tuple(r.condition for r in self.program.requirements)
+        key = ("context", self.params, of_params, required)
+        return self.memo.of(key, self._sizes)
+
+    def _sizes(self) -> Set:
+        """The sizes and Params for which the program means something."""
         frame = self.parameters
         result = frame.universe
         for name in self.params:
@@ -128,14 +143,16 @@ class Model:
 
     def declared(self, tensor: Tensor) -> Set:
         """{ index : 0 <= index < extents }"""
-        if tensor not in self.boxes:
-            frame = self.element_frame(tensor)
-            result = frame.universe
-            for k, name in enumerate(frame.dims):
-                extent = self.extent(tensor, k, frame)
-                result = result.intersect(frame.within(name, frame.constant(0), extent))
-            self.boxes[tensor] = result
-        return self.boxes[tensor]
+        key = ("declared", tensor, self.program.names.get(tensor), self.params)
+        return self.memo.of(key, lambda: self._declared(tensor))
+
+    def _declared(self, tensor: Tensor) -> Set:
+        frame = self.element_frame(tensor)
+        result = frame.universe
+        for k, name in enumerate(frame.dims):
+            extent = self.extent(tensor, k, frame)
+            result = result.intersect(frame.within(name, frame.constant(0), extent))
+        return result
 
     def element_frame(self, tensor: Tensor) -> Frame:
         # No loop is called so, which matters where loops around come first.
@@ -144,6 +161,12 @@ class Model:
     # regions ----------------------------------------------------------------------------------
     def _closed(self, group: Sequence[Func]) -> Regions:
         """What is needed of Funcs whose regions follow from each other."""
+        needed = tuple(same(self._demand[f]) for f in group)
+        definitions = tuple(self.definitions[f] for f in group)
+        key = ("closed", *group, definitions, needed, self._names(group), self._about)
+        return self.memo.of(key, lambda: self._solved(group))
+
+    def _solved(self, group: Sequence[Func]) -> Regions:
         demand = {f: union_sets(self._demand[f], self.element_frame(f).empty) for f in group}
         for func, region in demand.items():
             self._check_bounded(func, region, 0)
@@ -155,7 +178,19 @@ class Model:
         Args:
             closed: its region, if that follows from itself.
         """
+        # Of what has a shape all is computed, whoever needs it.
+        needed = None if self.is_fixed(func) else same(self._demand[func])
+        given = self.definitions[func], needed, Same(closed), self._names((func,))
+        key = ("computed", func, given, self._about)
+        found = self.memo.of(key, lambda: self._computed(func, closed))
+        self.regions[func] = self.computed[func] = found.region
+        for statement in found.statements:
+            self._add(statement)
+
+    def _computed(self, func: Func, closed: Set | None) -> _Computed:
+        """How a Func outside of blocks is computed."""
         definitions = [d for d in self.definitions[func] if d.block is None]
+        made: list[Statement] = []
         fixed = self.is_fixed(func)
         if fixed:
             region = self.box(func)
@@ -167,7 +202,8 @@ class Model:
             region = self._clipped(func, self._tiles(func, region))
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
-            statement = self._add(self.domains.update(d, region))
+            statement = self.domains.update(d, region)
+            made.append(statement)
             if not fixed:
                 region = union_sets([region, *_touched(statement)], region)
                 if region.n_basic_set() > PIECES_LIMIT:
@@ -177,8 +213,10 @@ class Model:
                 for access in (statement.write, *statement.reads):
                     if access.tensor is func:  # the regions of the updates before it grow, too
                         access.check_region()
-        self.regions[func] = self.computed[func] = region
-        self._pieces(func, region)
+        return _Computed(region, (*made, *self._pieces(func, region)))
+
+    def _names(self, funcs: Sequence[Func]) -> tuple[str, ...]:
+        return tuple(self.program.names[f] for f in funcs)
 
     def _filled(self, func: Func, needed: Set) -> Set:
         """A region in simpler words around what is needed; of a copy, around what its source has:
@@ -207,28 +245,35 @@ class Model:
             return region.intersect(self.limits[func]).coalesce()
         return region if func.extents is None else region.intersect(self.declared(func))
 
-    def _pieces(self, func: Func, region: Set) -> None:
+    def _pieces(self, func: Func, region: Set) -> list[Statement]:
         """The pieces of the pure definition over a region, loops around first."""
         pieces = [d for d in self.definitions[func] if not d.is_update]
         if not pieces:
-            return  # an InOut is defined by the caller
+            return []  # an InOut is defined by the caller
         if pieces[0].opaque is not None:
-            self._add(self.domains.extern(pieces[0], region))
-            return
+            return [self.domains.extern(pieces[0], region)]
         frame = self.element_frame(func)
         frame = Frame(frame.params, (*(r.name for r in pieces[0].loops), *frame.dims))
         shares = share(func, pieces, frame, region, self.context)
-        for k, (d, own) in enumerate(zip(pieces, shares, strict=True)):
-            self._add(self.domains.piece(d, k if len(pieces) > 1 else None, own))
+        numbers = range(len(pieces)) if len(pieces) > 1 else [None]
+        given = zip(pieces, numbers, shares, strict=True)
+        return [self.domains.piece(d, number, own) for d, number, own in given]
 
-    def _add(self, statement: Statement) -> Statement:
+    def _add(self, statement: Statement) -> None:
         """Takes note of a statement and of what it needs of other Funcs."""
         self._made[statement.definition.serial] = statement
-        for access in statement.reads:
-            tensor = access.tensor
-            if isinstance(tensor, Func) and tensor is not statement.func:
-                self._demand[tensor].append(elements(statement, access))
-        return statement
+        for func, needed in self.memo.of(("needs", statement), lambda: self._needs(statement)):
+            if func in self._finished and not self.is_fixed(func):
+                raise InternalError(f"{statement.name} reads {func.name}, whose region is known")
+            self._demand[func].append(needed)
+
+    def _needs(self, statement: Statement) -> list[tuple[Func, Set]]:
+        """What a statement needs of other Funcs."""
+        return [
+            (a.tensor, self.memo.alike(a.tensor, elements(statement, a)))
+            for a in statement.reads
+            if isinstance(a.tensor, Func) and a.tensor is not statement.func
+        ]
 
     def _check_bounded(self, func: Func, region: Set, around: int) -> None:
         for k in range(func.ndim):
@@ -252,7 +297,9 @@ class Model:
         local.params = (*self.params, *params)
         local.parameters = Frame(local.params, ())
         local.limits = {f: self.regions[f] for f in demand}
-        local.boxes, local.regions, local.computed, local._made = {}, {}, {}, {}
+        local.memo = Memo()  # its statements are changed afterwards
+        local.regions, local.computed, local._made = {}, {}, {}
+        local._finished = set()
         local._demand = {f: [] for f in self.definitions}
         local.domains = Domains(local)
         group = tuple(demand)
@@ -285,7 +332,7 @@ class Model:
             for written in reversed(step.definitions):
                 d = self._by_serial.get(written.serial)
                 if d is not None and d.func.history.home is None:
-                    self._add(self.domains.update(d, self.box(d.func)))
+                    self._add(self._update(d, self.box(d.func)))
                 elif d is not None:
                     self._fresh(d)
 
@@ -296,18 +343,33 @@ class Model:
         """
         func = d.func
         if d.is_update:
-            region = self._fresh_region(d)
-            statement = self._add(self.domains.update(d, region))
-            self._demand[func] += _touched(statement)
+            statement = self._update(d, self._fresh_region(d))
+            self._add(statement)
+            self._demand[func] += self.memo.of(("touched", statement), lambda: self._own(statement))
         elif d.serial not in self._made:
             region = self._fresh_region(d)
             around = len(d.loops)
             self.computed[func] = region
             self.regions[func] = region.project_out(isl.dim_type.set, 0, around).coalesce()
-            self._pieces(func, region)
+            key = ("pieces", func, self.definitions[func], Same(region), self._names((func,)))
+            for statement in self.memo.of((*key, self._about), lambda: self._pieces(func, region)):
+                self._add(statement)
+
+    def _own(self, statement: Statement) -> list[Set]:
+        return [self.memo.alike(statement.func, x) for x in _touched(statement)]
+
+    def _update(self, d: Definition, region: Set) -> Statement:
+        """An update of a Func in a block, over a region."""
+        key = ("update", d, Same(region), self._names((d.func,)), self._about)
+        return self.memo.of(key, lambda: self.domains.update(d, region))
 
     def _fresh_region(self, d: Definition) -> Set:
         func, home = d.func, d.func.history.home
+        given = func, home, same(self._demand[func]), self._names((func,))
+        return self.memo.of(("fresh", *given, self._about), lambda: self._needed_fresh(func))
+
+    def _needed_fresh(self, func: Func) -> Set:
+        home = func.history.home
         assert home is not None
         names = tuple(r.name for r in home.loops)
         frame = Frame(self.params, (*names, *self.element_frame(func).dims))
@@ -318,6 +380,14 @@ class Model:
         region = needed.intersect(around).coalesce()
         self._check_bounded(func, region, len(names))
         return region
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """How a Func is computed: where, and by which statements."""
+
+    region: Set
+    statements: tuple[Statement, ...]
 
 
 def elements(statement: Statement, access: Access) -> Set:

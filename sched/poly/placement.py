@@ -77,6 +77,8 @@ class _Demand:
     reads: tuple[tuple[Access, Stage], ...]
     times: tuple[Node, ...]
     apart: int
+    #: The statements of the algorithm that those inside execute, each over its region.
+    bases: tuple[Statement, ...]
 
     def is_same(self, other: object) -> bool:
         if not isinstance(other, _Demand) or len(self.reads) != len(other.reads):
@@ -86,7 +88,9 @@ class _Demand:
             a is b and (x is y or _is_same(x, y, count))
             for (a, x), (b, y) in zip(self.reads, other.reads, strict=True)
         )
-        return same and (self.times, self.apart) == (other.times, other.apart)
+        return same and (
+            (self.times, self.apart, self.bases) == (other.times, other.apart, other.bases)
+        )
 
 
 def _is_same(a: Stage, b: Stage, count: int) -> bool:
@@ -152,11 +156,12 @@ class _Placer:
             for access in stage.statement.reads
             if access.tensor in node.funcs
         )
-        if _Demand(reads, node.times, apart).is_same(node.demand):
+        bases = tuple(s for s in self.model.statements if s.func in node.funcs)
+        if _Demand(reads, node.times, apart, bases).is_same(node.demand):
             return node
         readers = [s for s in after if any(a.tensor in node.funcs for a in s.statement.reads)]
         node, free = self._narrowed(node, loops, readers)
-        demand = _Demand(reads, node.times, apart)
+        demand = _Demand(reads, node.times, apart, bases)
         made = {s.base: s for s in self._statements(node, demand, free)}
 
         def change(stage: Stage) -> Stage:

@@ -8,23 +8,25 @@ known by its obligation.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from functools import partial
 
 from ..cached import cached_property
-from ..lang.definitions import Definition
-from ..lang.nodes import Node, Op, Read, postorder
 from ..lang.tensors import Tensor
-from .dependences import Dependence, Kind, dependences_on, flow_first, flow_of_all_writes
+from .accumulation import accumulates
+from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
 from .edits import stages
-from .isl import Map, Set, isl
-from .looptree import Alloc, Run, Same, Seq, Tree, loops_of, producer, time_maps
+from .isl import Map, Set
+from .looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
+from .memo import Same
 from .model import Model
+from .obligations import Coverage, Delivery, Order, Proofs
 from .pairs import Pair, instance
 from .smallest import smallest_point
 from .statements import Statement
-from .times import Common, Placed, common, deciding, placed, same_copy, unordered_runs
+from .times import Placed, common, placed, same_copy
 
 Relaxed = Callable[[Statement], bool]
 
@@ -61,68 +63,6 @@ class Violation:
         return self.source, self.sink
 
 
-@dataclass(frozen=True)
-class Order:
-    """A dependence is kept between two stages: no pair of it runs the wrong way round, or at once.
-
-    An obligation is a value, of which alone it is judged: two that are equal hold alike.
-
-    Attributes:
-        relation: the pairs of instances of the algorithm.
-        is_free: they may run in any order, but not at once.
-    """
-
-    relation: Same
-    kind: Kind
-    source: Run
-    sink: Run
-    common: Common
-    is_free: bool
-
-    def broken(self, context: Set) -> Map:
-        """{ x -> y : the dependence is not kept, at sizes of a context }"""
-        assert isinstance(self.relation.of, Map)
-        met, a, b = self.common, self.source, self.sink
-        wrong = unordered_runs(a, b, met, self.kind, relaxed=self.is_free)
-        pairs = _between(self.relation.of, a, b).intersect(wrong)
-        return pairs.intersect_params(context)
-
-
-@dataclass(frozen=True)
-class Delivery:
-    """A value has been computed where it is read: the source of each instance of the sink runs in
-    the same iteration of the loops that keep copies of the Func apart.
-
-    With tau these loops, of a sink y with the source x,
-
-        { y -> x } less those with (tau(y), x) in { (tau(x'), x) : x' executes x }, for each copy
-
-    Attributes:
-        relation: { source -> sink } of the algorithm.
-        sources: each with the number of these loops.
-    """
-
-    relation: Same
-    sink: Run
-    sources: tuple[tuple[Run, int], ...]
-
-    def broken(self, context: Set) -> Map:
-        """{ x -> y : x has not run for y, at sizes of a context }"""
-        assert isinstance(self.relation.of, Map)
-        b = self.sink
-        around = len(b.statement.around)
-        missing = self.relation.of.reverse().insert_dims(isl.dim_type.in_, 0, around)
-        missing = missing.intersect_domain(b.instances).intersect_params(context)
-        for a, apart in self.sources:
-            loops = deciding(a, b, range(apart))
-            at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
-            missing = at.project_out(isl.dim_type.out, 0, len(loops))
-        return missing.reverse()
-
-
-Obligation = Order | Delivery
-
-
 Standing = tuple[object, ...]
 """Of each stage that touches a tensor, in order: its statement, the outermost loop around it (or it
 itself), and which storage of the tensor that loop is in."""
@@ -131,16 +71,44 @@ Free = frozenset[Statement]
 """The statements whose accumulation may run in any order."""
 
 
-class Prover:
-    """Judges trees of one model."""
+class Settled:
+    """For each tensor what it was when all dependences on it were kept, in whichever form."""
 
-    def __init__(self, model: Model, written: Seq) -> None:
+    def __init__(self) -> None:
+        self._known: dict[Tensor, tuple[Standing, Standing, Free, Set]] = {}
+
+    def holds(
+        self, tensor: Tensor, written: Standing, now: Standing, free: Free, context: Set
+    ) -> bool:
+        known = self._known.get(tensor)
+        if known is None or known[:3] != (written, now, free):
+            return False
+        return context is known[3] or context.is_subset(known[3])
+
+    def note(
+        self, tensor: Tensor, written: Standing, now: Standing, free: Free, context: Set
+    ) -> None:
+        self._known[tensor] = (written, now, free, context)
+
+
+class Prover:
+    """Judges trees of one model.
+
+    Args:
+        proofs, settled: what is known from other forms of the program.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        written: Seq,
+        proofs: Proofs | None = None,
+        settled: Settled | None = None,
+    ) -> None:
         self.model = model
         self.written = written
-        self._whole: dict[Dependence, Map] = {}
-        self._on: dict[Tensor, list[Dependence]] = {}
-        self._proofs: dict[Obligation, list[Set]] = {}
-        self._settled: dict[Tensor, tuple[Standing, Free, Set]] = {}
+        self.proofs = proofs or Proofs()
+        self.settled = settled or Settled()
 
     @property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -153,9 +121,9 @@ class Prover:
 
     def _dependences_on(self, tensor: Tensor) -> list[Dependence]:
         """Those of one tensor, found when somebody asks for them."""
-        if tensor not in self._on:
-            self._on[tensor] = dependences_on(tensor, self.model, self.written)
-        return self._on[tensor]
+        key = ("dependences", tensor, self._as_written[tensor], Same(self.model.context))
+        find = partial(dependences_on, tensor, self.model, self.written)
+        return self.model.memo.of(key, find)
 
     def _dependences_among(self, tensors: Collection[Tensor]) -> Iterator[Dependence]:
         """Those on some tensors."""
@@ -192,17 +160,19 @@ class Prover:
             for v in self._broken(d, parts, relaxed, context):
                 kept.pop(d.tensor, None)
                 yield v
-        self._settled.update((t, (now, free, context)) for t, now in kept.items())
+        for t, now in kept.items():
+            self.settled.note(t, self._as_written[t], now, self._free_on(t, free), context)
 
     def _standing(self, tree: Tree) -> dict[Tensor, Standing]:
         """For each tensor the stages that touch it, in order."""
         found: dict[Tensor, list[object]] = {t: [] for t in self._tensors}
         inside: dict[Tensor, int] = {}
-        numbers = count(1)
+        numbers: Counter[Tensor] = Counter()
 
         def visit(node: Tree) -> None:
             if isinstance(node, Alloc):
-                outside, inside[node.func] = inside.get(node.func, 0), next(numbers)
+                numbers[node.func] += 1
+                outside, inside[node.func] = inside.get(node.func, 0), numbers[node.func]
                 for child in node.body:
                     visit(child)
                 inside[node.func] = outside
@@ -220,8 +190,11 @@ class Prover:
 
     @cached_property
     def _touched(self) -> dict[Statement, list[Tensor]]:
-        every = self.model.statements
-        return {s: list(dict.fromkeys(a.tensor for a in s.accesses)) for s in every}
+        return {s: self._tensors_of(s) for s in self.model.statements}
+
+    def _tensors_of(self, s: Statement) -> list[Tensor]:
+        find = partial(dict.fromkeys, (a.tensor for a in s.accesses))
+        return list(self.model.memo.of(("touched tensors", s), find))
 
     @cached_property
     def _as_written(self) -> dict[Tensor, Standing]:
@@ -230,17 +203,23 @@ class Prover:
     @cached_property
     def _sums(self) -> list[Statement]:
         """The statements that may be told to accumulate in any order."""
-        return [s for s in self.model.statements if accumulates(s.definition)]
+        known = self.model.memo.of
+        every = self.model.statements
+        return [
+            s for s in every if known(("sum", s.definition), partial(accumulates, s.definition))
+        ]
+
+    def _free_on(self, tensor: Tensor, free: Free) -> Free:
+        """Those that touch a tensor."""
+        return frozenset(s for s in free if tensor in self._touched[s])
 
     def _is_settled(self, tensor: Tensor, now: Standing, free: Free, context: Set) -> bool:
         """Whether nothing has changed for a tensor since all dependences on it were kept. In the
         tree as it is written they are, since they are taken from it."""
-        if now == self._as_written[tensor]:
+        written = self._as_written[tensor]
+        if now == written:
             return True
-        known = self._settled.get(tensor)
-        if known is None or known[:2] != (now, free):
-            return False
-        return context is known[2] or context.is_subset(known[2])
+        return self.settled.holds(tensor, written, now, self._free_on(tensor, free), context)
 
     def _broken(
         self,
@@ -257,50 +236,35 @@ class Prover:
         for a in sources:
             for b in sinks:
                 order = Order(must, d.kind, a.run, b.run, common(a, b, d.tensor), free)
-                pairs = self._judged(order, context)
+                pairs = self.proofs.broken(order, context)
                 if pairs is not None:
                     yield Violation(d, pairs, a.stage.statement, b.stage.statement)
         for delivery in _deliveries(d, sources, sinks) if d.kind == "flow" else ():
-            pairs = self._judged(delivery, context)
+            pairs = self.proofs.broken(delivery, context)
             if pairs is not None:
                 sink = delivery.sink.statement
                 yield Violation(d, pairs, d.source, sink, "uninitialised")
 
-    def _judged(self, obligation: Obligation, context: Set) -> Map | None:
-        """The pairs that break an obligation at some sizes; None if there are none. One that is
-        proven holds at all sizes among those of its proof."""
-        if any(context.is_subset(proof) for proof in self._proofs.get(obligation, ())):
-            return None
-        pairs = obligation.broken(context)
-        if not pairs.is_empty():
-            return pairs
-        self._proofs.setdefault(obligation, []).append(context)
-        return None
-
     def uncovered(self, tree: Tree, context: Set) -> Statement | None:
         """A statement some of whose instances no stage of a tree runs. What is computed at a loop
         is another question: whether that is all that is read there (`violations`)."""
-        parts: dict[Statement, Set] = {s: s.frame.empty for s in self.model.statements}
+        parts: dict[Statement, list[Same]] = {s: [] for s in self.model.statements}
         for p in placed(tree):
             s, run = p.stage.statement, p.stage.where
             if s.placed is not None:
                 parts.pop(s.placed, None)
             else:
-                parts[s] = parts[s].union(s.frame.universe if run is None else run)
-        for s, run in parts.items():
-            if not s.domain.intersect_params(context).subtract(run).is_empty():
-                return s
-        return None
+                parts[s].append(Same(run))
+        every = (Coverage(s, tuple(found)) for s, found in parts.items())
+        return next((c.statement for c in every if self.proofs.broken(c, context)), None)
 
     def _whole_flow(self, d: Dependence) -> Map:
         """A flow dependence from a sum whose order is free: any of its terms may come last."""
-        if d not in self._whole:
-            self._whole[d] = flow_of_all_writes(self.model, d, self._times)
-        return self._whole[d]
+        return self.model.memo.of(("whole flow", d), partial(self._flow_of_all_writes, d))
 
-    @cached_property
-    def _times(self) -> dict[Statement, Map]:
-        return time_maps(self.written)
+    def _flow_of_all_writes(self, d: Dependence) -> Map:
+        using = [s for s, tensors in self._touched.items() if d.tensor in tensors]
+        return flow_of_all_writes(self.model, d, time_maps(self.written, using))
 
 
 def witness_text(v: Violation, pair: Pair) -> str:
@@ -316,12 +280,6 @@ def witness_text(v: Violation, pair: Pair) -> str:
     else:
         text = f"{pair.source} {first} {element}, {pair.sink} {second} it"
     return text + (f", at {at}" if at else "")
-
-
-def _between(pairs: Map, a: Run, b: Run) -> Map:
-    """{ x -> y } of the algorithm as pairs of what executes x and y, in whichever iteration."""
-    pairs = pairs.insert_dims(isl.dim_type.in_, 0, len(a.statement.around))
-    return pairs.insert_dims(isl.dim_type.out, 0, len(b.statement.around))
 
 
 def _deliveries(
@@ -352,13 +310,6 @@ def _loops_apart(a: Placed, tensor: object) -> int | None:
     return None
 
 
-def _executed(a: Run, loops: list[int]) -> Set:
-    """{ (loops, instance of the algorithm) }"""
-    whole = Map.identity(a.instances.get_space().map_from_set())
-    own = whole.project_out(isl.dim_type.out, 0, len(a.statement.around))
-    return a.at(loops).flat_range_product(own).range()
-
-
 def _element(d: Dependence, pair: Pair) -> str:
     """The element that both instances touch."""
     images = []
@@ -373,34 +324,3 @@ def _element(d: Dependence, pair: Pair) -> str:
         images.append(image)
     found = smallest_point(images[0].intersect(images[1]))
     return ", ".join(map(str, found[1])) or "()" if found is not None else "?"
-
-
-# accumulation -----------------------------------------------------------------------------------
-_EXACT = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
-
-
-def accumulates(d: Definition) -> bool:
-    """Whether an update combines the old value of an element with others, which could come in
-    any order if the operator allows it."""
-    if d.op == "=" or len(d.values) > 1:
-        return False
-    own = [n for n in postorder(*d.lhs, *d.where, *d.values) if _is_own(n, d)]
-    if len(own) != 1 or not isinstance(own[0], Read) or own[0].index != d.lhs:
-        return False
-    match d.values[0]:
-        case Op(op="fma", operands=(a, b, c)):
-            return c is own[0] and own[0] not in set(postorder(a, b))
-        case Op(op=op, operands=(a, b)) if op in _EXACT:
-            last = b if a is own[0] else a
-            beside = a is own[0] or (b is own[0] and op != "sub")
-            return beside and own[0] not in set(postorder(last))
-    return False
-
-
-def is_exact(d: Definition) -> bool:
-    """Whether the order of accumulation does not change a bit: integers, minima, maxima."""
-    return accumulates(d) and (d.op in ("min", "max") or not d.func.dtypes[0].is_float)
-
-
-def _is_own(n: Node, d: Definition) -> bool:
-    return isinstance(n, Read) and n.tensor is d.func

@@ -11,11 +11,16 @@ from .conditions import Conditions, conditions, together
 from .inline import Definitions
 from .isl import BudgetExceeded, attempt
 from .legality import check_updates
+from .memo import Memo
 from .model import Model
 
 
 def proven(
-    program: Program, definitions: Definitions, log: Log, asked: Conditions | None = None
+    program: Program,
+    definitions: Definitions,
+    log: Log,
+    asked: Conditions | None,
+    memo: Memo,
 ) -> tuple[Model, Conditions]:
     """The model and what it asks of the sizes.
 
@@ -24,27 +29,30 @@ def proven(
 
     Args:
         asked: what another form of the program asks, with all that its Funcs forbid.
+        memo: what other forms have found.
 
     Raises:
         BudgetExceeded: the program is too intricate.
     """
-    model, found = _proven(program, definitions, log)
+    model, found = _proven(program, definitions, log, memo)
     if asked is None and len(definitions) < len(program.funcs):
         # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
-        _, asked = _attempt(program, None, True, log)
+        _, asked = _attempt(program, None, True, log, memo)
     return model, found if asked is None else together(model, found, asked)
 
 
-def _proven(program: Program, definitions: Definitions, log: Log) -> tuple[Model, Conditions]:
+def _proven(
+    program: Program, definitions: Definitions, log: Log, memo: Memo
+) -> tuple[Model, Conditions]:
     filled: tuple[Model, Conditions] | None = None
     with suppress(BudgetExceeded, LanguageError), attempt():
-        filled = _attempt(program, definitions, False, log)
+        filled = _attempt(program, definitions, False, log, memo)
         if not (filled[1].sizes or filled[1].scans):
             return filled
     if filled is None:
-        return _attempt(program, definitions, True, log)
+        return _attempt(program, definitions, True, log, memo)
     with suppress(BudgetExceeded), attempt():
-        return _attempt(program, definitions, True, log)
+        return _attempt(program, definitions, True, log, memo)
     return filled  # what is asked of filled regions is sufficient, if not the weakest
 
 
@@ -59,9 +67,9 @@ def unproved(program: Program) -> LanguageError:
 
 
 def _attempt(
-    program: Program, definitions: Definitions | None, exact: bool, log: Log
+    program: Program, definitions: Definitions | None, exact: bool, log: Log, memo: Memo
 ) -> tuple[Model, Conditions]:
     step = log.step
-    model = step("model", lambda: Model(program, definitions, exact))
+    model = step("model", lambda: Model(program, definitions, exact, memo))
     step("updates", lambda: check_updates(model))
     return model, step("conditions", lambda: conditions(model))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..lang.errors import ScheduleError
+from .accumulation import accumulates
 from .advice import Helps
 from .directives.mapping import Skew
 from .directives.record import Directive
 from .folding import Clobber, Window
 from .pairs import Pair
-from .proof import Violation, accumulates, witness_text
+from .proof import Violation, witness_text
 
 Fault = tuple[str, str]
 """What is wrong, and what would help."""

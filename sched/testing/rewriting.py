@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ..poly.accumulation import accumulates
 from ..poly.edits import stages
 from ..poly.looptree import Stage
-from ..poly.proof import accumulates
 from ..poly.schedule import Schedule
 from ..poly.statements import Statement
 from .choices import Choices

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...lang.nodes import RVar, postorder
 from .. import layouts
+from ..accumulation import accumulates, is_exact
 from ..edits import stages
-from ..proof import accumulates, is_exact
 from ..rewrites import Factored
 from .fields import loop_name
 from .record import Directive

@@ -1,0 +1,71 @@
+"""What has been found once, for whoever asks again with the very same inputs.
+
+The forms of one program, and the states of one schedule, have most of their parts in common. A key
+holds all that its answer is made from: interned nodes, definitions, statements and names as they
+are, isl's sets and maps as `Same`. So an answer never gets out of date, and no directive has to say
+what it leaves as it is: what follows from equal parts is found to be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from .isl import Set
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """A set or a map as a part of a key: the same one, for isl's own hashes and equality cost."""
+
+    of: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+
+def same(objects: Iterable[object]) -> tuple[Same, ...]:
+    """Several of them."""
+    return tuple(map(Same, objects))
+
+
+class Memo:
+    """Answers by their keys. What a question raises is not kept."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], object] = {}
+        self._sets: dict[object, list[Set]] = {}
+
+    def of(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
+        """The answer to a question.
+
+        Args:
+            key: what is asked, and everything that the answer depends on.
+            make: finds the answer.
+        """
+        try:
+            return cast(T, self._found[key])
+        except KeyError:
+            # Of threads that ask at once all get the answer of the first one: it is told apart
+            # from others by its identity.
+            return cast(T, self._found.setdefault(key, make()))
+
+    def alike(self, about: object, found: Set) -> Set:
+        """A set, or one that was found before and is written in the same words: what is made of
+        that is known then.
+
+        Args:
+            about: what it is a set of, so that few are compared.
+        """
+        known = self._sets.setdefault(about, [])
+        for other in known:
+            if found is other or found.plain_is_equal(other):
+                return other
+        known.append(found)
+        return found
