@@ -16,7 +16,7 @@ from .directives import every as every  # which makes all directives known
 from .directives.apply import applied
 from .directives.editing import Editing
 from .directives.record import Directive, Lookup
-from .edits import Shared, loop_names
+from .edits import Shared
 from .forms import Form
 from .isl import BudgetExceeded, allowance, attempt, budget
 from .judge import Change, Judge
@@ -146,7 +146,7 @@ class Builder:
         """The loops that parts of what was asked for have made."""
         if self._whole is None or asked is None:
             return {}
-        known = loop_names(self._whole.state.tree).get(asked.directive.stage, ())
+        known = self._whole.state.tree.loop_names.get(asked.directive.stage, ())
         return parts_made(self.records[len(self._whole.records) :], known)
 
     def _with_trust(self, state: State, directive: Directive) -> State:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Node
-from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
+from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves
 
 Place = tuple[int, ...]
 Body = tuple[Tree, ...]
@@ -60,6 +60,13 @@ def own_stages(tree: Tree) -> Iterator[Stage]:
             yield from own_stages(child)
 
 
+def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
+    """The stages whose nests were not there before."""
+    known = set(map(id, before.nests))
+    new = {id(s) for nest in tree.nests if id(nest) not in known for s in stages(nest)}
+    return [(path, s) for path, s in tree.leaves if id(s) in new]
+
+
 def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
     """The loops around the stage of that name, outermost first."""
     for path, stage in leaves(tree):
@@ -72,22 +79,6 @@ def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
                     found.append(At(place, node, len(found)))
             return tuple(found)
     raise KeyError(name)
-
-
-def loop_names(tree: Seq) -> dict[str, tuple[str, ...]]:
-    """By stage, the names of the loops around it, outermost first."""
-    found = {}
-
-    def visit(node: Tree, around: tuple[str, ...]) -> None:
-        if isinstance(node, Stage):
-            found[node.name] = around
-            return
-        inside = (*around, node.name) if isinstance(node, Loop) else around
-        for child in node.body:
-            visit(child, inside)
-
-    visit(tree, ())
-    return found
 
 
 def place_of(tree: Seq, name: str) -> Place:

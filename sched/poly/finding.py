@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..lang.errors import LanguageTypeError, ScheduleError
 from ..lang.tensors import Func
-from .edits import loop_names, loops_around, stages
+from .edits import loops_around, stages
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -71,5 +71,5 @@ def stage_in(s: Schedule, loop: str) -> str:
     for stage in stages(s.tree):
         if any(at.loop.name == loop for at in loops_around(s.tree, stage.name)):
             return stage.name
-    have = dict.fromkeys(x for names in loop_names(s.tree).values() for x in names)
+    have = dict.fromkeys(x for names in s.tree.loop_names.values() for x in names)
     raise ScheduleError(f"there is no loop {loop}", hint=f"loops are {', '.join(have)}")

@@ -161,7 +161,7 @@ def transplanted(tree: Seq, form: Form) -> Seq:
     tree = _without_storage(moved, {f for f in gone if f not in form.model.regions})
     have = {s.statement.definition.serial for _, s in leaves(tree)}
     order = [s.statement for _, s in leaves(form.written)]
-    for nest in _nests(form.written):
+    for nest in form.written.nests:
         new = [s.statement for _, s in leaves(nest)]
         if all(s.definition.serial not in have for s in new):
             later, funcs = set(order[order.index(new[-1]) + 1 :]), {s.func for s in new}
@@ -184,13 +184,6 @@ def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:
         return body if isinstance(node, Alloc) and node.func in gone else (with_body(node, body),)
 
     return rewritten(tree, change)
-
-
-def _nests(tree: Tree) -> list[Tree]:
-    """The loops at the root."""
-    if isinstance(tree, (Seq, Alloc)):
-        return [nest for child in tree.body for nest in _nests(child)]
-    return [tree]
 
 
 def _stored(tree: Tree) -> set[Func]:

@@ -208,6 +208,32 @@ class Seq:
         """Every node below, with its path, in the order of execution."""
         return _nodes(self)
 
+    @cached_property
+    def leaves(self) -> list[tuple[Path, Stage]]:
+        """Every stage, with its path."""
+        return [(path, node) for path, node in self.nodes if isinstance(node, Stage)]
+
+    @cached_property
+    def nests(self) -> list[Tree]:
+        """What stands at the root, one after the other, in whichever storage."""
+        return [nest for child in self.body for nest in _nests(child)]
+
+    @cached_property
+    def loop_names(self) -> Mapping[str, tuple[str, ...]]:
+        """By stage, the names of the loops around it, outermost first."""
+        found: dict[str, tuple[str, ...]] = {}
+
+        def visit(node: Tree, around: tuple[str, ...]) -> None:
+            if isinstance(node, Stage):
+                found[node.name] = around
+                return
+            inside = (*around, node.name) if isinstance(node, Loop) else around
+            for child in node.body:
+                visit(child, inside)
+
+        visit(self, ())
+        return found
+
 
 Tree = Loop | Stage | Alloc | Produce | Keep | Seq
 Path = tuple[tuple[int, Tree], ...]
@@ -294,7 +320,16 @@ def as_written(model: Model, shared: Shared | None = None) -> Seq:
 
 def leaves(tree: Tree) -> list[tuple[Path, Stage]]:
     """Every stage with its path, in the order of execution."""
+    if isinstance(tree, Seq):
+        return tree.leaves
     return [(path, node) for path, node in nodes(tree) if isinstance(node, Stage)]
+
+
+def _nests(tree: Tree) -> list[Tree]:
+    """The outermost nodes that are no storage."""
+    if isinstance(tree, (Seq, Alloc)):
+        return [nest for child in tree.body for nest in _nests(child)]
+    return [tree]
 
 
 def produced(tree: Tree) -> list[tuple[Path, Produce]]:

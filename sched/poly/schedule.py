@@ -133,7 +133,8 @@ class Schedule(Suggesting):
     @property
     def funcs(self) -> tuple[Func, ...]:
         """The Funcs that are stored, producers before consumers."""
-        return tuple(f for f in self.program.funcs if f in self.model.regions)
+        regions = self.model.regions
+        return tuple(f for f in self.program.funcs if f in regions)
 
     # what follows from the state, found anew after each directive --------------------------------
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..edits import loop_names
 from ..looptree import produced
 from ..placement import placed
 from ..state import Edit
@@ -20,22 +19,24 @@ def applied(e: Editing) -> Edit:
     Raises:
         ScheduleError: it means nothing.
     """
-    before, counted = loop_names(e.tree), invariants.coordinates(e)
     made = e.directive.edit(e)
-    invariants.check_reach(e, counted)
+    invariants.check_reach(e)
     invariants.check_bounds_known(e)
     if produced(e.tree):
         e.tree = placed(e.model, e.tree)
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)
-    state = replace(e.state, form=e.form, tree=e.tree, gone=_gone(e, before))
+    state = replace(e.state, form=e.form, tree=e.tree, gone=_gone(e))
     return Edit(state, made)
 
 
-def _gone(e: Editing, before: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, str], Directive]:
+def _gone(e: Editing) -> Mapping[tuple[str, str], Directive]:
     """The loops that are no longer there, by stage and name, each with what replaced it."""
-    gone, after = dict(e.state.gone), loop_names(e.tree)
+    before, after = e.state.tree.loop_names, e.tree.loop_names
+    if before == after:
+        return e.state.gone
+    gone = dict(e.state.gone)
     for stage in {**before, **after}:
         old, new = before.get(stage, ()), after.get(stage, ())
         if old != new:

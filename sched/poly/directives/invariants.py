@@ -7,11 +7,11 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from ...lang.nodes import Node, Read, RVar, postorder
+from ...lang.nodes import Read, RVar, postorder
 from ...lang.printer import expr_text
 from ...lang.tensors import Func
 from ..coordinates import is_too_far
-from ..edits import loops_around, stages
+from ..edits import changed, loops_around, stages
 from ..kept import copies
 from ..looptree import Alloc, Keep, Kind, Loop, Path, Stage, kinds, leaves, loops_of, produced
 from .kinds import check_count
@@ -25,14 +25,10 @@ _copied: WeakValueDictionary[int, Keep] = WeakValueDictionary()
 coordinates of its stages."""
 
 
-def coordinates(e: Editing) -> frozenset[Node]:
-    """Those of all loops."""
-    return frozenset(x for s in stages(e.tree) for x in s.coordinates)
-
-
-def check_reach(e: Editing, before: Collection[Node]) -> None:
+def check_reach(e: Editing) -> None:
     """Whether the loops that count otherwise than before stay within 64 bits."""
-    for path, stage in leaves(e.tree):
+    before = {x for _, stage in changed(e.state.tree, e.tree) for x in stage.coordinates}
+    for path, stage in changed(e.tree, e.state.tree):
         for loop, x in zip(loops_of(path), stage.coordinates, strict=True):
             if x not in before and is_too_far(x):
                 raise e.malformed(
@@ -44,8 +40,9 @@ def check_reach(e: Editing, before: Collection[Node]) -> None:
 
 def check_kinds(e: Editing) -> None:
     """Whether the loops around what is otherwise than before can be of the kinds that they are."""
-    before = {(stage.run, _kinds_of(path)) for path, stage in leaves(e.state.tree)}
-    for path, stage in leaves(e.tree):
+    gone = changed(e.state.tree, e.tree)
+    before = {(stage.run, _kinds_of(path)) for path, stage in gone}
+    for path, stage in changed(e.tree, e.state.tree):
         if (stage.run, _kinds_of(path)) in before:
             continue
         around = loops_around(e.tree, stage.name)
@@ -100,7 +97,7 @@ def check_bounds_known(e: Editing) -> None:
 
 def check_private(e: Editing) -> None:
     """Whether nothing else uses what a stage keeps to itself."""
-    if not any(isinstance(node, Keep) for node in e.nodes()):
+    if not any(isinstance(node, Keep) for _, node in e.tree.nodes):
         return
     for path, stage in leaves(e.tree):
         kept = [node for _, node in path if isinstance(node, Keep)]

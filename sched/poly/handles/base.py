@@ -125,8 +125,8 @@ class Handle(Suggesting):
     @property
     def is_inlined(self) -> bool:
         """Whether it is computed wherever it is read, and has no loops."""
-        s = self._schedule
-        return any(s.program.names[f] == self.name for f in s.program.funcs if f not in s.funcs)
+        program, regions = self._schedule.program, self._schedule.model.regions
+        return any(program.names[f] == self.name for f in program.funcs if f not in regions)
 
     def _named(self, means: Meaning, value: Any) -> Any:
         """What a field of a record holds for what a user gives; that is left as it is if it means
