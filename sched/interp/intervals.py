@@ -15,6 +15,10 @@ Interval = tuple[int, int]
 UNKNOWN: Interval = (0, 1)
 
 
+NONE: Interval = (1, 0)
+"""No value at all: what an Input may hold whose range is empty at the sizes of a call."""
+
+
 def full(t: DType) -> Interval:
     """All values of a bool or integer type."""
     return (t.min, t.max)
@@ -71,6 +75,8 @@ def _floordiv(a: Interval, b: Interval) -> Interval:
     found = [_corners(lambda x, y: x // y, a, p) for p in parts]
     if b[0] <= 0 <= b[1]:
         found.append((0, 0))
+    if not found:
+        return NONE
     return (min(lo for lo, _ in found), max(hi for _, hi in found))
 
 
@@ -88,6 +94,8 @@ def _mod(a: Interval, b: Interval) -> Interval:
 
 
 def _shl(a: Interval, b: Interval) -> Interval | None:
+    if b[0] > b[1]:
+        return NONE
     return None if b[0] < 0 or b[1] > 63 else _corners(lambda x, y: x << y, a, b)
 
 

@@ -107,3 +107,14 @@ def test_select_takes_the_hull_of_possible_arms():
     assert select_interval((1, 1), (1, 2), (8, 9)) == (1, 2)
     assert select_interval((0, 0), (1, 2), (8, 9)) == (8, 9)
     assert select_interval((0, 1), (1, 2), (8, 9)) == (1, 9)
+
+
+@pytest.mark.parametrize("op", [*BINARY, *COMPARE])
+def test_what_has_no_value_is_an_operand_as_any_other(op):
+    """An Input may hold nothing at all where its range is empty at the sizes of a call."""
+    some = [(-3, 5), (0, 0), (1, 7), (-2, -1)]
+    none = [(0, -1), (3, 2), (-1, -2), (1, 0)]
+    for a, b in [*itertools.product(some, none), *itertools.product(none, [*some, *none])]:
+        lo, hi = operator_interval(op, dt.bool_ if op in COMPARE else dt.int64, (a, b))
+        assert isinstance(lo, int)
+        assert isinstance(hi, int)
