@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
@@ -140,9 +141,12 @@ class Judge:
         """What goes wrong, or what does for some statements alone; and for the folds."""
         context = self.callable(state)
 
+        known = state.form.memo.of
+
         def relaxed(s: Statement) -> bool:
-            return is_exact(s.definition) or (
-                s.name in state.reassociated and accumulates(s.definition)
+            d = s.definition
+            return known(("exact", d), partial(is_exact, d)) or (
+                s.name in state.reassociated and accumulates(d)
             )
 
         lost = [

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from ..lang.node_json import Plain
-from ..lang.nodes import Const, Node, postorder
 from .directives.fields import NUMBER_LIMIT
 from .directives.record import Directive
 
@@ -19,21 +17,8 @@ def may_leave_64_bits(directives: Iterable[Directive]) -> bool:
     of 2**40, and no loop of it counts in larger steps than 2**16."""
     products: dict[str, int] = {}
     for d in directives:
-        largest = max((abs(n) for _, value in d.options for n in _integers(value)), default=0)
-        products[d.stage] = products.get(d.stage, 1) * max(largest, 1)
-        if largest > SMALL or products[d.stage] > NUMBER_LIMIT:
-            return True
+        if d.largest > 1:
+            products[d.stage] = products.get(d.stage, 1) * d.largest
+            if d.largest > SMALL or products[d.stage] > NUMBER_LIMIT:
+                return True
     return False
-
-
-def _integers(value: Plain) -> Iterator[int]:
-    match value:
-        case tuple():
-            for part in value:
-                yield from _integers(part)
-        case Node():
-            for node in postorder(value):
-                if isinstance(node, Const) and isinstance(node.value, int):
-                    yield node.value
-        case int():
-            yield value

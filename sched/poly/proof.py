@@ -144,9 +144,8 @@ class Prover:
             context: the sizes that a call accepts.
             only: the statements of which something is asked; all of them if None.
         """
-        free = frozenset(s for s in self._sums if relaxed(s))
         every = self._standing(tree).items()
-        asked = {t: now for t, now in every if not self._is_settled(t, now, free, context)}
+        asked = {t: now for t, now in every if not self._is_settled(t, now, relaxed, context)}
         if not asked:
             return
         parts: dict[Statement, list[Placed]] = {}
@@ -161,7 +160,7 @@ class Prover:
                 kept.pop(d.tensor, None)
                 yield v
         for t, now in kept.items():
-            self.settled.note(t, self._as_written[t], now, self._free_on(t, free), context)
+            self.settled.note(t, self._as_written[t], now, self._free_on(t, relaxed), context)
 
     def _standing(self, tree: Tree) -> dict[Tensor, Standing]:
         """For each tensor the stages that touch it, in order."""
@@ -201,25 +200,27 @@ class Prover:
         return self._standing(self.written)
 
     @cached_property
-    def _sums(self) -> list[Statement]:
-        """The statements that may be told to accumulate in any order."""
+    def _sums_on(self) -> dict[Tensor, list[Statement]]:
+        """By tensor, the statements that touch it and may be told to accumulate in any order."""
+        found: dict[Tensor, list[Statement]] = {t: [] for t in self._tensors}
         known = self.model.memo.of
-        every = self.model.statements
-        return [
-            s for s in every if known(("sum", s.definition), partial(accumulates, s.definition))
-        ]
+        for s, tensors in self._touched.items():
+            if known(("sum", s.definition), partial(accumulates, s.definition)):
+                for tensor in tensors:
+                    found[tensor].append(s)
+        return found
 
-    def _free_on(self, tensor: Tensor, free: Free) -> Free:
-        """Those that touch a tensor."""
-        return frozenset(s for s in free if tensor in self._touched[s])
+    def _free_on(self, tensor: Tensor, relaxed: Relaxed) -> Free:
+        """Those that may accumulate in any order."""
+        return frozenset(s for s in self._sums_on[tensor] if relaxed(s))
 
-    def _is_settled(self, tensor: Tensor, now: Standing, free: Free, context: Set) -> bool:
+    def _is_settled(self, tensor: Tensor, now: Standing, relaxed: Relaxed, context: Set) -> bool:
         """Whether nothing has changed for a tensor since all dependences on it were kept. In the
         tree as it is written they are, since they are taken from it."""
         written = self._as_written[tensor]
         if now == written:
             return True
-        return self.settled.holds(tensor, written, now, self._free_on(tensor, free), context)
+        return self.settled.holds(tensor, written, now, self._free_on(tensor, relaxed), context)
 
     def _broken(
         self,

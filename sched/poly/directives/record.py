@@ -8,15 +8,16 @@ searches and the fuzzers all make these records, so nothing goes around the chec
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
+from ...cached import cached_property
 from ...lang.close import close
 from ...lang.errors import LanguageError, LanguageTypeError, ScheduleError, Span
 from ...lang.node_json import Plain, decoded, encoded
-from ...lang.nodes import Node, Var, substitute
+from ...lang.nodes import Const, Node, Var, postorder, substitute
 from ...lang.printer import code_text
 from .fields import key_of, unknown_field
 
@@ -88,6 +89,12 @@ class Directive:
             for f, value in given
             if value is not None and not (f.metadata["hidden"] and value == f.default)
         )
+
+    @cached_property
+    def largest(self) -> int:
+        """The largest integer among what was given, whatever its sign; 0 if there is none."""
+        given = (n for _, value in self.options for n in _integers(value))
+        return max(map(abs, given), default=0)
 
     def text(self, schedule: str = "s", funcs: Mapping[str, str] = NO_FUNCS) -> str:
         """As a user writes it: `s["C"].split("i", factor=8)`.
@@ -208,6 +215,19 @@ def _shown(value: Plain) -> str:
         inside = ", ".join(map(_shown, value))
         return f"({inside}{',' if len(value) == 1 else ''})"
     return code_text(value) if isinstance(value, Node) else repr(value)
+
+
+def _integers(value: Plain) -> Iterator[int]:
+    match value:
+        case tuple():
+            for part in value:
+                yield from _integers(part)
+        case Node():
+            for node in postorder(value):
+                if isinstance(node, Const) and isinstance(node.value, int):
+                    yield node.value
+        case int():
+            yield value
 
 
 def map_text(loops: tuple[str, ...], values: tuple[Node, ...]) -> str:
