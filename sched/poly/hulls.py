@@ -99,6 +99,8 @@ _FEW = 64
 def _far_axes(hull: Set, where: Set) -> list[int]:
     """Along which axes a hull ends, for small sizes, far beyond where a set does: at the range of
     an index type, say, where another piece is not bounded by the size that bounds this one."""
+    if not _has_large_constants(hull):
+        return []
     outer, inner = (s.intersect_params(small_sizes(s.params(), _FEW)) for s in (hull, where))
     return [
         k
@@ -108,6 +110,13 @@ def _far_axes(hull: Set, where: Set) -> list[int]:
             for end in (Set.dim_max_val, Set.dim_min_val)
         )
     ]
+
+
+def _has_large_constants(hull: Set) -> bool:
+    """Whether a convex set has an end that comes from a type, or from the largest size: most have
+    none, and that is soon seen."""
+    constants = (c.get_constant_val() for p in hull.get_basic_sets() for c in p.get_constraints())
+    return any(c.abs().ge(Val(MANY)) for c in constants)
 
 
 def _is_apart(distance: Val) -> bool:

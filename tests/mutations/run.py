@@ -45,6 +45,7 @@ VECTORS = (
     "tests/codegen/llvm/test_guards.py",
 )
 OBLIGATIONS = ("tests/poly/test_obligations.py",)
+MEMO = ("tests/poly/test_memo.py", "tests/poly/test_forms.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
 CARRIED = ("tests/codegen/test_carried.py",)
 PASSES = ("tests/codegen/test_passes.py",)
@@ -156,6 +157,61 @@ FAULTS = (
             ("coordinates", "stage.statement, Same(stage.where), stage.pads"),
             ("instances", "stage.statement, stage.coordinates, stage.pads"),
             ("padding", "stage.statement, stage.coordinates, Same(stage.where)"),
+        )
+    ),
+    *(
+        Fault(f"what is known does not depend on {name}", file, old, new, MEMO)
+        for name, file, old, new in (
+            ("definitions", "poly/model.py",
+             "given = self.definitions[func], needed, Same(closed), self._names((func,))",
+             "given = needed, Same(closed), self._names((func,))"),
+            ("what is needed", "poly/model.py",
+             "given = self.definitions[func], needed, Same(closed), self._names((func,))",
+             "given = self.definitions[func], Same(closed), self._names((func,))"),
+            ("the region of a recurrence", "poly/model.py",
+             "given = self.definitions[func], needed, Same(closed), self._names((func,))",
+             "given = self.definitions[func], needed, self._names((func,))"),
+            ("names", "poly/model.py",
+             "given = self.definitions[func], needed, Same(closed), self._names((func,))",
+             "given = self.definitions[func], needed, Same(closed)"),
+            ("the context", "poly/model.py",
+             "self._about = (self.params, Same(self.context), exact)",
+             "self._about = (self.params, exact)"),
+            ("whether regions are exact", "poly/model.py",
+             "self._about = (self.params, Same(self.context), exact)",
+             "self._about = (self.params, Same(self.context))"),
+            ("requirements", "poly/model.py",
+             'key = ("context", self.params, of_params, required)',
+             'key = ("context", self.params, of_params)'),
+            ("what is needed of a recurrence", "poly/model.py",
+             'key = ("closed", *group, definitions, needed, self._names(group), self._about)',
+             'key = ("closed", *group, definitions, self._names(group), self._about)'),
+            ("what is needed in a block", "poly/model.py",
+             "given = func, home, same(self._demand[func]), self._names((func,))",
+             "given = func, home, self._names((func,))"),
+            ("the region of an update in a block", "poly/model.py",
+             'key = ("update", d, Same(region), self._names((d.func,)), self._about)',
+             'key = ("update", d, self._names((d.func,)))'),
+            ("the region of a piece in a block", "poly/model.py",
+             'key = ("pieces", func, self.definitions[func], Same(region), self._names((func,)))',
+             'key = ("pieces", func, self.definitions[func], self._names((func,)))'),
+            ("what there is of a tensor", "poly/conditions.py",
+             'key = ("in bounds", access, box, Same(model.context))',
+             'key = ("in bounds", access.index)'),
+            ("where a maximum is asked for", "poly/conditions.py",
+             'key = ("not empty", statement, Same(computed), Same(model.context))',
+             'key = ("not empty", statement.definition)'),
+            ("which update it is", "poly/legality.py",
+             'key = ("order of Vars", statement, Same(model.context))',
+             'key = ("order of Vars",)'),
+            ("who is inlined", "poly/inline.py",
+             'key = ("substituted", consumer, func, value)', 'key = ("substituted", consumer)'),
+            ("the stages of a recurrence", "poly/looptree.py",
+             'key = ("nest", *step.funcs, *statements, Same(model.context))',
+             'key = ("nest", *step.funcs)'),
+            ("the order of the program", "poly/proof.py",
+             'key = ("dependences", tensor, self._as_written[tensor], Same(self.model.context))',
+             'key = ("dependences", tensor)'),
         )
     ),
     Fault(
