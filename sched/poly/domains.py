@@ -193,7 +193,7 @@ class Domains:
             return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))
         home = func.history.home
         around = 0 if home is None else len(home.loops)
-        if region.n_basic_set() > 1:
+        if region.n_basic_set() > 1 or existentials(region):
             return _between(region, around, axis, value, frame)
         lo, hi = _ends(region, around, axis, frame)
         return value.ge_set(lo).intersect(value.le_set(hi))
@@ -307,9 +307,9 @@ _WIDER = 3
 
 
 def _between(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
-    """Where a value is within the ends of an axis of a region of several pieces: not below some
-    element, nor above some other one. Computing the ends would compare every piece with every
-    other one.
+    """Where a value is within the ends of an axis of an intricate region: not below some element,
+    nor above some other one. Computing the ends would compare every piece with every other one, and
+    ends that existentials tell have many pieces themselves.
 
     { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
     """

@@ -521,6 +521,23 @@ def test_updates_between_the_ends_of_several_pieces() -> None:
 
 
 @pytest.mark.slow
+def test_updates_between_ends_that_existentials_tell() -> None:
+    """The ends of one piece, of every third element of a part, had 80 pieces."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    ends = ps.Input("ends", ps.int32, (n,), range=(0, 3))
+    f, g = ps.Func("f"), ps.Func("g", (3, m))
+    f[j, i] = i + j
+    f[ps.RVar("r", 0, ends[ps.clip(i - 1, 0, n - 1)]), i] = m - i
+    g[i, j] = ps.select((i + j) % 3 == 0, f[0, j // 2], j)
+    kernel, given = ps.Schedule(g).compile(), {"ends": np.int32([1, 0])}
+    with counted() as tally:
+        found = kernel(**given, m=5, region=((0, 2), (1, 4)))
+    assert tally.operations < 3_000_000
+    np.testing.assert_array_equal(found, ps.interpret(g, **given, m=5)[0:2, 1:4])
+
+
+@pytest.mark.slow
 def test_a_fold_of_updates_has_a_verdict() -> None:
     """The order of instances held their domains, whose pieces were multiplied by each other: the
     budget was spent."""
