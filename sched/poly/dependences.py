@@ -134,7 +134,7 @@ def _is_fatal(
     return any(int(piece.dim(isl.dim_type.div)) for m in maps for piece in m.get_basic_maps())
 
 
-OPERATIONS = 2_000_000
+OPERATIONS = 1_000_000
 """So much work may isl put into the last writes before the reads of a tensor."""
 
 

@@ -538,6 +538,25 @@ def test_updates_between_ends_that_existentials_tell() -> None:
 
 
 @pytest.mark.slow
+def test_last_writes_that_take_long_are_given_up_soon() -> None:
+    """Each operation of isl takes long there: five seconds went into two million of them."""
+    n, m, l = ps.sizes("n m l")
+    i, j, k = ps.vars("i j k")
+    r = ps.RVar("r", 0, l + 3)
+    f, g, h = ps.Func("f"), ps.Func("g"), ps.Func("h")
+    f[0, i], f[1, i], f[j, i] = 1, 2, i + j
+    f[j, n] = f[j, r - j]
+    g[j, k] = f[m - 1, 1]
+    h[j, k, i] = g[1, 3 * j + k]
+    s = ps.Schedule.default(h)
+    with counted() as tally:
+        s["f.piece(2)"].split("i", 2)
+    assert tally.operations < 2_000_000
+    given = {"n": 2, "m": 4, "l": 1, "shape": (2, 3, 2)}
+    np.testing.assert_array_equal(s.compile()(**given), ps.interpret(h, **given))
+
+
+@pytest.mark.slow
 def test_a_fold_of_updates_has_a_verdict() -> None:
     """The order of instances held their domains, whose pieces were multiplied by each other: the
     budget was spent."""
