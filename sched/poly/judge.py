@@ -166,7 +166,7 @@ class Judge:
         broken = state.form.prover.violations(state.tree, relaxed, context, asked)
         left = (divided(state.tree, v) if indivisible(v) else v for v in broken)
         found = [v for v in left if v is not None]
-        return Faults(tuple(lost), (*found, *shared(state.tree, context)))
+        return Faults(tuple(lost), (*found, *shared(state.tree, context, state.form.proofs)))
 
     def new_faults(self, changes: Sequence[Change]) -> Faults:
         """What goes wrong behind some changes, apart from what did so before them and from what

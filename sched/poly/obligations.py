@@ -11,8 +11,8 @@ from .dependences import Kind
 from .isl import Map, Set, isl
 from .looptree import Run
 from .memo import Same
-from .statements import Statement
-from .times import Common, deciding, unordered_runs
+from .statements import Access, Statement
+from .times import Common, alike_runs, deciding, unordered_runs
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,60 @@ def _executed(a: Run, loops: list[int]) -> Set:
     whole = Map.identity(a.instances.get_space().map_from_set())
     own = whole.project_out(isl.dim_type.out, 0, len(a.statement.around))
     return a.at(loops).flat_range_product(own).range()
+
+
+@dataclass(frozen=True)
+class Apart:
+    """No two iterations of a loop that run at once touch one element of a Func that both store at
+    one place.
+
+    With t the loops around that loop,
+
+        { x -> y : t(x) = t(y), in different iterations, x and y touch one element }
+
+    Attributes:
+        source, sink: what runs, `write` and `other` the accesses of their statements.
+        loop: the number of the loop.
+    """
+
+    source: Run
+    sink: Run
+    write: Access
+    other: Access
+    loop: int
+
+    def broken(self, context: Set) -> Map:
+        """The pairs of instances that meet, at sizes of a context."""
+        apart = _in_different_iterations(self.source, self.sink, self.loop)
+        touched = self.write.map.apply_range(self.other.map.reverse())
+        return apart.intersect_params(context).intersect(touched)
+
+
+@dataclass(frozen=True)
+class Once:
+    """No instance runs in two parts of a stage, in iterations of a loop that run at once.
+
+    Attributes:
+        first, second: the parts.
+        loop: the number of the loop.
+    """
+
+    first: Run
+    second: Run
+    loop: int
+
+    def broken(self, context: Set) -> Map:
+        """{ x -> x : x runs twice at once, at sizes of a context }"""
+        both = self.first.instances.intersect(self.second.instances).intersect_params(context)
+        again = Map.identity(both.get_space().map_from_set()).intersect_domain(both)
+        if both.is_empty():
+            return again
+        return again.intersect(_in_different_iterations(self.first, self.second, self.loop))
+
+
+def _in_different_iterations(a: Run, b: Run, loop: int) -> Map:
+    """{ x of a -> y of b : in one iteration of the loops around a loop, but not of the loop }"""
+    return alike_runs(a, b, loop).subtract(alike_runs(a, b, loop + 1))
 
 
 # what is proven ---------------------------------------------------------------------------------

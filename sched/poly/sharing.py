@@ -1,12 +1,8 @@
 """Storage that iterations of a loop share, although they run at once.
 
 A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
-written by several threads; lanes share all storage. Of its writes and reads, with t the loops
-around that loop,
-
-    { x -> y : t(x) = t(y), in different iterations, at one element, and one of them writes }
-
-must be empty. (What slides has moved inside, see `placement`.)
+written by several threads; lanes share all storage. Of its writes and reads, those of different
+iterations must touch different elements. (What slides has moved inside, see `placement`.)
 """
 
 from __future__ import annotations
@@ -15,16 +11,21 @@ from collections.abc import Iterator
 
 from ..lang.tensors import Func
 from .dependences import Dependence, Kind
-from .isl import Map, Set
+from .isl import Set
 from .looptree import Seq, kinds, loops_of, produced, producer
+from .obligations import Apart, Once, Proofs
 from .proof import Violation
 from .sinking import stored_depth
 from .statements import Statement
-from .times import Placed, alike, meeting, placed
+from .times import Placed, meeting, placed
 
 
-def shared(tree: Seq, context: Set) -> Iterator[Violation]:
-    """Pairs of instances that touch one element at once."""
+def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
+    """Pairs of instances that touch one element at once.
+
+    Args:
+        proofs: what is known to be apart.
+    """
     if kinds(tree).isdisjoint({"parallel", "vector"}):
         return
     for path, node in produced(tree):
@@ -33,11 +34,11 @@ def shared(tree: Seq, context: Set) -> Iterator[Violation]:
             for k in range(node.apart):
                 kind = loops[k].kind
                 if kind == "vector" or (kind == "parallel" and k >= stored):
-                    yield from _races(tree, func, k, context)
-    yield from _run_twice(tree, context)
+                    yield from _races(tree, func, k, context, proofs)
+    yield from _run_twice(tree, context, proofs)
 
 
-def _run_twice(tree: Seq, context: Set) -> Iterator[Violation]:
+def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
     """Instances that run in several parts of a stage, as tiles at an end that begin earlier do, in
     iterations that run at once."""
     parts: dict[Statement, list[Placed]] = {}
@@ -46,11 +47,9 @@ def _run_twice(tree: Seq, context: Set) -> Iterator[Violation]:
     for statement, found in parts.items():
         for number, a in enumerate(found):
             for b in found[:number]:
-                both = a.stage.instances.intersect(b.stage.instances).intersect_params(context)
-                for k in () if both.is_empty() else _at_once(a, b):
-                    again = Map.identity(both.get_space().map_from_set()).intersect_domain(both)
-                    again = again.intersect(alike(a, b, k).subtract(alike(a, b, k + 1)))
-                    if not again.is_empty():
+                for k in _at_once(a, b):
+                    again = proofs.broken(Once(a.run, b.run, k), context)
+                    if again is not None:
                         func = statement.func
                         d = Dependence("output", func, statement.base, statement.base, again, True)
                         yield Violation(d, again, statement, statement, "race")
@@ -66,23 +65,24 @@ def _at_once(a: Placed, b: Placed) -> Iterator[int]:
             yield k
 
 
-def _races(tree: Seq, func: Func, loop: int, context: Set) -> Iterator[Violation]:
+def _races(tree: Seq, func: Func, loop: int, context: Set, proofs: Proofs) -> Iterator[Violation]:
     using = [p for p in placed(tree) if any(a.tensor is func for a in p.stage.statement.accesses)]
     for a in using:
         if producer(a.path, func) is None:
             continue
         for b in using:
             if len(b.loops) > loop and a.loops[loop] is b.loops[loop]:
-                yield from _between(a, b, func, loop, context)
+                yield from _between(a, b, func, loop, context, proofs)
 
 
-def _between(a: Placed, b: Placed, func: Func, loop: int, context: Set) -> Iterator[Violation]:
+def _between(
+    a: Placed, b: Placed, func: Func, loop: int, context: Set, proofs: Proofs
+) -> Iterator[Violation]:
     first, second = a.stage.statement, b.stage.statement
-    at_once = alike(a, b, loop).subtract(alike(a, b, loop + 1)).intersect_params(context)
     for x in (x for x in first.accesses if x.tensor is func and x.is_write):
         for y in (y for y in second.accesses if y.tensor is func):
-            pairs = at_once.intersect(x.map.apply_range(y.map.reverse()))
-            if not pairs.is_empty():
+            pairs = proofs.broken(Apart(a.run, b.run, x, y, loop), context)
+            if pairs is not None:
                 kind: Kind = "output" if y.is_write else "flow"
                 d = Dependence(kind, func, first.base, second.base, pairs, x.must and y.must)
                 yield Violation(d, pairs, first, second, "race")

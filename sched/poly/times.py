@@ -154,7 +154,12 @@ def same_copy(a: Placed, b: Placed, tensor: object, apart: int) -> bool:
 
 def alike(a: Placed, b: Placed, loops: int) -> Map:
     """{ x of a -> y of b : in the same iteration of the outermost loops }"""
-    return _related(a.run, b.run, range(loops))
+    return alike_runs(a.run, b.run, loops)
+
+
+def alike_runs(a: Run, b: Run, loops: int) -> Map:
+    """The same of what two stages execute."""
+    return _related(a, b, range(loops))
 
 
 def _iterations_apart(met: Common) -> int:

@@ -132,11 +132,26 @@ FAULTS = (
     ),
     *(
         Fault(
-            f"an order is known without its {name}", "poly/obligations.py",
-            f"    {name}: {kind}\n", f"    {name}: {kind} = {UNCOMPARED}\n", OBLIGATIONS,
+            f"an obligation is known without {name}", "poly/obligations.py",
+            f"{before}: {kind}\n{behind}",
+            f"{before}: {kind} = {UNCOMPARED}\n{behind}", OBLIGATIONS,
         )
-        for name, kind in (("kind", "Kind"), ("source", "Run"), ("common", "Common"),
-                           ("is_free", "bool"))
+        for name, before, kind, behind in (
+            ("the kind of an order", "    kind", "Kind", ""),
+            ("the source of an order", "    kind: Kind\n    source", "Run", ""),
+            ("how stages of an order stand", "    common", "Common", ""),
+            ("whether an order is free", "    is_free", "bool", ""),
+            ("the statement that is covered", "    statement", "Statement", ""),
+            ("what covers a statement", "    parts", "tuple[Same, ...]", ""),
+            ("who is apart", "    source", "Run", "    sink: Run\n    write"),
+            ("from whom one is apart", "    sink", "Run", "    write"),
+            ("the write that is apart", "    write", "Access", ""),
+            ("the access that it is apart from", "    other", "Access", ""),
+            ("the loop whose iterations are apart", "    other: Access\n    loop", "int", ""),
+            ("what runs once", "    first", "Run", ""),
+            ("what it does not run in again", "    second", "Run", ""),
+            ("the loop in which it runs once", "    second: Run\n    loop", "int", ""),
+        )
     ),
     *(
         Fault(
@@ -322,7 +337,7 @@ FAULTS = (
     ),
     Fault(
         "threads may share storage of placed Funcs", "poly/judge.py",
-        "(*found, *shared(state.tree, context))", "tuple(found)",
+        "(*found, *shared(state.tree, context, state.form.proofs))", "tuple(found)",
     ),
     Fault(
         "readers need not find what is placed", "poly/proof.py",

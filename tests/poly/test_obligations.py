@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -14,14 +15,14 @@ import polysched as ps
 from polysched.lang import index as ix
 from polysched.lang.nodes import integer
 from polysched.lang.tensors import Tensor
-from polysched.poly import dependences, proof
+from polysched.poly import dependences, forms, proof
 from polysched.poly.directives.editing import Editing
 from polysched.poly.directives.fields import loop_name
 from polysched.poly.directives.record import Directive
 from polysched.poly.edits import At, Coordinates, put, recoordinate, stages
 from polysched.poly.looptree import Run
 from polysched.poly.memo import Same
-from polysched.poly.obligations import Delivery, Order
+from polysched.poly.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
 from polysched.poly.times import Common, common, placed
 
 n, m = ps.sizes("n m")
@@ -133,6 +134,40 @@ def test_deliveries_differ_by_all_that_their_judge_is_given(name: str) -> None:
     assert replace(delivery, **{name: others[name]}) != delivery
 
 
+@pytest.mark.parametrize("name", [f.name for f in fields(Coverage)])
+def test_coverage_differs_by_all_that_its_judge_is_given(name: str) -> None:
+    s = ps.Schedule(sums_of_neighbours())
+    pure, update = s.model.statements
+    covered = Coverage(pure, (Same(None),))
+    others = {"statement": update, "parts": (Same(pure.frame.empty),)}
+    assert covered == replace(covered)
+    assert replace(covered, **{name: others[name]}) != covered
+
+
+def two_runs() -> tuple[Run, Run]:
+    order = next(o for o in orders(rows()))
+    return order.source, order.sink
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Apart)])
+def test_what_is_apart_differs_by_all_that_its_judge_is_given(name: str) -> None:
+    a, b = two_runs()
+    apart = Apart(a, b, a.statement.write, b.statement.reads[0], 1)
+    others = {"source": b, "sink": a, "write": b.statement.write, "loop": 0,
+              "other": b.statement.reads[1]}  # fmt: skip
+    assert apart == replace(apart)
+    assert replace(apart, **{name: others[name]}) != apart
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Once)])
+def test_what_runs_once_differs_by_all_that_its_judge_is_given(name: str) -> None:
+    a, b = two_runs()
+    once = Once(a, a, 1)
+    others = {"first": b, "second": b, "loop": 0}
+    assert once == replace(once)
+    assert replace(once, **{name: others[name]}) != once
+
+
 @pytest.mark.parametrize("name", ["statement", "coordinates", "where", "pads"])
 def test_runs_differ_by_all_that_is_run(name: str) -> None:
     s = ps.Schedule(sums_of_neighbours())
@@ -171,6 +206,42 @@ def test_a_proof_for_more_sizes_holds_for_few() -> None:
     few.assume(n <= 9)
     before = operations(lambda: rows()["g"].reorder(j, i))
     assert operations(lambda: few["g"].reorder(j, i)) < before / 2
+
+
+def test_each_obligation_is_judged_once() -> None:
+    """Whichever kind it is: what a directive leaves as it is has been judged before."""
+    judged: Counter[object] = Counter()
+
+    class Counting(Proofs):
+        def broken(self, obligation: Any, context: Any) -> Any:
+            if obligation not in self._held:
+                judged[obligation] += 1
+            return super().broken(obligation, context)
+
+    f, g, h = (ps.Func(name) for name in "fgh")
+    f[i, j] = i * j
+    g[i, j] = f[i, j] + f[i + 1, j]
+    h[i, j] = g[i, j - 1] + g[i, j + 1]
+    out_ = ps.Func("out_", (n, m))
+    rows = ps.Func("rows")
+    r = ps.RVar("r", 1, m)
+    rows[i, j] = i + j
+    rows[i, r] += rows[i, r - 1]
+    out_[i, j] = h[i, j] * 2 + rows[i, j]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forms, "Proofs", Counting)
+        s = ps.Schedule(out_)
+        s["h"].compute_root()
+        s["h"].split("i", 4)
+        s["f"].compute_at("g", "i")
+        s["g"].compute_at("h", "io")
+        s["h"].parallel("io")
+        s["f"].vectorize("j", 8)
+        s["out_"].split("j", 8, tail="shift")
+        s["rows"].compute_at("out_", "i").store_root()
+        s["out_"].parallel("i")
+    assert {type(x) for x in judged} == {Order, Delivery, Coverage, Apart, Once}
+    assert set(judged.values()) == {1}
 
 
 def test_copies_share_proofs() -> None:
