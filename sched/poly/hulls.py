@@ -40,7 +40,7 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     strided = any(int(p.dim(isl.dim_type.div)) for p in pieces)
     hull = simple_hull(where)
     # Where nothing is needed nothing is computed: there it could only be out of bounds.
-    inhabited = where.params().intersect(context).gist(context).coalesce()
+    inhabited = where.params().intersect(context).coalesce().gist(context).coalesce()
     if inhabited.n_basic_set() > 1:
         inhabited = simple_hull(inhabited)
     hull = hull.intersect_params(inhabited).gist_params(context)

@@ -605,6 +605,29 @@ def test_bad_sizes_with_existentials_are_coalesced() -> None:
 
 
 @pytest.mark.slow
+def test_sizes_at_which_something_is_needed_are_coalesced() -> None:
+    """Simplifying them piece by piece took isl minutes, and none of its budget."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    f, g, h = ps.Func("f"), ps.Func("g"), ps.Func("h", (n, m))
+    f[j] = 7
+    f[j] |= f[j] << 3
+    g[j, i] = 3
+    g[j, 3 * i] &= ps.select((i // 2) % 2 == 0, g[j, 3 * i], f[(j + i * 2) // 3])
+    g[j, -i] |= 7
+    at = ps.maximum(i, i - 3)
+    first = (at > -1) & (at < n) & ((i // 2) % 2 == 0)
+    other = ~((i % 3 == ps.clip(i % 3, 0, 2 * m - 1)) & (2 * m > 0))
+    last = ps.select(other, m, g[i + i, j % 3])
+    chosen = ps.select(j * j > 3, ps.select(first, 1, last), last)
+    h[i, j] = chosen + g[(m - 1 - j) // 2, ps.select(j % 2 == 1, j, j - 3)]
+    with counted() as tally:
+        s = ps.Schedule(h)
+    assert tally.operations < 1_500_000
+    np.testing.assert_array_equal(s.compile()(n=3, m=4), ps.interpret(h, n=3, m=4))
+
+
+@pytest.mark.slow
 def test_boxes_around_regions_of_many_pieces() -> None:
     """Ten seconds went into simplifying their ends for the sizes at which there are elements."""
     n, i, j = ps.size("n"), *ps.vars("i j")
