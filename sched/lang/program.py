@@ -12,6 +12,7 @@ from ..cached import cached_property
 from . import nodes, params
 from .asked import outputs_of
 from .definitions import Definition, Recorded
+from .digest import program_digest
 from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
@@ -207,6 +208,17 @@ class Program:
     def signed(self) -> frozenset[str]:
         """The uint64 Params that are used as int64."""
         return params.signed(self)
+
+    @cached_property
+    def digest(self) -> str | None:
+        """64 hexadecimal digits, the same in any process for a program that means the same with the
+        same names; None where it calls a function that another process could not find."""
+        return program_digest(self)
+
+    @cached_property
+    def digest_without_names(self) -> str | None:
+        """The same for programs that differ in names alone."""
+        return program_digest(self, named=False)
 
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()

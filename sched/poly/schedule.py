@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar
 
 from ..cached import cached_property
 from ..lang.admission import SIZE_LIMIT
+from ..lang.digest import combined
 from ..lang.errors import LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
 from ..lang.frames import Bounded, bounded
@@ -72,7 +73,16 @@ class Schedule(Suggesting):
         {
             *("assume", "batch", "compile", "copy", "default", "dependences", "explain"),
             *("from_json", "group", "loop", "source", "specialize", "to_json", "trust"),
-            *("bit_exact", "broken_by", "conditions", "directives", "funcs", "key", "program"),
+            *(
+                "bit_exact",
+                "broken_by",
+                "conditions",
+                "digest",
+                "directives",
+                "funcs",
+                "key",
+                "program",
+            ),
             *("trusted", "variants"),
         }
     )
@@ -379,6 +389,13 @@ class Schedule(Suggesting):
         variants = tuple((c, v.key) for c, v in self.variants)
         records = (self._rule, self.directives, variants)
         return (self.program.outputs, self.program.inputs, *records)
+
+    @property
+    def digest(self) -> str | None:
+        """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
+        process. None where the program has none."""
+        program = self.form.base.digest
+        return None if program is None else combined(program, self.to_json())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schedule) and self.key == other.key
