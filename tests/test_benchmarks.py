@@ -14,6 +14,7 @@ from peak import Peak
 from peers import environments
 from peers.polysched import implementation
 from report import Line, fastest, row, save_results
+from scheduling import FAMILIES, operations
 
 PEERS = Path(__file__).resolve().parent.parent / "benchmarks" / "peers"
 
@@ -98,3 +99,18 @@ def test_race(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not ours.problem
     assert 0 < ours.best <= ours.median
     assert ours.error == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "few", "many"), [("convolutions", 4, 8), ("sums in a chain", 10, 40)]
+)
+def test_a_directive_costs_what_it_changes(name: str, few: int, many: int) -> None:
+    """However many stages there are that it does not touch. Counted, for the part in the middle."""
+    family = next(f for f in FAMILIES if f.name == name)
+    assert operations(family, many) < 1.03 * operations(family, few)
+
+
+@pytest.mark.slow
+def test_layers_of_an_encoder_cost_what_they_change() -> None:
+    family = next(f for f in FAMILIES if f.name == "encoder layers")
+    assert operations(family, 4) < 1.5 * operations(family, 2)
