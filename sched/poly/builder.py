@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..garbage import uncollected
-from ..lang.errors import ScheduleError, Span, user_span
+from ..lang.errors import LanguageError, ScheduleError, Span, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
 from .advice import NoLoops, Part, apart, explained, of_those_there, parts_made
 from .directives import every as every  # which makes all directives known
@@ -115,6 +115,24 @@ class Builder:
         self.state = change.after
         self.records = (*self.records, directive)
         return edit.made
+
+    def accepts(self, directive: Directive) -> bool:
+        """Whether a directive would be accepted now: nothing changes, and nobody looks for a pair
+        of instances, or for a hint, where it would not."""
+        asked = Asked(directive, directive.text(), False)
+        try:
+            with uncollected(), self._in_time(asked):
+                edit = applied(self.editing(directive.mapped(self._named)))
+                change = Change(asked, self.state, edit.state)
+                before = () if self._batch is None else self._batch.changes
+                self.judge.check_storage(change.after, directive)
+                if not self.judge.is_kept((*before, change)):
+                    return False
+                records = (*self.records, directive)
+                self.judge.check_loops(change.after, records, self._budgets)
+        except (LanguageError, ScheduleError):
+            return False
+        return True
 
     @contextmanager
     def _in_their_terms(self, asked: Asked) -> Iterator[None]:

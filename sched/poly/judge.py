@@ -203,6 +203,14 @@ class Judge:
             what, hint = wrong
             raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())
 
+    def is_kept(self, changes: Sequence[Change]) -> bool:
+        """Whether changes make nothing go wrong."""
+        state = changes[-1].after
+        if state.form.prover.uncovered(state.tree, self.callable(state)) is not None:
+            return False
+        found = self.new_faults(changes)
+        return not (found.clobbers or found.violations)
+
     def check(self, changes: Sequence[Change], helps: Helps) -> None:
         """Refuses changes that make something go wrong.
 

@@ -5,7 +5,7 @@ are equal hold alike. Which ones a tree has says `proof`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from .dependences import Kind
 from .isl import Map, Set, isl
@@ -179,16 +179,21 @@ class Proofs:
     """
 
     def __init__(self) -> None:
-        self._held: dict[Obligation[Map] | Obligation[Set], list[Set]] = {}
+        self._held: dict[object, list[Set]] = {}
+        self._broken: dict[object, tuple[Set, Any]] = {}
 
     def broken(self, obligation: Obligation[Broken], context: Set) -> Broken | None:
         """What breaks an obligation at some sizes; None if nothing does. One that is proven holds
-        at all sizes among those of its proof."""
+        at all sizes among those of its proof; what breaks one is known for the very same sizes."""
         for proof in self._held.get(obligation, ()):
             if context is proof or context.is_subset(proof):
                 return None
+        sizes, known = self._broken.get(obligation, (None, None))
+        if sizes is context:
+            return cast(Broken, known)
         found = obligation.broken(context)
         if not found.is_empty():
+            self._broken[obligation] = context, found
             return found
         self._held.setdefault(obligation, []).append(context)
         return None

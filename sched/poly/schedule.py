@@ -72,7 +72,7 @@ class Schedule(Suggesting):
     _public = frozenset(
         {
             *("assume", "batch", "compile", "copy", "default", "dependences", "explain"),
-            *("from_json", "group", "loop", "source", "specialize", "to_json", "trust"),
+            *("from_json", "group", "legal", "loop", "source", "specialize", "to_json", "trust"),
             *(
                 "bit_exact",
                 "broken_by",
@@ -306,6 +306,12 @@ class Schedule(Suggesting):
         """Every dependence between the instances of the program."""
         with self.in_time():
             return self.form.prover.dependences
+
+    def legal(self, directive: Directive) -> bool:
+        """Whether a directive, as one of the records of another schedule's `directives`, would be
+        accepted now. Nothing changes. Where only the answer counts this is sooner than trying: no
+        instances are looked for that would run in the wrong order, and no hint."""
+        return self._builder.accepts(directive)
 
     # building -------------------------------------------------------------------------------------
     def __getitem__(self, what: Func | StageHandle | str) -> StageHandle:
