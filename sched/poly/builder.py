@@ -107,7 +107,8 @@ class Builder:
                 self.judge.check_storage(change.after, directive)
             if self._batch is None and self._trust is None:
                 self.judge.check((change,), self._would_help)
-            if self._batch is None and self._whole is None:
+            # Whether a hint would be right is a smaller question, with a budget of its own.
+            if self._batch is None and self._whole is None and self._advises:
                 records = (*self.records, directive)
                 self.judge.check_loops(change.after, records, self._budgets)
         if self._batch is not None:

@@ -557,6 +557,23 @@ def test_last_writes_that_take_long_are_given_up_soon() -> None:
 
 
 @pytest.mark.slow
+def test_whether_a_hint_helps_is_asked_without_the_bounds_of_loops() -> None:
+    """They have budgets of their own: half a minute went into those of two trials."""
+    f, i = ps.Func("f"), ps.Var("i")
+    f[i] = i * 2
+    s = ps.Schedule(f)
+    s["f"].split("i", 3)
+    s["f"].partition(i >= 2)
+    s["f[0]"].tile("io", "ii", 5, 2)
+    s["f[0]"].peel("ioi", last=1)
+    s["f[1].last"].peel("iii", first=2)
+    with counted() as tally, pytest.raises(ps.ScheduleError) as caught:
+        s["f[0].last.first"].tile("iio", "ioi", "iii", 2, 1, 2)
+    assert "cannot change places" in str(caught.value)
+    assert tally.operations < 1_000_000
+
+
+@pytest.mark.slow
 def test_a_fold_of_updates_has_a_verdict() -> None:
     """The order of instances held their domains, whose pieces were multiplied by each other: the
     budget was spent."""
