@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ..garbage import uncollected
 from ..poly.schedule import Schedule
@@ -25,8 +26,9 @@ from .verify import verify
 
 Pass = Callable[[Module], Module]
 
-#: A switch for tests: verify what each pass makes, not the last one's result alone.
-VERIFIED = False
+SMALL = 100
+"""Statements of a program for which what each pass makes is verified, and not the last one's result
+alone: that takes little then."""
 
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
 #: The first ones only move loops and conditions about: `check` judges what they make.
@@ -86,12 +88,12 @@ def assembly(schedule: Schedule, target: Target) -> str:
 def passed(module: Module, log: Log) -> Module:
     """The loop IR after all passes."""
     flat = module
-    if VERIFIED:
-        verify(flat, flat=False)
+    statements = log.step("verify", lambda: verify(module, flat=False))
     for number, run in enumerate(PASSES):
         flat = _run(run, flat, log)
-        if VERIFIED or number == len(PASSES) - 1:
-            verify(flat, flat=number >= PASSES.index(flatten_indices))
+        if statements <= SMALL or number == len(PASSES) - 1:
+            is_flat = number >= PASSES.index(flatten_indices)
+            statements = log.step("verify", partial(verify, flat, is_flat))
     return flat
 
 

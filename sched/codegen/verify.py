@@ -34,10 +34,21 @@ OWN = ("scratch", "stack")
 """Buffers of the kernel's own."""
 
 
-def verify(module: Module, flat: bool) -> None:
-    """Raises `InternalError` where the module is malformed. `flat`: indices are offsets."""
+def verify(module: Module, flat: bool) -> int:
+    """Raises `InternalError` where the module is malformed.
+
+    Args:
+        flat: indices are offsets.
+
+    Returns:
+        How many statements it has.
+    """
+    found = 0
     for function in module.functions:
-        _Verifier(module, function, flat).stmt(function.body, frozenset())
+        verifier = _Verifier(module, function, flat)
+        verifier.stmt(function.body, frozenset())
+        found += verifier.statements
+    return found
 
 
 class _Verifier:
@@ -46,6 +57,7 @@ class _Verifier:
         self.buffers = set(module.buffers)
         self.scalars = {s.name for s in module.scalars}
         self.flat = flat
+        self.statements = 0
         self.defined: set[str] = set()
         self.right: defaultdict[frozenset[str], set[Node]] = defaultdict(set)
 
@@ -54,6 +66,7 @@ class _Verifier:
             raise InternalError(f"malformed loop IR in {self.where}: {what}")
 
     def stmt(self, stmt: Stmt, scope: frozenset[str]) -> None:
+        self.statements += 1
         if isinstance(stmt, Stores) and stmt.lanes is not None:
             self._expression(stmt.lanes.lo, scope)
             self._lanes(stmt.lanes)
