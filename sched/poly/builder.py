@@ -30,9 +30,11 @@ class Batch:
 
     start: int
     changes: tuple[Change, ...] = ()
+    #: Whether it is a sketch, which nobody proves before it is asked for.
+    is_sketch: bool = False
 
     def with_change(self, change: Change) -> Batch:
-        return Batch(self.start, (*self.changes, change))
+        return replace(self, changes=(*self.changes, change))
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,21 @@ class Builder:
         self._advises = True
 
     def copy(self) -> Builder:
-        """One that goes its own way, outside of the batches and trust around this one."""
+        """One that goes its own way, outside of the batches and trust around this one; a sketch
+        if this is one."""
         made = copy.copy(self)
-        made._batches = self.batches
-        made._batch = made._trust = None
+        made._trust = None
+        if not self.is_sketch:
+            made._batches, made._batch = self.batches, None
         made._budgets = 1
         return made
+
+    @property
+    def _among(self) -> str:
+        """With what directives are proven together."""
+        if self._batch is None:
+            return ""
+        return "sketch" if self._batch.is_sketch else "batch"
 
     @property
     def batches(self) -> tuple[range, ...]:
@@ -99,7 +110,7 @@ class Builder:
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """The same for one that is about this very program."""
         text = directive.text() if self._whole is None else self._whole.text
-        asked = Asked(directive, text, self._batch is not None)
+        asked = Asked(directive, text, self._among)
         with uncollected(), self._in_time(asked), self._in_their_terms(asked):
             edit = applied(self.editing(directive))
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
@@ -120,7 +131,7 @@ class Builder:
     def accepts(self, directive: Directive) -> bool:
         """Whether a directive would be accepted now: nothing changes, and nobody looks for a pair
         of instances, or for a hint, where it would not."""
-        asked = Asked(directive, directive.text(), False)
+        asked = Asked(directive, directive.text())
         try:
             with uncollected(), self._in_time(asked):
                 edit = applied(self.editing(directive.mapped(self._named)))
@@ -195,16 +206,46 @@ class Builder:
 
     # proving ----------------------------------------------------------------------------------
     def settle(self) -> None:
-        """Proves what a batch under way has put off so far."""
-        batch = self._batch
-        if batch is None or not batch.changes:
+        """Proves what a batch under way has put off so far.
+
+        Raises:
+            ScheduleError: something goes wrong; or this is a sketch, which `prove` proves.
+        """
+        if self.is_sketch:
+            raise ScheduleError(
+                "this is a sketch: its directives have not been proven",
+                hint="prove() proves them, or refuses",
+            )
+        if self._batch is not None:
+            self._settle(self._batch)
+
+    def _settle(self, batch: Batch) -> None:
+        if not batch.changes:
             return
         last = self.records[-1]
-        with self._in_time(Asked(last, f"the batch up to {last.text()}")):
+        with self._in_time(Asked(last, f"the {self._among} up to {last.text()}")):
             self.judge.check_storage(self.state, last)
             if not all(change.is_trusted for change in batch.changes):
                 self.judge.check(batch.changes, self._would_help)
             self.judge.check_loops(self.state, self.records, self._budgets)
+
+    def sketch(self) -> None:
+        """From now on directives are carried out and not proven, until `prove`."""
+        if not self.is_sketch:
+            self._batch = Batch(len(self.records), is_sketch=True)
+
+    @property
+    def is_sketch(self) -> bool:
+        return self._batch is not None and self._batch.is_sketch
+
+    def prove(self) -> None:
+        """Proves all that has been sketched; refused, it stays a sketch."""
+        if self._batch is None or not self._batch.is_sketch:
+            return
+        self._settle(self._batch)
+        if self._batch.changes:
+            self._batches = self.batches
+        self._batch = None
 
     def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
         """Whether a refused directive would be right with others before it."""
@@ -245,7 +286,7 @@ class Builder:
         at = f's["{stage}"]' if stage else "s"
         with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
             directive = Lookup(stage, f"{name}()", span=user_span())
-            with self._in_their_terms(Asked(directive, text, self._batch is not None)):
+            with self._in_their_terms(Asked(directive, text, self._among)):
                 self.editing(directive).in_order(loops)
             yield
 
@@ -269,7 +310,7 @@ class Builder:
     def _check_whole(self, whole: Whole) -> None:
         """What is asked of the loops behind directives that count as one."""
         if self._batch is None and len(self.records) > len(whole.records):
-            with self._in_their_terms(Asked(self.records[-1], whole.text, False)):
+            with self._in_their_terms(Asked(self.records[-1], whole.text)):
                 self.judge.check_loops(self.state, self.records, self._budgets)
 
     @contextmanager

@@ -19,16 +19,19 @@ Fault = tuple[str, str]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a user asked for: a directive, or several that count as one, of which this is a part."""
+    """What a user asked for: a directive, or several that count as one, of which this is a part.
+
+    `among` are those with which it is proven: a batch, or a sketch.
+    """
 
     directive: Directive
     text: str
-    in_batch: bool = False
+    among: str = ""
 
     @property
     def subject(self) -> str:
         """What a refusal begins with."""
-        return f"{self.text} in a batch" if self.in_batch else self.text
+        return f"{self.text} in a {self.among}" if self.among else self.text
 
 
 def refusal(found: Violation, pair: Pair | None, asked: Asked, helps: Helps) -> ScheduleError:

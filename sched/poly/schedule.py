@@ -72,7 +72,18 @@ class Schedule(Suggesting):
     _public = frozenset(
         {
             *("assume", "batch", "compile", "copy", "default", "dependences", "explain"),
-            *("from_json", "group", "legal", "loop", "source", "specialize", "to_json", "trust"),
+            *(
+                "from_json",
+                "group",
+                "legal",
+                "loop",
+                "prove",
+                "sketch",
+                "source",
+                "specialize",
+                "to_json",
+                "trust",
+            ),
             *(
                 "bit_exact",
                 "broken_by",
@@ -371,6 +382,25 @@ class Schedule(Suggesting):
             self.variants = variants
             raise
 
+    def sketch(self) -> Schedule:
+        """A copy whose directives are carried out and not proven, for looking at many before one is
+        chosen. It can be changed, read, copied and written as JSON. It cannot be compiled before
+        `prove()` has proven all of it together, as those of a batch are. That is no trust: what is
+        not proven does not run."""
+        made = self.copy()
+        made._builder.sketch()
+        return made
+
+    def prove(self) -> Schedule:
+        """Proves what has been sketched.
+
+        Raises:
+            ScheduleError: names the first directive to blame, and two instances; the sketch stays
+                as it is.
+        """
+        self._builder.prove()
+        return self
+
     def trust(self, reason: str) -> AbstractContextManager[Schedule]:
         """Directives inside are not proven. Printed with the schedule; for what you know and the
         compiler cannot."""
@@ -409,9 +439,11 @@ class Schedule(Suggesting):
     def copy(self) -> Schedule:
         """One that can be changed by itself, and its variants too.
 
-        In a batch, what it has is proven first; what is trusted ends with the block around it.
+        In a batch, what it has is proven first; what is trusted ends with the block around it. The
+        copy of a sketch is a sketch.
         """
-        self._builder.settle()
+        if not self._builder.is_sketch:
+            self._builder.settle()
         made = Schedule.__new__(Schedule)
         made.__dict__.update(self.__dict__)
         made.__dict__["_kept"] = dict(self.__dict__.get("_kept", {}))
