@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,7 @@ from polysched.lang.errors import LanguageError, user_span
 from polysched.lang.program import Program, Requirement
 from polysched.poly import recurrence
 from polysched.poly.conditions import conditions
-from polysched.poly.inline import inlined
+from polysched.poly.inline import Definitions, inlined
 from polysched.poly.legality import check_updates
 from polysched.poly.looptree import as_written, text
 from polysched.poly.memo import Memo
@@ -24,6 +25,11 @@ from polysched.poly.requires import on_sizes
 n, m = ps.sizes("n m")
 i, j, k = ps.vars("i j k")
 Make = Callable[[Memo | None], Model]
+
+
+def model(program: Program, exact: bool = True, definitions: Definitions | None = None) -> Make:
+    """Makes the model of a program, with what others have found."""
+    return partial(Model, program, definitions, exact)
 
 
 def required(condition: ps.Expr) -> Requirement:
@@ -46,9 +52,9 @@ def stencil() -> list[Make]:
     plain, both, renamed = Program((g,)), Program((h, g)), Program((reader, g))
     few = Program((g,), requirements=(required(n >= 4), required(m <= 3)))
     return [
-        lambda memo: Model(plain, None, False, memo), lambda memo: Model(plain, None, True, memo),
-        lambda memo: Model(few, None, True, memo), lambda memo: Model(both, None, True, memo),
-        lambda memo: Model(few, None, False, memo), lambda memo: Model(renamed, None, True, memo),
+        model(plain, False), model(plain),
+        model(few), model(both),
+        model(few, False), model(renamed),
     ]  # fmt: skip
 
 
@@ -65,8 +71,7 @@ def with_inlined() -> list[Make]:
         s = ps.Schedule(c)
         for name in ("a", "b"):
             s[name].compute_inline() if name in rule else s[name].compute_root()
-        program, definitions = s.program, s.model.definitions
-        makes.append(lambda memo, p=program, d=definitions: Model(p, d, True, memo))  # type: ignore[misc]
+        makes.append(model(s.program, True, s.model.definitions))
     return makes
 
 
@@ -87,7 +92,7 @@ def chosen() -> list[Make]:
     third[i] = g[i] + bad[i]
     one, two, three = Program((last,)), Program((other,)), Program((third,))
     some = Program((last,), requirements=(required(m >= 1),))
-    return [lambda memo, p=p: Model(p, None, True, memo) for p in (one, some, two, three)]  # type: ignore[misc]
+    return [model(p) for p in (one, some, two, three)]
 
 
 def recurrent() -> list[Make]:
@@ -102,10 +107,7 @@ def recurrent() -> list[Make]:
     last = ps.Func("last", (n,))
     last[i] = g[i] + b[i + 4]
     few = Program((g,), requirements=(required(n <= 3),))
-    return [
-        lambda memo, p=p: Model(p, None, True, memo)
-        for p in (*(Program((x,)) for x in (g, h, last)), few)
-    ]  # type: ignore[misc]
+    return [model(p) for p in (*(Program((x,)) for x in (g, h, last)), few)]
 
 
 def in_blocks() -> list[Make]:
@@ -122,11 +124,10 @@ def in_blocks() -> list[Make]:
     g[i] = f[i] + twice[i] + twice[i + 1]
     one = Program((g,))
     few = Program((g,), requirements=(required(n <= 3), required(m >= 1)))
-    makes: list[Make] = [lambda memo, p=p: Model(p, None, True, memo) for p in (one, few)]  # type: ignore[misc]
+    makes: list[Make] = [model(p) for p in (one, few)]
     s = ps.Schedule(g)
     s["twice"].compute_inline()
-    program, definitions = s.program, s.model.definitions
-    makes.append(lambda memo: Model(program, definitions, True, memo))
+    makes.append(model(s.program, True, s.model.definitions))
     return makes
 
 
