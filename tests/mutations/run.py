@@ -230,6 +230,25 @@ FAULTS = (
         )
     ),
     Fault(
+        "what a copy reads is stored before the copy asks for it", "lang/added.py",
+        "    place = min((behind, *before))\n", "    place = behind\n", REWRITING,
+    ),
+    Fault(
+        "a Func may be read when its region is known", "poly/model.py",
+        "            if func in self._finished and not self.is_fixed(func):\n",
+        "            if False:\n", MEMO,
+    ),
+    Fault(
+        "what is computed at a loop stays where its definitions change", "poly/placement.py",
+        "        bases = tuple(s for s in self.model.statements if s.func in node.funcs)\n",
+        "        bases = ()\n", ("tests/poly/test_placement.py", *MEMO, *REWRITING),
+    ),
+    Fault(
+        "a sketch runs before it is proven", "poly/builder.py",
+        "        if self.is_sketch:\n            raise", "        if False:\n            raise",
+        ("tests/poly/test_sketch.py",),
+    ),
+    Fault(
         "at one time counts as ordered", "poly/times.py",
         "        if met.position > 0 or (met.position == 0 and (kind != \"anti\" or not lanes)):\n",
         "        if met.position > 0:\n",
