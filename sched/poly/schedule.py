@@ -392,14 +392,26 @@ class Schedule(Suggesting):
         return made
 
     def prove(self) -> Schedule:
-        """Proves what has been sketched.
+        """Proves what has been sketched, here and in variants.
 
         Raises:
-            ScheduleError: names the first directive to blame, and two instances; the sketch stays
-                as it is.
+            ScheduleError: names the first directive to blame, and two instances; what it is in
+                stays a sketch.
         """
         self._builder.prove()
+        for _, variant in self.variants:
+            variant.prove()
         return self
+
+    def _settle(self) -> None:
+        """Proves what batches have put off, here and in variants: all of it is about to run.
+
+        Raises:
+            ScheduleError: something goes wrong, or is sketched and not proven.
+        """
+        self._builder.settle()
+        for _, variant in self.variants:
+            variant._settle()
 
     def trust(self, reason: str) -> AbstractContextManager[Schedule]:
         """Directives inside are not proven. Printed with the schedule; for what you know and the
@@ -499,7 +511,7 @@ class Schedule(Suggesting):
             checks: count integer divisions by zero, which give 0, and raise after the call.
             sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
-        self._builder.settle()
+        self._settle()
         return Program._compile(self.copy(), checks=checks, **sizes)
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:

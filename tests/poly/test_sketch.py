@@ -101,3 +101,19 @@ def test_nothing_sketched_is_nothing_to_prove() -> None:
     t = s.sketch().prove()
     assert t == s
     assert t.to_json() == s.to_json()
+
+
+def test_variants_are_proven_too() -> None:
+    """Each is a schedule of its own, which runs where its condition holds."""
+    t = seidel().sketch()
+    variant = t.specialize(ps.size("n") >= 8)
+    variant["f.update(0)"].reorder("q", "r")
+    with pytest.raises(ps.ScheduleError, match="would run after the second"):
+        t.prove()
+    with pytest.raises(ps.ScheduleError, match="this is a sketch"):
+        t.compile()
+    with pytest.raises(ps.ScheduleError, match="this is a sketch"):
+        t.compile(n=9)
+    variant["f.update(0)"].reorder("r", "q")
+    kernel = t.prove().compile()
+    assert np.array_equal(kernel(n=9, m=4), ps.interpret(t.program.outputs[0], n=9, m=4))
