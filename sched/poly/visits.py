@@ -2,7 +2,8 @@
 
 A scan is executed with Python integers. Of a stage below `for i: if i < 3: S` the innermost loop
 visits every i, and has no use for those from 3 on. Where a guard stands further outside, the
-innermost loop does not begin.
+innermost loop does not begin. The lanes of a vector loop run in step: a loop inside of it, whose
+bounds depend on the lane, visits in each lane what any of them needs.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from ..lang.admission import SIZE_LIMIT
-from ..lang.nodes import Const, Node, Op, Param, Size, postorder
+from ..lang.nodes import Const, Node, Op, Param, Size, Var, postorder
 from .isl import Frame, Set, isl
 from .looptree import Stage
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
@@ -170,6 +172,8 @@ class _Counter:
     visits: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
     steps: int = 0
+    lanes: dict[Var, range] = field(default_factory=dict)
+    """The vector loops around, with all of their iterations."""
 
     def step(self, count: int) -> None:
         self.steps += count
@@ -197,14 +201,34 @@ class _Counter:
             raise Uncountable
         lo, hi = self.value(scan.lo), self.value(scan.hi)
         count = max(0, -((lo - hi) // scan.step))  # `len` of a range ends at 2**63
+        apart = [x for x in self.lanes if x in postorder(scan.lo, scan.hi)]
+        visits = self._in_step(scan, apart) if apart else count
         for stage in _directly_in(scan.body):
-            self.visits[stage.name] += count
+            self.visits[stage.name] += visits
         if isinstance(scan.body, ScanStage):
             self.runs[scan.body.stage.name] += count
             return
-        for x in range(lo, hi, scan.step):
+        values = range(lo, hi, scan.step)
+        if scan.loop.kind == "vector":
+            self.lanes[scan.var] = values
+        for x in values:
             self.values[scan.var] = x
             self.run(scan.body)
+        self.lanes.pop(scan.var, None)
+
+    def _in_step(self, scan: ScanLoop, apart: list[Var]) -> int:
+        """How many iterations a loop visits whose bounds depend on lanes: those that any needs."""
+        kept: Values = {x: self.values[x] for x in apart}
+        ends = []
+        for lanes in product(*(self.lanes[x] for x in apart)):
+            self.step(1)
+            self.values.update(zip(apart, lanes, strict=True))
+            ends.append((self.value(scan.lo), self.value(scan.hi)))
+        self.values.update(kept)
+        some = [(lo, hi) for lo, hi in ends if lo < hi]
+        lo = min((lo for lo, _ in some), default=0)
+        hi = max((hi for _, hi in some), default=0)
+        return -((lo - hi) // scan.step)
 
     def value(self, node: Node) -> int:
         if node not in self.functions:

@@ -38,7 +38,7 @@ def random_step(choices: Choices, schedules: Mapping[str, ps.Schedule], sizes: l
     told = _said_to(text, name)
     if not choices.chance(4):
         return told
-    return _with_extreme(choices, told, _moves_a_part(schedules[name], text))
+    return _with_extreme(choices, told, _runs_idle(schedules[name], text))
 
 
 def is_asking(text: str) -> bool:
@@ -59,13 +59,17 @@ def _said_to(text: str, name: str) -> str:
     return re.sub(r"\bs(?=\[\"|\.batch)", name, text)
 
 
-def _moves_a_part(schedule: ps.Schedule, text: str) -> bool:
-    """Whether a directive shifts one of several stages in a loop, which runs idle in between."""
-    found = re.match(r's\["([^"]+)"\]\.shift', text)
+def _runs_idle(schedule: ps.Schedule, text: str) -> bool:
+    """Whether a directive asks for idle iterations: it shifts one of several stages in a loop, or
+    skews a loop by the lane of a vector, and lanes run in step."""
+    found = re.match(r's\["([^"]+)"\]\.(shift|skew)\("(\w+)"', text)
     if found is None:
         return False
-    around = loops_around(schedule.tree, found[1])
-    return any(len(list(stages(at.loop))) > 1 for at in around)
+    stage, directive, loop = found.groups()
+    around = loops_around(schedule.tree, stage)
+    if directive == "shift":
+        return any(len(list(stages(at.loop))) > 1 for at in around)
+    return any(at.loop.kind == "vector" and at.loop.name == loop for at in around)
 
 
 def _with_extreme(choices: Choices, text: str, is_long: bool) -> str:
