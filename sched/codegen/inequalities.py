@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import gcd
 
 from ..lang import index as ix
-from ..lang.nodes import Const, Node, Op, integer, postorder
+from ..lang.nodes import Const, Node, Op, dtype_of, integer, postorder
 from ..poly.linear import expanded, is_small
 
 #: Terms and a constant whose sum is >= 0.
@@ -62,6 +62,8 @@ def _equal_sums(condition: Node) -> list[Sum]:
 def as_sums(condition: Node) -> list[Sum] | None:
     """A condition as sums that are all >= 0; None where it is no such comparison."""
     match condition:
+        case Op(operands=(a, *_)) if not dtype_of(a).is_int:
+            return None  # floats are no indices
         case Op(op="lt", operands=(a, b)):
             value = ix.sub(ix.sub(b, a), ix.ONE)
         case Op(op="le", operands=(a, b)):

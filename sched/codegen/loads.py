@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lang.errors import LanguageError
 from ..lang.guards import Guard, guards
-from ..lang.nodes import Const, Node, Read, postorder, substitute
+from ..lang.nodes import Const, Node, Read, postorder, replaced_all
 from ..lang.opaque import Trace
 from ..lang.printer import written_text
 from ..poly.statements import Statement
@@ -81,8 +81,10 @@ class Converter:
         if needed is None or node not in postorder(needed):
             return needed
         # Where the element is not needed, no condition of this guard depends on it. Where it is,
-        # one of the alternatives holds that is decided without it.
-        return substitute(needed, {node: _zero(node)})
+        # one of the alternatives holds that is decided without it; so without what is read at an
+        # index that is made of it, too, which is in bounds at the right one only.
+        told = [x for x in postorder(needed) if isinstance(x, Read) and node in postorder(x)]
+        return replaced_all((needed,), {x: _zero(x) for x in told})[0]
 
     def _is_of_guarded(self, node: Read) -> bool:
         """Whether an index is made of a read that may not happen: then it is in bounds only where

@@ -227,6 +227,19 @@ def test_an_index_that_nobody_needs_beside_a_copy() -> None:
     assert not examine(s, a=numbers(4), p=numbers(4)).breaches
 
 
+def test_a_guard_reads_nothing_at_an_index_that_it_leaves_out() -> None:
+    """R[n - 1] is needed for `value`, which says whether `value` is needed: its guard does without
+    it, and so without the A that it is an index of. A[m, 0] is outside."""
+    R = ps.Input("R", ps.int32, (n,), range=(0, n))
+    A = ps.Input("A", ps.uint16, (n, n))
+    wide = ps.select(m < n, A[m, R[n - 1]], ps.cast(ps.int64, 5))
+    value = ps.cast(ps.uint16, wide)
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(ps.select(n - 1 - i >= 0, R[n - 1 - i], value) != 0, 0, value)
+    arrays = {"A": np.ones((2, 2), np.uint16), "R": np.int32([0, 1])}
+    assert not examine(ps.Schedule(f), **arrays, m=9).breaches
+
+
 def test_a_read_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some reads are gone; others must not be."""
 

@@ -242,6 +242,22 @@ def test_a_read_in_a_condition_and_in_what_it_guards(make: Any, shared: bool) ->
         check(make, f, A=np.int32([5, -1, 2])[:size], m=4)
 
 
+@SCHEDULES
+@pytest.mark.parametrize("most", [1.5, -0.5, np.inf, -np.inf, np.nan, 1e300])
+@pytest.mark.parametrize("of", ["a loop", "a Param"])
+def test_updates_under_comparisons_of_floats(make: Any, most: float, of: str) -> None:
+    """They were taken for comparisons of indices, and NaN for a number that an index may be."""
+    p = ps.Param("p", ps.float32)
+    x = ps.cast(ps.float64, j) if of == "a loop" else p
+    r = ps.RVar("r", 0, n, where=lambda r: x <= most)
+    q = ps.RVar("q", 0, n, where=lambda q: x > most)
+    f = ps.Func("f", (n, n))
+    f[i, j] = 0
+    f[r, j] += 1
+    f[q, j] += 2
+    check(make, f, n=4, **({"p": 1.2} if of == "a Param" else {}))
+
+
 def test_reads_whose_guards_depend_on_one_another() -> None:
     """Refused: which of them happens first depends on the data."""
     A, B = ps.Input("A", ps.int32, (n,)), ps.Input("B", ps.int32, (n,))

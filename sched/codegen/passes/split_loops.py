@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, Var, integer, postorder
+from ...lang.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
 from ...poly.linear import expanded, is_small
 from ...poly.simplify import TRUE
 from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
@@ -118,6 +118,8 @@ def _conditions(stmt: Stmt) -> Iterator[Node]:
 def _where(condition: Node, var: Var) -> _Stretch | None:
     """Where a comparison holds, as var rises; None if that is not one stretch, or not known."""
     match condition:
+        case Op(operands=(a, *_)) if not dtype_of(a).is_int:
+            return None  # floats are no indices
         case Op(op="lt", operands=(a, b)):
             return _positive(ix.sub(b, a), var)
         case Op(op="le", operands=(a, b)):
