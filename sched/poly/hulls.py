@@ -44,8 +44,10 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     if inhabited.n_basic_set() > 1:
         inhabited = simple_hull(inhabited)
     hull = hull.intersect_params(inhabited).gist_params(context)
-    if not all(is_bounded(hull, axis) for axis in range(dim_count(hull))):
-        return where
+    endless = [axis for axis in range(dim_count(hull)) if not is_bounded(hull, axis)]
+    if endless:
+        made = _within_ends(where, hull, endless, count) if count > PIECES_LIMIT else where
+        return made if all(is_bounded(made, axis) for axis in endless) else where
     if count > PIECES_LIMIT:
         return _within_ends(where, hull, _far_axes(hull, where))
     many = strided and count > 2
@@ -58,9 +60,11 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
 
 
-def _within_ends(where: Set, hull: Set, axes: Sequence[int]) -> Set:
+def _within_ends(
+    where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT
+) -> Set:
     """The part of a convex set around another one that is within the ends of that along some axes,
-    as far as each of them depends on sizes; all of it if these are too many.
+    as far as each of them depends on sizes; all of it if that has more than `most` pieces.
 
     { x in hull : for each of the axes, k, there are v, w in where with v_k <= x_k <= w_k }
     """
@@ -75,7 +79,7 @@ def _within_ends(where: Set, hull: Set, axes: Sequence[int]) -> Set:
             side = side.coalesce().insert_dims(isl.dim_type.set, 0, k)
             side = side.add_dims(isl.dim_type.set, dim_count(where) - k - 1)
             made = made.intersect(side).coalesce()
-        if made.n_basic_set() > PIECES_LIMIT:
+        if made.n_basic_set() > most:
             return hull
     return made
 
