@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -292,8 +292,8 @@ class Judge:
     # the end ----------------------------------------------------------------------------------
     def finish(self, machine: Machine) -> None:
         """What must hold when all has run."""
-        for key in self._needed:
-            if key not in self.report.ran:
+        if not self._needed <= self.report.ran.keys():
+            for key in sorted(self._closure(self._read_now) - self.report.ran.keys()):
                 self.wrong("coverage", f"{self.words.name(key)} does not run")
         outputs = {b: t for b, t in self.kept.items() if b.kind == "output"}
         for (tensor, point), version in self.meaning.final.items():
@@ -313,9 +313,18 @@ class Judge:
 
     @cached_property
     def _needed(self) -> set[Key]:
-        """The instances without which outputs, or others that must run, lack something. A Func
-        may be computed in part where its consumers have become less, by inlining, or where it is
-        placed at a loop of theirs."""
+        """The instances without which outputs, or others that must run, lack something."""
+        return self._closure(self.report.reads)
+
+    def _read_now(self, recorded: Recorded) -> Iterator[tuple[Place, Version]]:
+        """What an instance reads from memory and still can as it is now."""
+        read = [(self._keeper(t), at, (t, at), v) for (t, at), v in self.report.reads(recorded)]
+        gone = self.reads.gone(recorded.key, [(name, at) for name, at, _, _ in read])
+        yield from ((place, v) for name, at, place, v in read if (name, at) not in gone)
+
+    def _closure(self, reads: Callable[[Recorded], Iterator[tuple[Place, Version]]]) -> set[Key]:
+        """The same, by what instances read. A Func may be computed in part where its consumers
+        have become less, by inlining, or where it is placed at a loop of theirs."""
         writers: dict[Place, list[Recorded]] = {}
         for r in self.meaning.instances.values():
             if r.key[0] in self.stored and r.place is not None:
@@ -330,7 +339,7 @@ class Judge:
         waiting = [r for place, made in writers.items() if place[0] in whole for r in made]
         found = {r.key for r in waiting}
         while waiting:
-            for place, version in self.report.reads(waiting.pop()):
+            for place, version in reads(waiting.pop()):
                 made = writers.get(place, [])
                 if place[0] in partial:  # who overwrites what was read runs only if that is read
                     made = _makers_of(version, made)

@@ -60,9 +60,7 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
 
 
-def _within_ends(
-    where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT
-) -> Set:
+def _within_ends(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
     """The part of a convex set around another one that is within the ends of that along some axes,
     as far as each of them depends on sizes; all of it if that has more than `most` pieces.
 

@@ -227,6 +227,19 @@ def test_an_index_that_nobody_needs_beside_a_copy() -> None:
     assert not examine(s, a=numbers(4), p=numbers(4)).breaches
 
 
+def test_a_component_that_nobody_reads_needs_nothing() -> None:
+    """g is inlined into who reads its first component: what the second one is made of at -1 is
+    computed nowhere."""
+    a = ps.Input("a", ps.int32, (m,))
+    b, g, f = ps.Func("b"), ps.Func("g"), ps.Func("f", ())
+    b[i] = 2 * i
+    g[i] = (a[i], b[i - 1])
+    f[()] = b[0] + g[0][0]
+    s = ps.Schedule(f)
+    s["b"].compute_root()
+    assert not examine(s, a=numbers(3)).breaches
+
+
 def test_a_guard_reads_nothing_at_an_index_that_it_leaves_out() -> None:
     """R[n - 1] is needed for `value`, which says whether `value` is needed: its guard does without
     it, and so without the A that it is an index of. A[m, 0] is outside."""
