@@ -6,10 +6,12 @@ which the process that waits for it sees as a crash or as a hang.
 
 from __future__ import annotations
 
+import math
+import re
 import resource
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +24,8 @@ SECONDS = 5.0
 """Of processor time: more for one directive, print, compilation or call is a finding."""
 LINES = 30
 """Of a program: for longer ones it may take longer, in proportion."""
+COPIES = 16
+"""Of a loop's body that unrolling may ask for: to compile more may take longer, in proportion."""
 KILLED = 40
 """Seconds of processor time after which the system ends the process."""
 ADDRESSES = 12 << 30
@@ -34,6 +38,12 @@ tenth of as many."""
 
 INTERPRETED = 8.0
 """Of processor time, for the interpreter: it is slow by design, and programs may ask for much."""
+
+
+def copies(steps: Sequence[str]) -> int:
+    """How many copies of one loop's body directives ask for at most: those that unroll."""
+    factors = (re.search(r"\.unroll\w*\(.*?(\d+)\)$", step) for step in steps)
+    return math.prod(int(found[1]) for found in factors if found)
 
 
 class TooLong(Exception):

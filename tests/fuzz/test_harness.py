@@ -229,3 +229,9 @@ def test_directives_for_funcs_that_share_a_name() -> None:
     texts = [random_directive(Choices.from_seed(seed), s) for seed in range(50)]
     assert any('s["g_2"]' in text for text in texts)
     assert not any('s["g"]' in text for text in texts)
+
+
+def test_copies_of_a_body() -> None:
+    steps = ('s["f"].unroll("i", 8)', 's["f"].unroll_and_jam("j", 4)', 's["f"].split("k", 9)')
+    assert limits.copies(steps) == 32
+    assert limits.copies(()) == 1

@@ -154,6 +154,8 @@ class Trial:
             return
         again = name in ("json", "source")  # all steps at once
         most = limits.SECONDS * max(1.0, len(self.case.program.source.splitlines()) / limits.LINES)
+        if name == "compile":
+            most *= max(1.0, limits.copies(self.case.steps) / limits.COPIES)
         if span.seconds > most * (len(self.case.steps) + 1 if again else 1):
             self.finding("slow", name, f"{span.seconds:.1f} s of processor time", call)
 
