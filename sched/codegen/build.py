@@ -9,7 +9,6 @@ from ..lang import index as ix
 from ..lang.definitions import Definition
 from ..lang.dtypes import bool_
 from ..lang.guards import conjunction
-from ..lang.inout import InOut
 from ..lang.nodes import (
     Const,
     Node,
@@ -22,27 +21,9 @@ from ..lang.nodes import (
     transform_all,
 )
 from ..lang.opaque import Opaque, Trace
+from ..lang.scalars import scalars
 from ..lang.tensors import Func, Tensor
-from ..poly.conditions import Conditions
-from ..poly.decided import decided
-from ..poly.folding import Window
-from ..poly.isl import Set
-from ..poly.looptree import Keep, Stage
-from ..poly.memory import Memory
-from ..poly.model import Model
-from ..poly.scantree import (
-    DataBounds,
-    Scan,
-    ScanAlloc,
-    ScanIf,
-    ScanKeep,
-    ScanLoop,
-    ScanSeq,
-    ScanStage,
-    walk,
-)
-from ..poly.state import Hints
-from ..poly.statements import Statement
+from ..poly import loop_program as lp
 from .callbacks import PrintTrace, RunExtern, as_word
 from .ir import (
     Alloc,
@@ -66,60 +47,32 @@ from .ir import (
 )
 from .lanes import Vector, backwards, guarded, lanes_of, substituted
 from .loads import Converter
-from .storage import KeptStorage, Storage, kept_storage, place, scalars, strides
+from .storage import KeptStorage, Storage, kept_storage, place, strides
 
 #: A switch for tests: run the iterations of parallel loops from the last to the first.
 SHUFFLED = False
 
 
-def build(
-    name: str,
-    model: Model,
-    conditions: Conditions,
-    nests: Sequence[Scan],
-    *,
-    strided: bool,
-    checks: bool,
-    folds: Mapping[Func, Window],
-    copied: Sequence[InOut] = (),
-    memory: Mapping[Func, Memory] | None = None,
-    hints: Hints | None = None,
-    atomic: frozenset[str] = frozenset(),
-    constants: Mapping[str, Node] | None = None,
-    context: Set | None = None,
-) -> Module:
+def build(program: lp.LoopProgram, *, strided: bool, checks: bool) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
     Args:
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero, in counter 0.
-        folds: what is kept of Funcs that are not stored whole.
-        copied: InOuts whose initial values are kept apart: copies come first.
-        memory: how Funcs lie in memory.
-        hints: what is streamed and prefetched.
-        atomic: the stages whose accumulation may happen at once.
-        constants: the sizes that are known, by name.
-        context: what is known of all sizes; what the model says if None.
     """
-    storage = place(model, nests, strided, folds, copied, memory or {})
-    # What is in bounds of all that is computed of a Func may be outside of what is kept here.
-    local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
-    safe = frozenset((s, node) for s, node in conditions.safe if node.tensor not in local)
-    builder = Builder(storage, safe, checks)
-    builder.local = frozenset(b for (f, _), b in storage.items() if f in local)
-    builder.context = model.context if context is None else context
-    builder.kept = kept_storage(model, nests, memory or {})
-    builder.hints, builder.names = hints or Hints(), model.program.names
-    builder.atomic = atomic
-    bodies = [(f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in copied]
-    bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in nests]
+    storage, kept = place(program, strided), kept_storage(program)
+    builder = Builder(program, storage, kept, checks)
+    bodies = [
+        (f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in program.copied
+    ]
+    bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in program.nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
-    buffers = tuple(dict.fromkeys([*storage.values(), *builder.kept.values()]))
-    symbols = (*scalars(model), *strides(buffers))
+    buffers = tuple(dict.fromkeys([*storage.values(), *kept.values()]))
+    symbols = (*scalars(program.program), *strides(buffers))
     callbacks = tuple(builder.callbacks)
-    known: dict[Node, Node] = {
-        s: constants[s.name] for s in symbols if constants and s.name in constants
-    }
+    constants = program.constants
+    known: dict[Node, Node] = {s: constants[s.name] for s in symbols if s.name in constants}
+    name = program.program.outputs[0].name
     return Module(name, buffers, symbols, functions, int(checks), callbacks, known)
 
 
@@ -132,108 +85,107 @@ def _copy(source: Buffer, target: Buffer) -> Stmt:
     return body
 
 
-def _titles(nest: Scan) -> list[str]:
-    match nest:
-        case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body):
-            return _titles(body)
-        case ScanSeq(parts=parts):
-            return [t for p in parts for t in _titles(p)]
-        case ScanKeep(body=body):
-            return _titles(body)
-        case ScanStage(stage=stage):
-            return [stage.statement.name]
+def _titles(nest: lp.Nest) -> list[str]:
+    return [x.instance.statement for x in lp.walk(nest) if isinstance(x, lp.Run)]
 
 
 class Builder:
+    """Makes statements of nests.
+
+    Attributes:
+        storage: where tensors are written.
+        sources: where they are read, which differs in copies.
+        kept: what is accumulated in storage of its own.
+        privates: such storage that there is here, from the outside in, with who uses it.
+        local: what lives inside of loops.
+        alive: what of it lives inside of those around.
+    """
+
     def __init__(
-        self, storage: Storage, safe: frozenset[tuple[Statement, Read]], checks: bool
+        self, program: lp.LoopProgram, storage: Storage, kept: KeptStorage, checks: bool
     ) -> None:
-        #: Where tensors are written; and where they are read, which differs in copies.
         self.storage = self.sources = storage
-        self.kept: KeptStorage = {}
-        #: What is accumulated in storage of its own here, from the outside in.
-        self.keeps: tuple[tuple[Keep, Storage], ...] = ()
-        self.hints = Hints()
-        self.atomic: frozenset[str] = frozenset()
-        self.names: Mapping[Tensor, str] = {}
-        #: What lives inside of loops, and what of it inside of those around.
-        self.local: frozenset[Buffer] = frozenset()
+        self.kept = kept
+        self.privates: tuple[tuple[lp.Private, Storage], ...] = ()
+        self.hints, self.atomic = program.hints, program.atomic
+        self.names: Mapping[Tensor, str] = program.program.names
+        inside = program.local
+        self.local = frozenset(b for (f, _), b in storage.items() if f in inside)
         self.alive: frozenset[Buffer] = frozenset()
-        self.safe = safe
         self.checks = checks
-        #: What is known of the sizes.
-        self.context: Set
         self.callbacks: list[Callback] = []
         self.copies = 0
 
-    def stmt(self, scan: Scan, covered: frozenset[Node] = frozenset()) -> Stmt:
+    def stmt(self, nest: lp.Nest, covered: frozenset[Node] = frozenset()) -> Stmt:
         """`covered` are the RVars whose loops run within the bounds that they read from data."""
-        match scan:
-            case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, data=data):
-                if loop.kind == "unrolled":
-                    return self._unrolled(scan, covered)
-                if loop.kind == "vector":
-                    return self._vector(scan, covered)
+        match nest:
+            case lp.Loop(kind="unrolled"):
+                return self._unrolled(nest, covered)
+            case lp.Loop(kind="vector"):
+                return self._vector(nest, covered)
+            case lp.Loop(var=var, lo=lo, hi=hi, step=step, body=body, data=data):
                 if data is not None:
                     first, last = self.ends_read(data)
                     lo, hi = ix.maximum((lo, first)), ix.minimum((hi, last))
                     covered = data.covering(covered)
-                kind: LoopKind = "parallel" if loop.kind == "parallel" else "serial"
+                kind: LoopKind = "parallel" if nest.kind == "parallel" else "serial"
                 inside = self.stmt(body, covered)
-                ahead = tuple(self._prefetches(scan))
+                ahead = tuple(self._prefetches(nest))
                 inside = Seq((*ahead, inside)) if ahead else inside
-                made = For(var, lo, hi, step, kind, inside, loop.name)
+                made = For(var, lo, hi, step, kind, inside, nest.name)
                 return backwards(made) if kind == "parallel" and SHUFFLED else made
-            case ScanIf(condition=condition, body=body):
+            case lp.If(condition=condition, body=body):
                 return If(condition, self.stmt(body, covered))
-            case ScanSeq(parts=parts):
+            case lp.Seq(parts=parts):
                 return Seq(tuple(self.stmt(p, covered) for p in parts))
-            case ScanAlloc(func=func, origin=origin, body=body):
+            case lp.Alloc(func=func, origin=origin, body=body):
                 outside = self.alive
                 self.alive |= {self.storage[func, c] for c in range(len(func.dtypes))}
                 inside = self.stmt(body, covered)
                 self.alive = outside
                 return self.alloc(func, origin, inside)
-            case ScanKeep():
-                return self._keep(scan, covered)
-            case ScanStage():
-                return self.instance(scan, covered)
+            case lp.Private():
+                return self._private(nest, covered)
+            case lp.Run():
+                return self.instance(nest, covered)
 
-    def _keep(self, scan: ScanKeep, covered: frozenset[Node]) -> Stmt:
+    def _private(self, nest: lp.Private, covered: frozenset[Node]) -> Stmt:
         """The body on storage of its own, between copies."""
-        keys: list[tuple[Tensor, int]] = [(scan.func, c) for c in range(len(scan.func.dtypes))]
-        outer, around = self.storage, self.keeps
-        own: Storage = {key: self.kept[scan.name, key[1]] for key in keys}
+        keys: list[tuple[Tensor, int]] = [(nest.func, c) for c in range(len(nest.func.dtypes))]
+        outer, around = self.storage, self.privates
+        own: Storage = {key: self.kept[nest.stage, key[1]] for key in keys}
         inner: Storage = {**outer, **own}
         parts = []
         for part, source, target in (
-            (scan.load, outer, inner), (scan.body, outer, outer), (scan.store, inner, outer),
+            (nest.load, outer, inner), (nest.body, outer, outer), (nest.store, inner, outer),
         ):  # fmt: skip
             self.sources, self.storage = source, target
-            self.keeps = (*around, (scan.keep, own)) if part is scan.body else ()
+            self.privates = (*around, (nest, own)) if part is nest.body else ()
             parts.append(self.stmt(part, covered))
-        self.sources, self.storage, self.keeps = outer, outer, around
+        self.sources, self.storage, self.privates = outer, outer, around
         buffers = tuple(own.values())
-        given = zip(buffers[0].origin, scan.origin, strict=True)
+        given = zip(buffers[0].origin, nest.origin, strict=True)
         named = tuple((x, value) for x, value in given if isinstance(x, Var))
         return Alloc(buffers, named, Seq(tuple(parts)))
 
-    def _prefetches(self, scan: ScanLoop) -> Iterator[Prefetch]:
+    def _prefetches(self, loop: lp.Loop) -> Iterator[Prefetch]:
         """What a loop fetches for its later iterations: where a stage inside of it begins then."""
         for hint in self.hints.prefetches:
-            if hint.loop == scan.loop.name:
-                at = ix.add(scan.var, integer(hint.distance * scan.step))
-                for stage, point in _beginnings(scan.body, {scan.var: at}):
-                    if hint.stage in (stage.name, stage.statement.name):
-                        yield from self._fetches(stage, hint.tensor, point)
+            if hint.loop == loop.name:
+                at = ix.add(loop.var, integer(hint.distance * loop.step))
+                for instance, point in _beginnings(loop.body, {loop.var: at}):
+                    if hint.stage in instance.names:
+                        yield from self._fetches(instance, hint.tensor, point)
 
-    def _fetches(self, stage: Stage, tensor: str, point: Mapping[Node, Node]) -> Iterator[Prefetch]:
+    def _fetches(
+        self, instance: lp.Instance, tensor: str, point: Mapping[Node, Node]
+    ) -> Iterator[Prefetch]:
         """What a stage reads of a tensor at a point, where data do not say which element that is
         and it is there already."""
         indices = dict.fromkeys(
-            (self.sources[a.tensor, a.node.component], a.index)
-            for a in stage.statement.reads
-            if isinstance(a.node, Read) and self.names[a.tensor] == tensor
+            (self.sources[read.tensor, read.component], index)
+            for read, index in instance.reads
+            if self.names[read.tensor] == tensor
         )
         for buffer, index in indices:
             plain = not any(isinstance(n, Read) for n in postorder(*index))
@@ -248,75 +200,67 @@ class Builder:
         named = tuple((x, value) for x, value in given.items() if isinstance(x, Var))
         return Alloc(buffers, named, body)
 
-    def _unrolled(self, scan: ScanLoop, covered: frozenset[Node]) -> Stmt:
+    def _unrolled(self, loop: lp.Loop, covered: frozenset[Node]) -> Stmt:
         """The body once for each iteration that there can be."""
         copies = []
-        for lane in lanes_of(scan):
-            body = self.stmt(substituted(scan.body, lane.at, self.rename), covered)
+        for lane in lanes_of(loop):
+            body = self.stmt(substituted(loop.body, lane.at, self.rename), covered)
             copies.append(guarded(lane.active, body))
         return Seq(tuple(copies))
 
-    def _vector(self, scan: ScanLoop, covered: frozenset[Node]) -> Stmt:
+    def _vector(self, loop: lp.Loop, covered: frozenset[Node]) -> Stmt:
         """The lanes together, inside of all other loops."""
-        return Vector(self, covered, scan).result
+        return Vector(self, covered, loop).result
 
     def rename(self, var: Var) -> Var:
         """A loop variable for a copy of a loop."""
         self.copies += 1
         return Var(f"{var.name}#{self.copies}")
 
-    def ends_read(self, data: DataBounds) -> tuple[Node, Node]:
+    def ends_read(self, data: lp.DataEnds) -> tuple[Node, Node]:
         """The bounds that a loop reads, in terms of the loops around it."""
-        statement, point = data.stage.stage.statement, data.stage.point
+        instance, point = data.run.instance, data.run.point
         read = (data.lo, data.hi)
-        absent = self.local - self.alive
-        convert = Converter(self.sources, self.safe, statement, read, absent=absent)
+        absent, span = self.local - self.alive, instance.definition.span
+        convert = Converter(self.sources, instance.safe, span, read, absent=absent)
         first, last = transform_all(tuple(map(convert, read)), lambda n: point.get(n, n))
         return first, last
 
-    def instance(self, scan: ScanStage, covered: frozenset[Node]) -> Stmt:
+    def instance(self, run: lp.Run, covered: frozenset[Node]) -> Stmt:
         """The stores of one instance, at the point that the loops are at."""
-        statement = scan.stage.statement
-        d = statement.definition
+        instance, d = run.instance, run.instance.definition
         if d.opaque is not None:
-            return self._extern(d, d.opaque, scan.point)
-        tested = [
-            test
-            for r in d.rvars
-            if r not in covered
-            for test in (ix.compare("ge", r, r.lo), ix.compare("lt", r, r.hi))
-            if test.operands[1] in statement.data_bounds
-        ]
-        guard = conjunction(ix.conjunction(tested), statement.guard)
+            return self._extern(d, d.opaque, run.point)
+        guard = conjunction(ix.conjunction(instance.tests(covered)), instance.guard)
         test = () if guard is None else (guard,)
-        roots = decided(scan.stage, self.context, (*d.lhs, *d.values, *test))
-        own = self._own(scan.stage)
+        roots = instance.simplified((*d.lhs, *d.values, *test))
+        own = self._own(instance)
         given = roots[: len(d.lhs)], own
         absent = self.local - self.alive
-        convert = Converter(self.sources, self.safe, statement, roots, given, absent)
+        convert = Converter(self.sources, instance.safe, d.span, roots, given, absent)
         counts = _zero_divisors(convert, roots) if self.checks else []
         traces = list(self._traces(d, convert, roots))
-        made = replaced_all((*map(convert, roots), *map(convert, counts)), scan.point)
+        made = replaced_all((*map(convert, roots), *map(convert, counts)), run.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin = _origin(d, scan.point)
-        streams = not self.hints.streams.isdisjoint((scan.stage.name, statement.name))
-        atomic = not self.atomic.isdisjoint((scan.stage.name, statement.name))
+        origin = _origin(d, run.point)
+        streams = not self.hints.streams.isdisjoint(instance.names)
+        atomic = not self.atomic.isdisjoint(instance.names)
         stores = tuple(
             Store({**self.storage, **own}[d.func, c], index, v, None, origin, streams, atomic)
             for c, v in enumerate(values)
         )
-        parts: list[Stmt] = [self._at(t, scan.point) for t in traces]
+        parts: list[Stmt] = [self._at(t, run.point) for t in traces]
         parts += [Count(0, c) for c in made[len(roots) :]]
-        if parts and scan.real is not None:
-            parts = [If(scan.real, Seq(tuple(parts)))]
+        if parts and run.real is not None:
+            parts = [If(run.real, Seq(tuple(parts)))]
         parts.append(Stores(stores))
         body: Stmt = Seq(tuple(parts)) if len(parts) > 1 else parts[0]
         return If(made[len(roots) - 1], body) if test else body
 
-    def _own(self, stage: Stage) -> Storage:
-        """Where a stage accumulates, if not where its Func is stored."""
-        for keep, own in reversed(self.keeps):
-            if keep.holds(stage, stage.statement.write):
+    def _own(self, instance: lp.Instance) -> Storage:
+        """Where an instance accumulates, if not where its Func is stored."""
+        for private, own in reversed(self.privates):
+            if instance in private.users:
                 return own
         return {}
 
@@ -358,19 +302,21 @@ def _origin(d: Definition, point: Mapping[Node, Node]) -> Origin | None:
     return None if d.is_added else Origin(d.origin, tuple(point[x] for x in d.dims))
 
 
-def _beginnings(scan: Scan, at: Mapping[Node, Node]) -> Iterator[tuple[Stage, Mapping[Node, Node]]]:
-    """The stages of a scan, and where each is in the first iterations of the loops inside."""
-    match scan:
-        case ScanLoop(var=var, lo=lo, body=body):
+def _beginnings(
+    nest: lp.Nest, at: Mapping[Node, Node]
+) -> Iterator[tuple[lp.Instance, Mapping[Node, Node]]]:
+    """What runs in a nest, and where each is in the first iterations of the loops inside."""
+    match nest:
+        case lp.Loop(var=var, lo=lo, body=body):
             yield from _beginnings(body, {**at, var: replaced_all((lo,), at)[0]})
-        case ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
+        case lp.If(body=body) | lp.Alloc(body=body) | lp.Private(body=body):
             yield from _beginnings(body, at)
-        case ScanSeq(parts=parts):
+        case lp.Seq(parts=parts):
             for part in parts:
                 yield from _beginnings(part, at)
-        case ScanStage(stage=stage, point=point):
+        case lp.Run(instance=instance, point=point):
             values = replaced_all(tuple(point.values()), at)
-            yield stage, dict(zip(point, values, strict=True))
+            yield instance, dict(zip(point, values, strict=True))
 
 
 def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:

@@ -87,7 +87,8 @@ class Examiner:
         start |= {program.names[a]: binding.arrays[a.initial] for a in program.inouts}
         start = {name: a.copy() for name, a in start.items()}
         # A schedule need only be right at the sizes that its kernel takes.
-        symbols = Symbols(Preconditions(schedule).check(binding), binding.params)
+        preconditions = Preconditions(schedule.requirements, program)
+        symbols = Symbols(preconditions.check(binding), binding.params)
         meaning = flow(schedule.form.base, binding, free_serials(schedule))
         judge = Judge(schedule, binding, symbols, meaning, self._module)
         machine = Machine(judge.module, symbols, start, _Counting(judge, tick) if tick else judge)

@@ -54,7 +54,7 @@ class Kernel(Suggesting):
             (compile_nodes([condition]), Kernel(variant, checks=checks, target=target))
             for condition, variant in schedule.variants
         ]
-        self._preconditions = Preconditions(schedule)
+        self._preconditions = Preconditions(schedule.requirements, schedule.program)
         self._variant(False)
         self.signature = schedule.program.signature()
         self.__signature__ = schedule.program.call_signature()
@@ -116,7 +116,7 @@ class Kernel(Suggesting):
 
     def _is_repeatable(self, variant: Variant) -> bool:
         """Whether no check of a call depends on data, and nothing else is told of its arrays."""
-        checked = self._schedule.proven.scans or self._binder.ranged
+        checked = self._schedule.requirements.indices or self._binder.ranged
         return not checked and not variant.lowered.flat.callbacks
 
     def _chosen(self, bound: Binding) -> Kernel:

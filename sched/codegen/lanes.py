@@ -18,8 +18,8 @@ from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction
 from ..lang.nodes import Node, Var, integer, postorder, transform_all
+from ..poly import loop_program as lp
 from ..poly.accumulation import accumulates
-from ..poly.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from .rewrite import map_tree_expressions
 
@@ -37,18 +37,18 @@ class Lane:
     active: Guard
 
 
-def lanes_of(scan: ScanLoop) -> list[Lane]:
+def lanes_of(nest: lp.Loop) -> list[Lane]:
     """Every iteration that a loop of few can have."""
-    if scan.count is None:
-        raise InternalError(f"the {scan.loop.kind} loop {scan.loop.name} has no constant extent")
+    if nest.count is None:
+        raise InternalError(f"the {nest.kind} loop {nest.name} has no constant extent")
     found = []
-    for k in range(0, scan.count, scan.step):
-        value = ix.add(scan.lo, integer(k))
-        x, y = ix.constant(value), ix.constant(scan.hi)
+    for k in range(0, nest.count, nest.step):
+        value = ix.add(nest.lo, integer(k))
+        x, y = ix.constant(value), ix.constant(nest.hi)
         if x is None or y is None:
-            found.append(Lane({scan.var: value}, ix.compare("lt", value, scan.hi)))
+            found.append(Lane({nest.var: value}, ix.compare("lt", value, nest.hi)))
         elif x < y:
-            found.append(Lane({scan.var: value}, None))
+            found.append(Lane({nest.var: value}, None))
     return found
 
 
@@ -65,164 +65,164 @@ def backwards(loop: For) -> Stmt:
     return replace(loop, body=map_tree_expressions(loop.body, lambda n: mirrored.get(n, n)))
 
 
-def substituted(scan: Scan, at: Mapping[Node, Node], rename: Rename) -> Scan:
+def substituted(nest: lp.Nest, at: Mapping[Node, Node], rename: Rename) -> lp.Nest:
     """A copy with variables replaced, and loop variables of its own."""
 
     def one(*nodes: Node) -> tuple[Node, ...]:
         return transform_all(nodes, lambda n: at.get(n, n))
 
-    match scan:
-        case ScanLoop(var=var, lo=lo, hi=hi, body=body, data=data):
+    match nest:
+        case lp.Loop(var=var, lo=lo, hi=hi, body=body, data=data):
             lo, hi = one(lo, hi)
             mine = rename(var)
             below = substituted(body, {**at, var: mine}, rename)
             if data is not None:
-                data = replace(data, stage=_only_stage(below))
-            return replace(scan, var=mine, lo=lo, hi=hi, body=below, data=data)
-        case ScanIf(condition=condition, body=body):
-            return ScanIf(one(condition)[0], substituted(body, at, rename))
-        case ScanSeq(parts=parts):
-            return ScanSeq(tuple(substituted(p, at, rename) for p in parts))
-        case ScanAlloc(origin=origin, body=body):
-            return replace(scan, origin=one(*origin), body=substituted(body, at, rename))
-        case ScanKeep(origin=origin, load=load, body=body, store=store):
+                data = replace(data, run=_only_run(below))
+            return replace(nest, var=mine, lo=lo, hi=hi, body=below, data=data)
+        case lp.If(condition=condition, body=body):
+            return lp.If(one(condition)[0], substituted(body, at, rename))
+        case lp.Seq(parts=parts):
+            return lp.Seq(tuple(substituted(p, at, rename) for p in parts))
+        case lp.Alloc(origin=origin, body=body):
+            return replace(nest, origin=one(*origin), body=substituted(body, at, rename))
+        case lp.Private(origin=origin, load=load, body=body, store=store):
             first, inside, last = (substituted(x, at, rename) for x in (load, body, store))
-            return replace(scan, origin=one(*origin), load=first, body=inside, store=last)
-        case ScanStage(point=point, real=real):
+            return replace(nest, origin=one(*origin), load=first, body=inside, store=last)
+        case lp.Run(point=point, real=real):
             moved = dict(zip(point, one(*point.values()), strict=True))
-            return replace(scan, point=moved, real=None if real is None else one(real)[0])
+            return replace(nest, point=moved, real=None if real is None else one(real)[0])
 
 
-def _only_stage(scan: Scan) -> ScanStage:
-    while isinstance(scan, (ScanLoop, ScanIf, ScanAlloc)):
-        scan = scan.body
-    assert isinstance(scan, ScanStage)
-    return scan
+def _only_run(nest: lp.Nest) -> lp.Run:
+    while isinstance(nest, (lp.Loop, lp.If, lp.Alloc)):
+        nest = nest.body
+    assert isinstance(nest, lp.Run)
+    return nest
 
 
 class Vector:
     """Statements of all lanes at once. Lanes are values of a variable; `active` says which of them
     there are."""
 
-    def __init__(self, builder: Builder, covered: frozenset[Node], scan: ScanLoop) -> None:
-        if scan.count is None:
-            raise InternalError(f"the vector loop {scan.loop.name} has no constant extent")
+    def __init__(self, builder: Builder, covered: frozenset[Node], nest: lp.Loop) -> None:
+        if nest.count is None:
+            raise InternalError(f"the vector loop {nest.name} has no constant extent")
         self.builder = builder
         self.covered = covered
-        self.scan = scan
-        self.count = -(-scan.count // scan.step)
+        self.nest = nest
+        self.count = -(-nest.count // nest.step)
 
     @property
     def result(self) -> Stmt:
         """The whole loop."""
-        scan = self.scan
+        nest = self.nest
         if self.count < 1:
             return Seq(())
-        first, end = ix.constant(scan.lo), ix.constant(scan.hi)
-        last = (self.count - 1) * scan.step
+        first, end = ix.constant(nest.lo), ix.constant(nest.hi)
+        last = (self.count - 1) * nest.step
         whole = first is not None and end is not None and first + last < end
-        return self.stmt(scan.body, None if whole else ix.compare("lt", scan.var, scan.hi))
+        return self.stmt(nest.body, None if whole else ix.compare("lt", nest.var, nest.hi))
 
-    def stmt(self, scan: Scan, active: Guard) -> Stmt:
+    def stmt(self, nest: lp.Nest, active: Guard) -> Stmt:
         """What stands inside of the vector loop, for some lanes."""
-        match scan:
-            case ScanLoop(loop=loop) if loop.kind == "unrolled" and not self._varies(scan.lo):
-                return Seq(tuple(self._copy(scan, lane, active) for lane in lanes_of(scan)))
-            case ScanLoop():
-                return self._loop(scan, active)
-            case ScanIf(condition=condition, body=body):
+        match nest:
+            case lp.Loop(kind="unrolled") if not self._varies(nest.lo):
+                return Seq(tuple(self._copy(nest, lane, active) for lane in lanes_of(nest)))
+            case lp.Loop():
+                return self._loop(nest, active)
+            case lp.If(condition=condition, body=body):
                 return self._under(condition, body, active)
-            case ScanSeq(parts=parts):
+            case lp.Seq(parts=parts):
                 return Seq(tuple(self.stmt(p, active) for p in parts))
-            case ScanAlloc() | ScanKeep():
-                raise InternalError(f"lanes share the storage of {scan.func.name}")
-            case ScanStage():
-                return self._instances(scan, active)
+            case lp.Alloc() | lp.Private():
+                raise InternalError(f"lanes share the storage of {nest.func.name}")
+            case lp.Run():
+                return self._instances(nest, active)
 
-    def _under(self, condition: Node, body: Scan, active: Guard) -> Stmt:
+    def _under(self, condition: Node, body: lp.Nest, active: Guard) -> Stmt:
         if not self._varies(condition):
             return If(condition, self.stmt(body, active))
         return self.stmt(body, conjunction(active, condition))
 
-    def _copy(self, scan: ScanLoop, iteration: Lane, active: Guard) -> Stmt:
+    def _copy(self, nest: lp.Loop, iteration: Lane, active: Guard) -> Stmt:
         """One iteration of an unrolled loop inside, for all lanes."""
-        body = substituted(scan.body, iteration.at, self.builder.rename)
+        body = substituted(nest.body, iteration.at, self.builder.rename)
         if iteration.active is None:
             return self.stmt(body, active)
         return self._under(iteration.active, body, active)
 
-    def _loop(self, scan: ScanLoop, active: Guard) -> Stmt:
+    def _loop(self, nest: lp.Loop, active: Guard) -> Stmt:
         """A loop that all lanes run together."""
-        outside, lo, hi, least, most = self.covered, scan.lo, scan.hi, None, None
-        if scan.data is not None:
-            first, last = self.builder.ends_read(scan.data)
+        outside, lo, hi, least, most = self.covered, nest.lo, nest.hi, None, None
+        if nest.data is not None:
+            first, last = self.builder.ends_read(nest.data)
             if self._varies(first, last):
-                least, most = self._outermost(scan, first, last, active)
+                least, most = self._outermost(nest, first, last, active)
             else:
                 lo, hi = ix.maximum((lo, first)), ix.minimum((hi, last))
-                self.covered = scan.data.covering(self.covered)
-        made = self._serial(replace(scan, lo=lo, hi=hi), active)
+                self.covered = nest.data.covering(self.covered)
+        made = self._serial(replace(nest, lo=lo, hi=hi), active)
         self.covered = outside
         if least is None or most is None:
             return made
         return replace(made, lo=ix.maximum((made.lo, least)), hi=ix.minimum((made.hi, most)))
 
-    def _serial(self, scan: ScanLoop, active: Guard) -> For:
+    def _serial(self, nest: lp.Loop, active: Guard) -> For:
         """A loop over all that any lane needs, but for what it reads from data."""
-        name = scan.loop.name
-        if not self._varies(scan.lo, scan.hi):
-            body = self.stmt(scan.body, active)
-            return For(scan.var, scan.lo, scan.hi, scan.step, "serial", body, name)
-        tests = [ix.compare("ge", scan.var, scan.lo), ix.compare("lt", scan.var, scan.hi)]
-        if scan.step > 1:
-            phase = ix.mod(ix.sub(scan.var, scan.lo), scan.step)
+        name = nest.name
+        if not self._varies(nest.lo, nest.hi):
+            body = self.stmt(nest.body, active)
+            return For(nest.var, nest.lo, nest.hi, nest.step, "serial", body, name)
+        tests = [ix.compare("ge", nest.var, nest.lo), ix.compare("lt", nest.var, nest.hi)]
+        if nest.step > 1:
+            phase = ix.mod(ix.sub(nest.var, nest.lo), nest.step)
             tests.append(ix.compare("eq", phase, ix.ZERO))
-        body = self.stmt(scan.body, conjunction(active, ix.conjunction(tests)))
-        first = ix.minimum(self._each(scan.lo))
-        last = ix.maximum(self._each(scan.hi))
-        return For(scan.var, first, last, 1, "serial", body, name)
+        body = self.stmt(nest.body, conjunction(active, ix.conjunction(tests)))
+        first = ix.minimum(self._each(nest.lo))
+        last = ix.maximum(self._each(nest.hi))
+        return For(nest.var, first, last, 1, "serial", body, name)
 
     def _outermost(
-        self, scan: ScanLoop, first: Node, last: Node, active: Guard
+        self, nest: lp.Loop, first: Node, last: Node, active: Guard
     ) -> tuple[Node, Node]:
         """Where the first of the lanes begins, and the last one ends, by what they read."""
         first, last = (_protected(end, active) for end in (first, last))
-        least = ix.minimum(self._each(ix.select(active, first, scan.hi)))
-        return least, ix.maximum(self._each(ix.select(active, last, scan.lo)))
+        least = ix.minimum(self._each(ix.select(active, first, nest.hi)))
+        return least, ix.maximum(self._each(ix.select(active, last, nest.lo)))
 
-    def _instances(self, scan: ScanStage, active: Guard) -> Stmt:
+    def _instances(self, nest: lp.Run, active: Guard) -> Stmt:
         """One instance a lane."""
-        body = self.builder.instance(scan, self.covered)
+        body = self.builder.instance(nest, self.covered)
         before: list[Stmt] = []
         stores: list[Store] = []
         _gather(body, active, before, stores)
-        var = self.builder.rename(self.scan.var)
-        folds = accumulates(scan.stage.statement.definition)
-        lanes = IrLanes(var, self.scan.lo, self.count, self.scan.step, folds)
+        var = self.builder.rename(self.nest.var)
+        folds = accumulates(nest.instance.definition)
+        lanes = IrLanes(var, self.nest.lo, self.count, self.nest.step, folds)
         made = [self._one_by_one(s) for s in before]
         renamed = map_tree_expressions(Stores(tuple(stores), lanes), self._called(var))
         return Seq((*made, renamed)) if made else renamed
 
     def _one_by_one(self, body: Stmt) -> Stmt:
         """What stores nothing, lane after lane."""
-        scan, var = self.scan, self.builder.rename(self.scan.var)
-        hi = ix.add(scan.lo, integer(self.count * scan.step))
+        nest, var = self.nest, self.builder.rename(self.nest.var)
+        hi = ix.add(nest.lo, integer(self.count * nest.step))
         inside = map_tree_expressions(body, self._called(var))
-        return For(var, scan.lo, hi, scan.step, "serial", inside, scan.loop.name)
+        return For(var, nest.lo, hi, nest.step, "serial", inside, nest.name)
 
     def _called(self, var: Var) -> Callable[[Node], Node]:
-        return lambda n: var if n is self.scan.var else n
+        return lambda n: var if n is self.nest.var else n
 
     def _varies(self, *nodes: Node) -> bool:
         """Whether expressions differ between lanes."""
-        return self.scan.var in set(postorder(*nodes))
+        return self.nest.var in set(postorder(*nodes))
 
     def _each(self, node: Node) -> list[Node]:
         """The values of an expression in all lanes."""
         found = []
         for k in range(self.count):
-            at = ix.add(self.scan.lo, integer(k * self.scan.step))
-            found.append(transform_all((node,), partial(_replaced, self.scan.var, at))[0])
+            at = ix.add(self.nest.lo, integer(k * self.nest.step))
+            found.append(transform_all((node,), partial(_replaced, self.nest.var, at))[0])
         return found
 
 

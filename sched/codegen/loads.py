@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..lang.errors import LanguageError
+from ..lang.errors import LanguageError, Span
 from ..lang.guards import Guard, guards
 from ..lang.nodes import Const, Node, Read, postorder, replaced_all
 from ..lang.opaque import Trace
 from ..lang.printer import written_text
-from ..poly.statements import Statement
 from .ir import Buffer, Load, dtype_of
 from .storage import Storage
 
@@ -18,14 +17,16 @@ class Converter:
     def __init__(
         self,
         storage: Storage,
-        safe: frozenset[tuple[Statement, Read]],
-        statement: Statement,
+        safe: frozenset[Read],
+        span: Span,
         roots: tuple[Node, ...],
         own: tuple[tuple[Node, ...], Storage] = ((), {}),
         absent: frozenset[Buffer] = frozenset(),
     ) -> None:
         """
         Args:
+            safe: the reads that are in bounds wherever the statement runs.
+            span: the line of the statement.
             own: an index, and where elements are at this one.
             absent: what does not exist around the statement. That its reads find what they read
                 is proven, so none of these takes place.
@@ -34,7 +35,7 @@ class Converter:
         self.own = own
         self.absent = absent
         self.safe = safe
-        self.statement = statement
+        self.span = span
         self.needed: dict[Node, Guard] = guards(roots)
         self.done: dict[Node, Node] = {}
         self.guards: dict[Node, Guard] = {}
@@ -62,7 +63,7 @@ class Converter:
                 raise LanguageError(
                     f"whether {written_text(node)} is read depends on other reads, and whether "
                     "these happen depends on it",
-                    where=self.statement.definition.span,
+                    where=self.span,
                     hint="clamp their indices, or compute the conditions in a Func of their own",
                 )
 
@@ -75,7 +76,7 @@ class Converter:
     def _needed(self, node: Node) -> Guard:
         if not isinstance(node, Read):
             return None
-        if (self.statement.base, node) in self.safe and not self._is_of_guarded(node):
+        if node in self.safe and not self._is_of_guarded(node):
             return None
         needed = self.needed.get(node)
         if needed is None or node not in postorder(needed):

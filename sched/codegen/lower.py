@@ -99,23 +99,7 @@ def passed(module: Module, log: Log) -> Module:
 
 def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) -> Module:
     """The loop IR before any pass."""
-    nests, windows, copied = schedule.nests, schedule.windows, schedule.copied
-    with schedule.in_time():
-        return build(
-            schedule.program.outputs[0].name,
-            schedule.model,
-            schedule.proven,
-            nests,
-            strided=strided,
-            checks=checks,
-            folds=windows,
-            copied=copied,
-            memory=schedule.memory,
-            hints=schedule.hints,
-            atomic=schedule.atomic,
-            constants=schedule.constants,
-            context=schedule.context,
-        )
+    return build(schedule.loop_program, strided=strided, checks=checks)
 
 
 def _run(run: Pass, module: Module, log: Log) -> Module:

@@ -10,34 +10,24 @@ from ..lang.admission import check_near
 from ..lang.binding import Binding
 from ..lang.errors import CallValueError, InternalError
 from ..lang.printer import expr_text
+from ..lang.program import Program
+from ..lang.scalars import output_sizes
 from ..lang.tensors import Const, Func, Input, Tensor
-from ..poly.conditions import Scan
-from ..poly.expressions import Translator
-from ..poly.model import output_sizes
-from ..poly.schedule import Schedule
+from ..poly.requirements import IndexCheck, Requirements
 from .evaluate import compile_nodes
 
 
 class Preconditions:
-    """What a schedule requires of the arguments of a call: of sizes, as Python functions, and of
-    data that are used as indices."""
+    """What is required of the arguments of a call: of sizes, as Python functions, and of data that
+    are used as indices."""
 
-    def __init__(self, schedule: Schedule) -> None:
-        names = Translator(schedule.parameters)
-        with schedule.in_time():
-            self.conditions = [
-                (node, c)
-                for c in schedule.proven.sizes
-                if (node := names.condition(c.allowed)) is not None
-            ]
-        self.assumptions = schedule.assumptions
-        self.scans = schedule.proven.scans
-        given = [node for node, _ in (*self.conditions, *self.assumptions)]
+    def __init__(self, requirements: Requirements, program: Program) -> None:
+        self.needed, self.assumed = requirements.sizes, requirements.assumed
+        self.indices, self.bounding = requirements.indices, requirements.bounding
+        self.reaches = requirements.reaches
+        given = (*(x.condition for x in self.needed), *(node for node, _ in self.assumed))
         self.test = compile_nodes(given)
-        self.bounding = sorted(schedule.bounding)
-        self.reaches = schedule.reaches
         self.is_near = compile_nodes([node for node, _ in self.reaches])
-        program = schedule.program
         self.extents = [
             (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
         ]
@@ -60,14 +50,14 @@ class Preconditions:
                     hint=f"the sizes must satisfy {expr_text(node)}",
                 )
         found = self.test(values)
-        for holds, (node, c) in zip(found, self.conditions, strict=False):
+        for holds, needed in zip(found, self.needed, strict=False):
             if not holds:
                 sizes = ", ".join(f"{k}={v}" for k, v in values.items())
                 raise CallValueError(
-                    f"{c.problem} at {sizes}: {c.text}",
-                    hint=f"the sizes must satisfy {expr_text(node)}",
+                    f"{needed.problem} at {sizes}: {needed.text}",
+                    hint=f"the sizes must satisfy {expr_text(needed.condition)}",
                 )
-        assumed = zip(found[len(self.conditions) :], self.assumptions, strict=True)
+        assumed = zip(found[len(self.needed) :], self.assumed, strict=True)
         for holds, (_, reason) in assumed:
             if not holds:
                 sizes = ", ".join(f"{k}={v}" for k, v in values.items())
@@ -75,26 +65,26 @@ class Preconditions:
                     f"the schedule assumes that {reason}, which fails at {sizes}",
                     hint="call with sizes that meet it, or leave the directive out",
                 )
-        for scan in self.scans:
-            _scan(scan, bound)
+        for index in self.indices:
+            _check_index(index, bound)
         return values
 
 
-def _scan(scan: Scan, bound: Binding) -> None:
+def _check_index(index: IndexCheck, bound: Binding) -> None:
     """Every value of an Input that is used as an index, against the extent that it indexes."""
-    values = bound.arrays[scan.source]
-    extent = _shape(scan.tensor, bound)[scan.axis]
+    values = bound.arrays[index.source]
+    extent = _shape(index.tensor, bound)[index.axis]
     if values.size == 0:
         return
     for at in (values.argmin(), values.argmax()):
         where = np.unravel_index(at, values.shape)
         value = int(values[where])
         if not 0 <= value < extent:
-            index = ", ".join(str(int(k)) for k in where)
+            at_text = ", ".join(str(int(k)) for k in where)
             raise CallValueError(
-                f"{scan.source.name}[{index}] is {value}, which is used as an index of "
-                f"{scan.tensor.name} along axis {scan.axis} of extent {extent}",
-                argument=scan.source.name,
+                f"{index.source.name}[{at_text}] is {value}, which is used as an index of "
+                f"{index.tensor.name} along axis {index.axis} of extent {extent}",
+                argument=index.source.name,
                 hint="clamp the index in the program, or correct the data",
             )
 

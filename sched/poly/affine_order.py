@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..lang import index as ix
 from ..lang.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
+from ..lang.scalars import output_sizes
 from ..lang.tensors import Func
 from .affine import affine_value
 from .coordinates import coordinate_map
@@ -32,7 +33,7 @@ from .looptree import (
     loop_map,
     time_maps,
 )
-from .model import Model, output_sizes
+from .model import Model
 from .statements import Statement
 
 if TYPE_CHECKING:

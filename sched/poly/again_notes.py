@@ -9,13 +9,13 @@ from .notes import LoopNote
 from .scantree import ScanLoop
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .analysis import Analysis
 
 
-def again_notes(s: Schedule, loop: ScanLoop) -> Iterator[LoopNote]:
+def again_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
     """What is computed at a loop, if iterations of the loops around compute some of it again; not
     copies of operands, which are there to be made anew."""
-    for func, found in s.repeats_at(loop.loop):
+    for func, found in a.repeats_at(loop.loop):
         is_copy = func.history.typed()[0].is_added
         if found is not None and found.total > found.distinct and not is_copy:
-            yield LoopNote("runs", f"{s.program.names[func]} {found.ratio()}")
+            yield LoopNote("runs", f"{a.program.names[func]} {found.ratio()}")

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ..lang import index as ix
-from ..lang.nodes import Node, Var, postorder
+from ..lang.nodes import Node
+from ..lang.scalars import symbols_of
 from ..lang.tensors import Func
 from .bounds import OPERATIONS, loop_bounds
 from .expressions import Translator
 from .hulls import PIECES_LIMIT, near_hull, simple_hull
 from .isl import BudgetExceeded, Set, attempt, dim_count, is_bounded, isl
 from .looptree import Stage
-from .model import Model, symbols_of
-from .scantree import ScanAlloc, ScanKeep
+from .model import Model
 
 
 def box(
@@ -59,16 +59,3 @@ def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tu
     along = along.project_out(isl.dim_type.set, 0, axis)
     bounds = loop_bounds(along, Set.universe(along.get_space()), names)
     return bounds.lo, ix.maximum([ix.sub(bounds.hi, bounds.lo), ix.ZERO])
-
-
-def local_box(
-    found: Sequence[ScanAlloc] | Sequence[ScanKeep], name: str
-) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The origin and the extents of storage inside of loops, here and there. Where the origin
-    depends on the loops it is a variable, which an `Alloc` binds."""
-    origins = []
-    for k, starts in enumerate(zip(*(x.origin for x in found), strict=True)):
-        moves = len(set(starts)) > 1 or any(isinstance(n, Var) for n in postorder(*starts))
-        origins.append(Var(f"{name}.origin{k}") if moves else starts[0])
-    extents = zip(*(x.extents for x in found), strict=True)
-    return tuple(origins), tuple(ix.maximum(dict.fromkeys(n)) for n in extents)

@@ -6,24 +6,24 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..lang.dtypes import bool_
-from ..lang.nodes import Const, Node, Op, dtype_of, postorder, transform_all
+from ..lang.nodes import Const, Node, Op, dtype_of, postorder
 from .affine import condition
 from .isl import BudgetExceeded, Set, attempt
 from .looptree import Stage
-from .simplify import COMPARISONS, simpler
+from .simplify import COMPARISONS, without
 
 OPERATIONS = 100_000
 """So much work may isl put into one comparison."""
 
 
-def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The expressions without comparisons that hold in all instances of a stage, or in none."""
+def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node, Const]:
+    """The comparisons in some expressions that hold in all instances of a stage, or in none."""
     compared = [n for n in postorder(*roots) if isinstance(n, Op) and n.op in COMPARISONS]
+    known: dict[Node, Const] = {}
     if not compared:
-        return roots
+        return known
     frame = stage.statement.frame
     visited = stage.padded.intersect_params(context)
-    known: dict[Node, Node] = {}
     for node in compared:
         if not all(dtype_of(a).is_int for a in node.operands):
             continue
@@ -33,4 +33,9 @@ def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, 
                 known[node] = Const(True, bool_)
             elif where.exact and visited.is_disjoint(where.set):
                 known[node] = Const(False, bool_)
-    return transform_all(roots, lambda n: simpler(known.get(n, n))) if known else roots
+    return known
+
+
+def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The expressions without them."""
+    return without(roots, decisions(stage, context, roots))

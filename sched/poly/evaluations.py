@@ -25,7 +25,7 @@ from .repeats import counted
 from .statements import Statement
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .analysis import Analysis
 
 OPERATIONS = 2_000_000
 """So much work may isl put into how often a Func is evaluated."""
@@ -51,30 +51,30 @@ class Evaluation:
         return f"inlined into {into}" + (f", evaluated {self.times}" if self.times else "")
 
 
-def evaluations(s: Schedule) -> Iterator[Evaluation]:
+def evaluations(a: Analysis) -> Iterator[Evaluation]:
     """Of each Func that is inlined, how often its elements are evaluated."""
-    statements = {x.definition.serial: x for x in s.model.statements}
-    for func in (f for f in s.program.funcs if f not in s.model.regions):
+    statements = {x.definition.serial: x for x in a.model.statements}
+    for func in (f for f in a.program.funcs if f not in a.model.regions):
         reads = [
-            _Point(s, func, statements[d.serial], index)
-            for d, found in s.form.uses.get(func, {}).items()
+            _Point(a, func, statements[d.serial], index)
+            for d, found in a.form.uses.get(func, {}).items()
             if d.serial in statements
             for index in dict.fromkeys(r.index for r in found)
         ]
         readers = tuple(dict.fromkeys(x.statement.name for x in reads))
         times = "several times for each element"
         with suppress(BudgetExceeded), attempt(OPERATIONS):
-            times = _times(s, reads)
+            times = _times(a, reads)
         yield Evaluation(func, readers, times)
 
 
-def _times(s: Schedule, reads: Sequence[_Point]) -> str:
+def _times(a: Analysis, reads: Sequence[_Point]) -> str:
     """`m times for each element`, `2.00 times for each element (6 for 3, at n=3)`"""
     factors = [x.factor for x in reads]
     total: Node = ix.ZERO
     for factor in factors:
         if factor is None:
-            return _counted(s, reads)
+            return _counted(a, reads)
         total = ix.add(total, factor)
     if ix.constant(total) in (0, 1):
         return ""
@@ -83,11 +83,11 @@ def _times(s: Schedule, reads: Sequence[_Point]) -> str:
     return f"{'' if exact else 'up to '}{expr_text(total)} times for each element"
 
 
-def _counted(s: Schedule, reads: Sequence[_Point]) -> str:
+def _counted(a: Analysis, reads: Sequence[_Point]) -> str:
     if any(x.relation.may for x in reads):
         return "wherever it is read"
     elements = union_sets([x.elements for x in reads[1:]], reads[0].elements)
-    found = counted([x.domain for x in reads], [elements], s.accepted)
+    found = counted([x.domain for x in reads], [elements], a.accepted)
     return "several times for each element" if found is None else found.ratio("for each element")
 
 
@@ -95,7 +95,7 @@ def _counted(s: Schedule, reads: Sequence[_Point]) -> str:
 class _Point:
     """One index at which a statement reads an inlined Func."""
 
-    s: Schedule
+    a: Analysis
     func: Func
     statement: Statement
     index: tuple[Node, ...]
@@ -103,7 +103,7 @@ class _Point:
     @cached_property
     def domain(self) -> Set:
         """The instances that read it; all of them, whatever is tested first."""
-        return self.statement.domain.intersect_params(self.s.accepted)
+        return self.statement.domain.intersect_params(self.a.accepted)
 
     @cached_property
     def relation(self) -> Relation:
@@ -126,7 +126,7 @@ class _Point:
         free = untold(self.func, self.statement.definition, self.index)
         if not free.isdisjoint(postorder(*self.index)):
             return None
-        names = Translator(self.s.parameters)
+        names = Translator(self.a.parameters)
         sizes = self.domain.params()
         total: Node = ix.ONE
         for axis in self.loops:

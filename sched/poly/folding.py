@@ -25,6 +25,7 @@ from .bounds import span_of
 from .edits import stages
 from .isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
 from .looptree import Seq, loops_of, produced
+from .memory import Window
 from .model import Model
 from .precedence import Before, precedence, within_lives
 from .sinking import stored_depth
@@ -42,17 +43,6 @@ OPERATIONS = 2_500_000
 
 HINT = 300_000
 """So much work may isl put into saying how many planes would do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """How many planes are kept along an axis."""
-
-    axis: int
-    planes: int
-
-    def __str__(self) -> str:
-        return f"{self.planes}" if self.axis == 0 else f"{self.planes} along axis {self.axis}"
 
 
 def windows(model: Model, tree: Seq) -> dict[Func, Window]:

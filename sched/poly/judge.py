@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from ..lang.errors import InternalError, PolyschedError, ScheduleError
+from ..lang.scalars import symbols_of
 from . import kept, padding, registers, sinking
 from .accumulation import accumulates, is_exact
 from .advice import Helps
@@ -18,7 +19,6 @@ from .folding import Clobber, clobbers, enough, windows
 from .indivisible import divided
 from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
 from .memo import Same, same
-from .model import symbols_of
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
 from .proof import Violation

@@ -16,17 +16,18 @@ from ..lang import index as ix
 from ..lang.guards import guards
 from ..lang.inout import Initial
 from ..lang.nodes import Node, Read, Var, integer, postorder, replaced_all
+from ..lang.scalars import output_sizes
 from ..lang.tensors import Func, Tensor
 from .accumulation import accumulates
-from .boxes import box, local_box
+from .boxes import box
 from .decided import decided
 from .edits import loops_around
 from .flat import offset, without_origins
 from .lanes import near, stride, whole
 from .linear import Apart
 from .memory import AS_WRITTEN
-from .model import output_sizes
 from .notes import LoopNote
+from .rooms import local_box
 from .scantree import (
     Scan,
     ScanAlloc,
@@ -39,16 +40,16 @@ from .scantree import (
 )
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .analysis import Analysis
 
 
-def lane_notes(s: Schedule, loop: ScanLoop) -> Iterator[LoopNote]:
+def lane_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
     """What lanes gather and scatter, and what they do one after the other."""
     if loop.loop.kind != "vector" or loop.count is None or loop.count <= loop.step:
         return
     for stage, tests in _stages(loop.body, loop.var, ()):
         if stage.stage.statement.definition.opaque is None:
-            yield from _Lanes(s, loop, stage, tests).notes()
+            yield from _Lanes(a, loop, stage, tests).notes()
 
 
 def _stages(
@@ -76,13 +77,13 @@ def _stages(
 class _Lanes:
     """One stage in the lanes of a loop; `tests` are the conditions between them."""
 
-    s: Schedule
+    a: Analysis
     loop: ScanLoop
     scan: ScanStage
     tests: tuple[Node, ...]
 
     def notes(self) -> Iterator[LoopNote]:
-        stage, names = self.scan.stage, self.s.program.names
+        stage, names = self.scan.stage, self.a.program.names
         d = stage.statement.definition
         store = self._stride(d.func, self._at[: len(d.lhs)], self._own)
         folds = accumulates(d) and not store
@@ -122,15 +123,15 @@ class _Lanes:
             if test.operands[1] in statement.data_bounds
         ]
         tests += [] if statement.guard is None else [statement.guard]
-        return decided(self.scan.stage, self.s.context, (*d.lhs, *d.values, *tests))
+        return decided(self.scan.stage, self.a.context, (*d.lhs, *d.values, *tests))
 
     @cached_property
     def _reads(self) -> list[tuple[Read, Node | None]]:
         """All reads, each with the condition that it is kept under."""
         statement = self.scan.stage.statement
         needed = guards(self._roots)
-        local = {x.func for x in walk(*self.s.nests) if isinstance(x, ScanAlloc)}
-        safe = {n for x, n in self.s.proven.safe if x is statement.base and n.tensor not in local}
+        local = {x.func for x in walk(*self.a.nests) if isinstance(x, ScanAlloc)}
+        safe = {n for x, n in self.a.proven.safe if x is statement.base and n.tensor not in local}
         found: dict[Read, Node | None] = {}
         for n in postorder(*self._roots):
             if isinstance(n, Read):
@@ -145,7 +146,7 @@ class _Lanes:
         nodes = tuple(
             dict.fromkeys([*self._roots, *(x for pair in self._reads for x in pair if x)])
         )
-        known = {self.s.parameters[name]: value for name, value in self.s.constants.items()}
+        known = {self.a.parameters[name]: value for name, value in self.a.constants.items()}
         return dict(zip(nodes, replaced_all(nodes, {**self.scan.point, **known}), strict=True))
 
     @cached_property
@@ -193,9 +194,9 @@ class _Lanes:
 
     def _offset(self, tensor: Tensor, index: Sequence[Node], inside: ScanKeep | None) -> Node:
         """Where an element is, as far as lanes differ in it: from the outermost axis that moves."""
-        how = self.s.memory.get(tensor, AS_WRITTEN) if isinstance(tensor, Func) else AS_WRITTEN
+        how = self.a.memory.get(tensor, AS_WRITTEN) if isinstance(tensor, Func) else AS_WRITTEN
         order = how.order or tuple(range(len(index)))
-        window = self.s.windows.get(tensor) if isinstance(tensor, Func) else None
+        window = self.a.windows.get(tensor) if isinstance(tensor, Func) else None
         at = list(index)
         if window is not None and inside is None:
             at[window.axis] = ix.mod(at[window.axis], window.planes)
@@ -207,30 +208,30 @@ class _Lanes:
 
     def _extents(self, tensor: Tensor, inside: ScanKeep | None) -> tuple[Node, ...]:
         """How many elements of it are stored along each axis."""
-        s = self.s
-        if isinstance(tensor, Initial) and tensor.array in s.program.inouts:
+        a = self.a
+        if isinstance(tensor, Initial) and tensor.array in a.program.inouts:
             tensor = tensor.array
         if inside is not None:
-            same = [x for x in walk(*s.nests) if isinstance(x, ScanKeep) and x.name == inside.name]
+            same = [x for x in walk(*a.nests) if isinstance(x, ScanKeep) and x.name == inside.name]
             found = local_box(same, "")[1]
-        elif isinstance(tensor, Func) and tensor not in s.program.outputs:
+        elif isinstance(tensor, Func) and tensor not in a.program.outputs:
             found = self._stored(tensor)
         elif tensor.extents is not None:
             found = tuple(tensor.extents)
         else:
             assert isinstance(tensor, Func)
-            found = output_sizes(s.program, tensor)
-        known = {s.parameters[name]: value for name, value in s.constants.items()}
+            found = output_sizes(a.program, tensor)
+        known = {a.parameters[name]: value for name, value in a.constants.items()}
         return replaced_all(found, known)
 
     def _stored(self, func: Func) -> tuple[Node, ...]:
-        scans = list(walk(*self.s.nests))
+        scans = list(walk(*self.a.nests))
         local = [x for x in scans if isinstance(x, ScanAlloc) and x.func is func]
         if local:
             return local_box(local, "")[1]
         padded = [x.stage for x in scans if isinstance(x, ScanStage) and x.stage.pads]
-        found = box(self.s.model, func, padded)[1]
-        window = self.s.windows.get(func)
+        found = box(self.a.model, func, padded)[1]
+        window = self.a.windows.get(func)
         if window is None:
             return found
         return (*found[: window.axis], integer(window.planes), *found[window.axis + 1 :])
@@ -241,7 +242,7 @@ class _Lanes:
         stage = self.scan.stage
         found = [
             x
-            for x in walk(*self.s.nests)
+            for x in walk(*self.a.nests)
             if isinstance(x, ScanKeep)
             and any(y is self.scan for y in walk(x.body))
             and x.keep.holds(stage, stage.statement.write)
@@ -251,8 +252,8 @@ class _Lanes:
     @property
     def _is_indivisible(self) -> bool:
         """Whether threads accumulate in one element."""
-        stage, atomic = self.scan.stage, self.s.atomic
-        around = loops_around(self.s.tree, stage.name)
+        stage, atomic = self.scan.stage, self.a.atomic
+        around = loops_around(self.a.tree, stage.name)
         return not atomic.isdisjoint((stage.name, stage.statement.name)) and any(
             x.loop.kind == "parallel" for x in around
         )

@@ -18,10 +18,10 @@ from .scalar_notes import has_vectors, scalar_notes
 from .scantree import ScanLoop, walk
 
 if TYPE_CHECKING:
+    from .analysis import Analysis
     from .looptree import Loop
-    from .schedule import Schedule
 
-Rule = Callable[["Schedule", ScanLoop], Iterator[LoopNote]]
+Rule = Callable[["Analysis", ScanLoop], Iterator[LoopNote]]
 
 RULES: tuple[Rule, ...] = (lane_notes, again_notes)
 
@@ -29,25 +29,25 @@ WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
 """What goes without saying in a schedule without any vector loop."""
 
 
-def loop_notes(s: Schedule, loop: ScanLoop) -> tuple[LoopNote, ...]:
+def loop_notes(a: Analysis, loop: ScanLoop) -> tuple[LoopNote, ...]:
     """What is to be said beside a loop, each thing once."""
-    return _found(s, loop, (*RULES, *WITH_VECTORS) if has_vectors(s) else RULES)
+    return _found(a, loop, (*RULES, *WITH_VECTORS) if has_vectors(a) else RULES)
 
 
-def notes_of(s: Schedule, loop: Loop) -> tuple[LoopNote, ...]:
+def notes_of(a: Analysis, loop: Loop) -> tuple[LoopNote, ...]:
     """All that can be said of a loop of the tree, which may be scanned into several."""
-    nests = s.nests_if_known or ()
+    nests = a.nests_if_known or ()
     scans = [x for x in walk(*nests) if isinstance(x, ScanLoop) and x.loop is loop]
-    rules = (*RULES, *WITH_VECTORS) if s.directives else RULES
-    found = (_found(s, x, rules) for x in scans)
+    rules = (*RULES, *WITH_VECTORS) if a.directives else RULES
+    found = (_found(a, x, rules) for x in scans)
     return tuple(dict.fromkeys(note for notes in found for note in notes))
 
 
-def _found(s: Schedule, loop: ScanLoop, rules: tuple[Rule, ...]) -> tuple[LoopNote, ...]:
+def _found(a: Analysis, loop: ScanLoop, rules: tuple[Rule, ...]) -> tuple[LoopNote, ...]:
     found: dict[LoopNote, None] = {}
     for rule in rules:
         with suppress(BudgetExceeded), attempt(OPERATIONS):
-            found |= dict.fromkeys(rule(s, loop))
+            found |= dict.fromkeys(rule(a, loop))
     return tuple(found)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from ..cached import cached_property
 from ..lang.definitions import Definition
@@ -22,6 +21,7 @@ from ..lang.order import Block, Recurrence, Step
 from ..lang.tensors import Func
 from .coordinates import Told, beside, coordinate_values, joined, plain_dims, told
 from .isl import Map, PwAff, Set, relation, val
+from .kinds import Kind
 from .memo import Same
 from .model import Model
 from .statements import Access, Statement
@@ -114,9 +114,6 @@ class Run:
     def at(self, chosen: Sequence[int]) -> Map:
         """{ instance -> some of its coordinates }"""
         return loop_map(self._stage, chosen).intersect_domain(self.instances)
-
-
-Kind = Literal["serial", "parallel", "vector", "unrolled"]
 
 
 @dataclass(frozen=True, slots=True)

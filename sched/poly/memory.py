@@ -53,3 +53,14 @@ class Memory:
 
 AS_WRITTEN = Memory()
 """What no directive says anything of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many planes are kept along an axis."""
+
+    axis: int
+    planes: int
+
+    def __str__(self) -> str:
+        return f"{self.planes}" if self.axis == 0 else f"{self.planes} along axis {self.axis}"

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from ..lang.definitions import Definition
 from ..lang.errors import InternalError, LanguageError
-from ..lang.nodes import Node, Param, Size
 from ..lang.order import Block, reads_itself
 from ..lang.printer import expr_text
 from ..lang.program import Program
+from ..lang.scalars import output_sizes
 from ..lang.tensors import Func, Tensor
 from .affine import affine_value, condition, why_not_affine
 from .closure import Regions, closed_regions
@@ -408,17 +408,3 @@ def _touched(statement: Statement) -> list[Set]:
     """What a statement reads and writes of its own Func."""
     own = [a for a in statement.accesses if a.tensor is statement.func]
     return [elements(statement, a) for a in own]
-
-
-def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
-    """The symbolic extents of an output that has no declared shape: a call gives them."""
-    if func.extents is not None:
-        return ()
-    return tuple(Size(f"{program.names[func]}.shape[{k}]", None) for k in range(func.ndim))
-
-
-def symbols_of(program: Program) -> dict[str, Node]:
-    """The sizes and Params that bounds and conditions are made of, by name."""
-    extents = [s for f in program.outputs for s in output_sizes(program, f)]
-    symbols: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
-    return {s.name: s for s in symbols}

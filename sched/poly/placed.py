@@ -17,41 +17,41 @@ from .scantree import ScanAlloc, walk
 from .sinking import storage_of, stored_depth
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .analysis import Analysis
 
 
-def placements(s: Schedule) -> Iterator[str]:
+def placements(a: Analysis) -> Iterator[str]:
     """A line for each Func that is computed at loops: where, and how often.
 
     `bx: computed at jo for by, stored there, runs each instance 1.50 times (...)`
     """
     places: dict[Func, list[tuple[Path, Produce]]] = {}
-    for path, node in produced(s.tree):
+    for path, node in produced(a.tree):
         for func in node.funcs:
             places.setdefault(func, []).append((path, node))
     for func, found in places.items():
-        where = "; ".join(dict.fromkeys(_where(s, func, *place) for place in found))
+        where = "; ".join(dict.fromkeys(_where(a, func, *place) for place in found))
         own = [x for _, node in found for x in stages(node) if x.statement.func is func]
-        count = _repeats(s, own)
-        yield f"{s.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
+        count = _repeats(a, own)
+        yield f"{a.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
 
 
-def repeats_of(s: Schedule) -> dict[int, list[tuple[Func, Repeats | None]]]:
+def repeats_of(a: Analysis) -> dict[int, list[tuple[Func, Repeats | None]]]:
     """Of each loop at which Funcs are computed, by its identity, how often these run."""
     places: dict[tuple[int, Func], list[Stage]] = {}
-    for path, node in produced(s.tree):
+    for path, node in produced(a.tree):
         for func in node.funcs:
             own = [x for x in stages(node) if x.statement.func is func]
             places.setdefault((id(loops_of(path)[-1]), func), []).extend(own)
     found: dict[int, list[tuple[Func, Repeats | None]]] = {}
     for (loop, func), own in places.items():
-        found.setdefault(loop, []).append((func, _repeats(s, own)))
+        found.setdefault(loop, []).append((func, _repeats(a, own)))
     return found
 
 
-def _repeats(s: Schedule, own: list[Stage]) -> Repeats | None:
+def _repeats(a: Analysis, own: list[Stage]) -> Repeats | None:
     with suppress(BudgetExceeded), attempt(OPERATIONS):
-        return repeats(own, s.accepted)
+        return repeats(own, a.accepted)
     return None
 
 
@@ -59,7 +59,7 @@ OPERATIONS = 2_000_000
 """So much work may isl put into how often a Func runs."""
 
 
-def _where(s: Schedule, func: Func, path: Path, node: Produce) -> str:
+def _where(a: Analysis, func: Func, path: Path, node: Produce) -> str:
     """`computed at i for by, stored outside of all loops, slides`"""
     loops = loops_of(path)
     depth = stored_depth(path, func)
@@ -84,12 +84,12 @@ def _reads(stage: Stage, func: Func) -> bool:
     return statement.func is not func and any(a.tensor is func for a in statement.reads)
 
 
-def moves(s: Schedule) -> Iterator[str]:
+def moves(a: Analysis) -> Iterator[str]:
     """Storage that is further inside than it was asked for, and why."""
     seen: dict[str, None] = {}
-    for path, node in produced(s.tree):
+    for path, node in produced(a.tree):
         for func in node.funcs:
-            storage, name = storage_of(path, func), s.program.names[func]
+            storage, name = storage_of(path, func), a.program.names[func]
             if storage.moved:
                 inside = loops_of(path)[: stored_depth(path, func)]
                 place = f"in {inside[-1].name}" if inside else "for each part"
@@ -97,11 +97,11 @@ def moves(s: Schedule) -> Iterator[str]:
     yield from seen
 
 
-def local_extents(s: Schedule, func: Func) -> list[str] | None:
+def local_extents(a: Analysis, func: Func) -> list[str] | None:
     """The extents of storage that lives inside of loops, over sizes; the largest, where there are
     several; None if it lives outside of them."""
     found = [
-        x for x in walk(*(s.nests_if_known or ())) if isinstance(x, ScanAlloc) and x.func is func
+        x for x in walk(*(a.nests_if_known or ())) if isinstance(x, ScanAlloc) and x.func is func
     ]
     if not found:
         return None

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..lang.nodes import Node, Var, postorder
+from ..lang.scalars import symbols_of
 from ..lang.tensors import Func
 from .affine import Relation
 from .around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
@@ -46,7 +47,7 @@ from .looptree import (
     Tree,
     loop_map,
 )
-from .model import Model, symbols_of
+from .model import Model
 from .sinking import slides, sunk
 from .statements import Access, Statement
 

@@ -9,7 +9,8 @@ from .accumulation import accumulates
 from .advice import Helps
 from .directives.mapping import Skew
 from .directives.record import Directive
-from .folding import Clobber, Window
+from .folding import Clobber
+from .memory import Window
 from .pairs import Pair
 from .proof import Violation, witness_text
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..lang.nodes import Node, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func
-from .folding import Window
-from .memory import LARGEST, STACK, WHERE, Memory
+from .memory import LARGEST, STACK, WHERE, Memory, Window
 from .refusals import Fault
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 

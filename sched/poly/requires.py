@@ -1,8 +1,8 @@
-"""What a schedule requires of the sizes at each call."""
+"""What a schedule requires at each call: sets become conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..lang.admission import LOOP_LIMIT, SIZE_LIMIT
@@ -15,10 +15,11 @@ from .directives.fields import in_terms_of
 from .edits import stages
 from .expressions import Translator
 from .isl import BasicSet, Set, complement, dim_count, isl, val
+from .requirements import IndexCheck, Requirements, SizesNeeded
 from .state import State
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .analysis import Analysis
 
 
 def on_sizes(directive: str, condition: Any) -> Node:
@@ -47,21 +48,21 @@ def constants(state: State) -> dict[str, Node]:
     return found
 
 
-def bounding(s: Schedule) -> frozenset[str]:
+def bounding(a: Analysis) -> frozenset[str]:
     """The Params by which the instances of a stage begin or end, so loops do."""
     kind, found = isl.dim_type.param, set()
-    for stage in stages(s.tree):
+    for stage in stages(a.tree):
         for k in range(stage.instances.dim(kind)):
             name = stage.instances.get_dim_name(kind, k)
-            if name in s.program.params and stage.instances.involves_dims(kind, k, 1):
+            if name in a.program.params and stage.instances.involves_dims(kind, k, 1):
                 found.add(name)
     return frozenset(found)
 
 
-def reaches(s: Schedule) -> Iterator[tuple[Node, str]]:
+def reaches(a: Analysis) -> Iterator[tuple[Node, str]]:
     """What sizes must satisfy so that no Func is needed farther out than loops are taken to be,
     each with the Func's name: where its region follows from multiples of indices."""
-    model, names = s.form.model, Translator(s.parameters)
+    model, names = a.model, Translator(a.parameters)
     known = model.context
     for k in range(known.n_param()):  # what the call refuses anyway
         known = known.upper_bound_val(isl.dim_type.param, k, val(SIZE_LIMIT))
@@ -70,7 +71,7 @@ def reaches(s: Schedule) -> Iterator[tuple[Node, str]]:
             far = _beyond(region, LOOP_LIMIT).intersect(known).coalesce()
             needed = None if far.is_empty() else names.condition(complement(far.gist(known)))
             if needed is not None:
-                yield needed, s.form.program.names[func]
+                yield needed, a.program.names[func]
 
 
 def _beyond(region: Set, limit: int) -> Set:
@@ -98,24 +99,36 @@ _FEW = 6
 """So many sizes in all, and a constant of one more, are within 2**43."""
 
 
-def assumptions(state: State, symbols: Mapping[str, Node]) -> Iterator[tuple[Node, str]]:
+def assumptions(a: Analysis) -> Iterator[tuple[Node, str]]:
     """Conditions on the sizes that directives ask for, each with its reason."""
-    names = Translator(symbols)
-    for a in state.assumptions:
-        node = a.condition if a.condition is not None else names.condition(a.allowed)
+    names = Translator(a.parameters)
+    for assumed in a.state.assumptions:
+        node = assumed.condition
+        node = names.condition(assumed.allowed) if node is None else node
         if node is not None:
-            yield node, a.text
+            yield node, assumed.text
 
 
-def conditions(s: Schedule) -> Iterator[str]:
+def requirements(a: Analysis) -> Requirements:
+    """All that is asked of a call."""
+    names, proven = Translator(a.parameters), a.proven
+    sizes = ((names.condition(c.allowed), c) for c in proven.sizes)
+    return Requirements(
+        tuple(SizesNeeded(node, c.problem, c.text) for node, c in sizes if node is not None),
+        tuple(assumptions(a)),
+        tuple(IndexCheck(x.source, x.tensor, x.axis) for x in proven.scans),
+        tuple(sorted(bounding(a))),
+        tuple(reaches(a)),
+    )
+
+
+def conditions(a: Analysis) -> Iterator[str]:
     """All that is required, each with the access, the message or the directive that needs it."""
-    names = Translator(s.parameters)
-    for c in s.proven.sizes:
-        node = names.condition(c.allowed)
-        if node is not None:
-            yield f"{expr_text(node)}: {c.text}"
-    for r in s.program.requirements:
+    found = a.requirements
+    for needed in found.sizes:
+        yield f"{expr_text(needed.condition)}: {needed.text}"
+    for r in a.program.requirements:
         yield f"{expr_text(r.condition)}: {r.message}"
-    for node, reason in s.assumptions:
-        needed = expr_text(node)
-        yield f"{needed}: assumed" + ("" if reason == needed else f", {reason}")
+    for node, reason in found.assumed:
+        text = expr_text(node)
+        yield f"{text}: assumed" + ("" if reason == text else f", {reason}")

@@ -15,20 +15,20 @@ from .notes import LoopNote
 from .scantree import ScanLoop, ScanStage, walk
 
 if TYPE_CHECKING:
-    from .schedule import Schedule
+    from .analysis import Analysis
 
 FEW = 4
 """So many iterations are not worth a vector."""
 
 
-def scalar_notes(s: Schedule, loop: ScanLoop) -> Iterator[LoopNote]:
+def scalar_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
     """A serial loop without another one in it, that is in no vector loop and computes something."""
     inside = list(walk(loop.body))
     if loop.loop.kind not in ("serial", "parallel") or _extent(loop) in range(FEW + 1):
         return
     if any(isinstance(x, ScanLoop) and _extent(x) not in range(FEW + 1) for x in inside):
         return
-    vectors = (x for x in walk(*s.nests) if isinstance(x, ScanLoop) and x.loop.kind == "vector")
+    vectors = (x for x in walk(*a.nests) if isinstance(x, ScanLoop) and x.loop.kind == "vector")
     if any(x is loop or y is loop for x in vectors for y in walk(x)) or any(
         isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in inside
     ):
@@ -38,9 +38,9 @@ def scalar_notes(s: Schedule, loop: ScanLoop) -> Iterator[LoopNote]:
         yield LoopNote("one element at a time")
 
 
-def has_vectors(s: Schedule) -> bool:
+def has_vectors(a: Analysis) -> bool:
     """Whether any loop is a vector."""
-    return any(isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in walk(*s.nests))
+    return any(isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in walk(*a.nests))
 
 
 def _extent(loop: ScanLoop) -> int | None:

@@ -2,50 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NoReturn, TypeVar
 
-from ..cached import cached_property
 from ..lang.admission import SIZE_LIMIT
 from ..lang.digest import combined
-from ..lang.errors import LanguageTypeError, ScheduleError, user_span
+from ..lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
 from ..lang.frames import Bounded, bounded
 from ..lang.inout import InOut
 from ..lang.nodes import Node
 from ..lang.printer import html_text
 from ..lang.program import Program
+from ..lang.scalars import symbols_of
 from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
-from . import finding, looptree, requires, serial
+from . import finding, requires, serial
 from .advice import NoLoops
+from .analysis import Analysis
 from .builder import Builder
 from .conditions import Conditions
 from .dependences import Dependence
 from .directives.assumptions import Assume
-from .directives.record import Directive, Lookup
+from .directives.record import Directive, Lookup, from_json
 from .edits import At, stages
-from .evaluations import Evaluation, evaluations
-from .explain import NO_BOUNDS, explain, hint_lines, memory_lines, notes
-from .folding import Window, copied, windows
+from .evaluations import Evaluation
+from .explain import explain, listing
 from .forms import Form, form_of
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle
 from .inline import Rule, once_a_consumer, without_recomputation
-from .isl import BudgetExceeded, Set, allowance, budget, budget_apart
-from .listing import loop_extent, text
-from .loop_notes import loop_notes, note_text
+from .isl import BudgetExceeded, Set, allowance, budget
+from .loop_program import LoopProgram
 from .looptree import Loop, Seq, Stage
-from .memory import Memory
-from .model import Model, symbols_of
-from .placed import repeats_of
+from .memory import Memory, Window
+from .model import Model
 from .proven import unproved
-from .repeats import Repeats
+from .requirements import Requirements
+from .said import Said
 from .scantree import Scan
 from .stages import StageHandle
-from .state import Hints
 
 T = TypeVar("T")
 Outputs = Func | Sequence[Func]
@@ -112,6 +110,7 @@ class Schedule(Suggesting):
                 self._builder = Builder(form_of(program, rule, self.log), symbols_of(program))
         except BudgetExceeded:
             raise unproved(program) from None
+        self._analysis: Analysis | None = None
         #: Schedules for sizes that meet a condition.
         self.variants: tuple[tuple[Node, Schedule], ...] = ()
         #: How many directives a variant has from the schedule that it was made of.
@@ -157,49 +156,25 @@ class Schedule(Suggesting):
         regions = self.model.regions
         return tuple(f for f in self.program.funcs if f in regions)
 
-    # what follows from the state, found anew after each directive --------------------------------
+    # what follows from the state ------------------------------------------------------------------
     @property
     def tree(self) -> Seq:
         """The loops and what stands in them."""
         return self._builder.state.tree
 
-    def _derived(self, name: str, find: Callable[[], T]) -> T:
-        """Something that follows from the tree and what is assumed, found once for each state."""
-        with self._refusing():
-            return self._in_budget(name, find)
-
-    def _in_budget(self, name: str, find: Callable[[], T]) -> T:
-        """The same; raises `BudgetExceeded` where it takes too long to find."""
-        kept = self.__dict__.setdefault("_kept", {})
-        if kept.get("state") is not self._builder.state:
-            kept.clear()
-            kept["state"] = self._builder.state
-        if name not in kept:
-            kept[name] = self._found_in_budget(name, find)
-        found: T | BudgetExceeded = kept[name]
-        if isinstance(found, BudgetExceeded):
-            raise BudgetExceeded from found
-        return found
-
-    def _found_in_budget(self, name: str, find: Callable[[], T]) -> T | BudgetExceeded:
-        """That it takes too long is kept as well: it would take as long again."""
-        try:
-            with budget_apart(allowance(len(self.model.statements))):
-                return self.log.step(name, find)
-        except BudgetExceeded as error:
-            return error.with_traceback(None)
+    @property
+    def analysis(self) -> Analysis:
+        """What follows from the state: each fact is found once for each state."""
+        state = self._builder.state
+        if self._analysis is None or self._analysis.state is not state:
+            self._analysis = Analysis(state, self.directives, self._builder.judge, self.log)
+        return self._analysis
 
     @contextmanager
-    def in_time(self) -> Iterator[None]:
-        """Refuses a question about the schedule that takes too long."""
-        with self._refusing(), budget(allowance(len(self.model.statements))):
-            yield
-
-    @contextmanager
-    def _refusing(self) -> Iterator[None]:
-        """Refuses what a budget ends in."""
+    def in_time(self) -> Iterator[Analysis]:
+        """The analysis; what of it takes too long to find is refused."""
         try:
-            yield
+            yield self.analysis
         except BudgetExceeded:
             if not self.directives:
                 raise unproved(self.program) from None
@@ -215,22 +190,49 @@ class Schedule(Suggesting):
     @property
     def windows(self) -> dict[Func, Window]:
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
-        found = self._derived("folding", lambda: windows(self.model, self.tree))
-        return {**found, **dict(self._builder.state.folds)}
-
-    @property
-    def evaluations(self) -> tuple[Evaluation, ...]:
-        """How often what is inlined is evaluated."""
-        return self._derived("evaluations", lambda: tuple(evaluations(self)))
-
-    def repeats_at(self, loop: Loop) -> list[tuple[Func, Repeats | None]]:
-        """The Funcs that are computed at a loop, and how often each instance runs."""
-        return self._derived("repeats", lambda: repeats_of(self)).get(id(loop), [])
+        with self.in_time() as a:
+            return a.windows
 
     @property
     def copied(self) -> tuple[InOut, ...]:
         """InOuts whose initial values are still read after they have been overwritten."""
-        return self._derived("copies", lambda: copied(self.model, self.tree))
+        with self.in_time() as a:
+            return a.copied
+
+    @property
+    def nests(self) -> tuple[Scan, ...]:
+        """The loops with their bounds."""
+        with self.in_time() as a:
+            return a.nests
+
+    @property
+    def accepted(self) -> Set:
+        """The sizes that a call accepts."""
+        with self.in_time() as a:
+            return a.accepted
+
+    @property
+    def loop_program(self) -> LoopProgram:
+        """What code is made of."""
+        with self.in_time() as a:
+            return a.loop_program
+
+    @property
+    def requirements(self) -> Requirements:
+        """What a call is checked for."""
+        with self.in_time() as a:
+            return a.requirements
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What a call requires of the sizes, each with the access that needs it."""
+        with self.in_time() as a:
+            return tuple(requires.conditions(a))
+
+    @property
+    def parameters(self) -> dict[str, Node]:
+        """The sizes and Params that bounds and conditions are made of, by name."""
+        return self.analysis.parameters
 
     @property
     def memory(self) -> Mapping[Func, Memory]:
@@ -243,79 +245,19 @@ class Schedule(Suggesting):
         return self._builder.state.atomic
 
     @property
-    def hints(self) -> Hints:
-        """What is said of caches."""
-        return Hints(self._builder.state.streams, self._builder.state.prefetches)
-
-    @property
-    def nests(self) -> tuple[Scan, ...]:
-        """The loops with their bounds."""
-        return self._derived("bounds", self._scan)
-
-    @property
-    def nests_if_known(self) -> tuple[Scan, ...] | None:
-        """The same; None where they are too intricate to be found."""
-        with suppress(BudgetExceeded):
-            return self._in_budget("bounds", self._scan)
-        return None
-
-    def _scan(self) -> tuple[Scan, ...]:
-        return self._builder.judge.nests(self._builder.state)
-
-    @property
-    def accepted(self) -> Set:
-        """The sizes that a call accepts."""
-        with self.in_time():
-            return self._builder.judge.callable(self._builder.state)
-
-    @property
-    def context(self) -> Set:
-        """What holds of the sizes, by the program and by what the schedule assumes."""
-        with self.in_time():
-            return self._builder.state.assumed(self.model.context)
-
-    @property
-    def assumptions(self) -> tuple[tuple[Node, str], ...]:
-        """Conditions on the sizes that directives ask for, each with its reason."""
-        with self.in_time():
-            return tuple(requires.assumptions(self._builder.state, self.parameters))
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """How often what is inlined is evaluated."""
+        with self.in_time() as a:
+            return a.evaluations
 
     def assume(self, condition: Any) -> Schedule:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
         self._builder.apply(Assume("", requires.on_sizes("assume", condition), span=user_span()))
         return self
 
-    @cached_property
-    def parameters(self) -> dict[str, Node]:
-        """The sizes and Params that bounds and conditions are made of, by name."""
-        return symbols_of(self.program)
-
-    @property
-    def bounding(self) -> frozenset[str]:
-        """The Params by which loops begin and end."""
-        with self.in_time():
-            return requires.bounding(self)
-
-    @property
-    def reaches(self) -> tuple[tuple[Node, str], ...]:
-        """What keeps Funcs, each by its name, as near to index 0 as loops are taken to be."""
-        with self.in_time():
-            return tuple(requires.reaches(self))
-
-    @property
-    def constants(self) -> dict[str, Node]:
-        """Sizes that are known: what is assumed to be equal to a constant."""
-        return requires.constants(self._builder.state)
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """What a call requires of the sizes, each with the access that needs it."""
-        with self.in_time():
-            return tuple(requires.conditions(self))
-
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
-        with self.in_time():
+        with self.in_time() as a, a.in_time():
             return self.form.prover.dependences
 
     def legal(self, directive: Directive) -> bool:
@@ -331,8 +273,9 @@ class Schedule(Suggesting):
         if isinstance(what, PiecesHandle):
             return PiecesHandle(self, what._func, what.pieces)
         if isinstance(what, StageHandle):
-            return StageHandle(self, finding.existing(self, what.name))
-        name, pieces = finding.stage_name(self, what), finding.pieces_of(self, what)
+            return StageHandle(self, finding.existing(self.analysis, what.name))
+        a = self.analysis
+        name, pieces = finding.stage_name(a, what), finding.pieces_of(a, what)
         if pieces:
             return PiecesHandle(self, name.rpartition(".piece(")[0], pieces)
         return StageHandle(self, name)
@@ -343,7 +286,7 @@ class Schedule(Suggesting):
 
     def loop(self, name: str) -> LoopHandle:
         """The loop of a `sequential`, or any loop of which there is only one."""
-        return LoopHandle(self, finding.stage_in(self, name), name)
+        return LoopHandle(self, finding.stage_in(self.analysis, name), name)
 
     def _stage(self, name: str) -> Stage:
         for stage in stages(self.tree):
@@ -354,19 +297,19 @@ class Schedule(Suggesting):
     def _find(self, stage: str, loop: str) -> At:
         directive = Lookup(stage, f'loop("{loop}")', span=user_span())
         try:
-            with self.in_time():
+            with self.in_time() as a, a.in_time():
                 return self._builder.editing(directive).at(loop)
         except NoLoops as error:
             raise self._builder.in_their_terms(error) from None
 
     def extent(self, loop: Loop) -> str:
         """How many iterations a loop of the tree has, as text; "?" if that takes long to find."""
-        nests = self.nests_if_known
-        return "?" if nests is None else loop_extent(nests, loop)
+        return self.analysis.extent(loop)
 
     def explain(self) -> str:
         """What the schedule does, what it keeps and asks, and what may be missed in it."""
-        return explain(self)
+        with self.in_time() as a:
+            return explain(a, self.said)
 
     def batch(self) -> AbstractContextManager[Schedule]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
@@ -458,20 +401,20 @@ class Schedule(Suggesting):
             self._builder.settle()
         made = Schedule.__new__(Schedule)
         made.__dict__.update(self.__dict__)
-        made.__dict__["_kept"] = dict(self.__dict__.get("_kept", {}))
         made._builder = self._builder.copy()
         made.variants = tuple((c, v.copy()) for c, v in self.variants)
         made.log = Log()
         made.log.seconds.update(self.log.seconds)
+        made._analysis = None if self._analysis is None else self._analysis.logged(made.log)
         return made
 
     def source(self) -> str:
         """Python that makes this schedule, given its outputs."""
-        return serial.source(self)
+        return serial.source(self.said)
 
     def to_json(self) -> str:
         """The directives as text that `from_json` reads."""
-        return serial.to_json(self)
+        return serial.to_json(self.said)
 
     @classmethod
     def from_json(
@@ -485,8 +428,42 @@ class Schedule(Suggesting):
         written = serial.read_json(text)
         make = cls.default if written.default else cls
         made = make(outputs, args or written.args(outputs))
-        serial.replay(made, written.steps)
+        made._replay(written.steps)
         return made
+
+    def _replay(self, steps: Sequence[Any]) -> None:
+        """Takes what was written; each directive is proven anew.
+
+        Raises:
+            LanguageError: a step is none that `to_json` wrote, or is refused.
+        """
+        for step in steps:
+            match step:
+                case {"directive": data, "trust": None | str() as reason}:
+                    trusting = nullcontext() if reason is None else self.trust(reason)
+                    with trusting, self._builder.again():
+                        self._builder.replay(from_json(data, self.parameters))
+                case {"specialize": condition, "steps": list(inside)}:
+                    self._variant(serial.condition(condition, self.parameters))._replay(inside)
+                case {"batch": list(inside)}:
+                    with self._builder.again(), self.batch():
+                        self._replay(inside)
+                case _:
+                    raise LanguageError(f"{step!r} says nothing to a schedule")
+
+    @property
+    def said(self) -> Said:
+        """All that was said to it, as a value."""
+        return Said(
+            self.program,
+            self._rule is not once_a_consumer,
+            self.directives,
+            self._builder.batches,
+            self._builder.state.trusted,
+            self._builder.state.reassociated,
+            tuple((condition, variant.said) for condition, variant in self.variants),
+            self.inherited,
+        )
 
     @property
     def bit_exact(self) -> bool:
@@ -496,13 +473,12 @@ class Schedule(Suggesting):
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:
         """Directives that were not proven, each with the reason given; those of variants too."""
-        return (*self._builder.state.trusted, *(t for _, v in self.variants for t in v.trusted))
+        return self.said.trusted
 
     @property
     def broken_by(self) -> tuple[str, ...]:
         """The stages whose results may differ in their last bits, here or in a variant."""
-        inside = (name for _, v in self.variants for name in v.broken_by)
-        return tuple(sorted({*self._builder.state.reassociated, *inside}))
+        return self.said.broken_by
 
     def compile(self, *, checks: bool = False, **sizes: int) -> Any:
         """Machine code for this machine, as a callable Kernel. Later directives do not change it.
@@ -560,21 +536,8 @@ class Schedule(Suggesting):
         return variant
 
     def __str__(self) -> str:
-        head = f"Schedule of {self.program.signature()}"
-        nests = self.nests_if_known
-        if nests is None:
-            lines = [head, looptree.text(self.tree, 1), f"  note: {NO_BOUNDS}"]
-        else:
-            said = lambda loop: note_text(loop_notes(self, loop))
-            lines = [head, *(text(nest, 1, self.program.names, said) for nest in nests)]
-        lines += [f"  keeps {k} of {self.program.names[f]}" for f, k in self.windows.items()]
-        lines += [f"  {line}" for line in (*memory_lines(self), *hint_lines(self))]
-        lines += [f"  copies {a.name} first" for a in self.copied]
-        lines += [f"  requires {c}" for c in self.conditions]
-        repeated = (x for x in self.evaluations if x.times)
-        lines += [f"  note: {self.program.names[x.func]} is {x}" for x in repeated]
-        lines += [f"  note: {text}" for text in notes(self)]
-        return "\n".join(lines)
+        with self.in_time() as a:
+            return listing(a, self.said)
 
     def _called(self) -> str:
         return "a Schedule"

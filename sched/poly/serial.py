@@ -6,10 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..lang.dtypes import bool_
 from ..lang.errors import LanguageError
@@ -18,11 +17,8 @@ from ..lang.nodes import Node, Var, postorder, substitute
 from ..lang.printer import code_text
 from ..lang.program import Program
 from ..lang.tensors import Func, Input
-from .directives.record import Directive, from_json
-from .inline import once_a_consumer
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .directives.record import Directive
+from .said import Said
 
 
 # what was said, in order ------------------------------------------------------------------------
@@ -31,21 +27,21 @@ class _Variant:
     """`specialize(condition)`, and what was said to the variant."""
 
     condition: Node
-    schedule: Schedule
+    said: Said
 
     @property
     def steps(self) -> Iterator[_Step]:
-        return _steps(self.schedule, self.schedule.inherited + 1)
+        return _steps(self.said, self.said.inherited + 1)
 
 
 _Step = Directive | _Variant | tuple["_Step", ...]
 """A tuple is a batch."""
 
 
-def _steps(s: Schedule, start: int = 0) -> Iterator[_Step]:
+def _steps(s: Said, start: int = 0) -> Iterator[_Step]:
     """What was said to a schedule behind its first `start` directives."""
     done = start
-    for batch in s._builder.batches:
+    for batch in s.batches:
         if batch and batch.start >= start:
             yield from _plain(s, done, batch.start)
             yield tuple(_plain(s, batch.start, batch.stop))
@@ -53,34 +49,30 @@ def _steps(s: Schedule, start: int = 0) -> Iterator[_Step]:
     yield from _plain(s, done, len(s.directives) + 1)
 
 
-def _plain(s: Schedule, start: int, stop: int) -> Iterator[_Step]:
+def _plain(s: Said, start: int, stop: int) -> Iterator[_Step]:
     """Some directives, each behind the variants that were made before it."""
     for k in range(start, stop):
         yield from (_Variant(c, v) for c, v in s.variants if v.inherited == k)
         yield from s.directives[k : k + 1]
 
 
-def _reasons(s: Schedule) -> dict[int, str]:
+def _reasons(s: Said) -> dict[int, str]:
     """For directives that were not proven, by id, why they are trusted."""
-    return {id(d): reason for d, reason in s._builder.state.trusted}
+    return {id(d): reason for d, reason in s.own_trusted}
 
 
-def _is_default(s: Schedule) -> bool:
-    return s._rule is not once_a_consumer
-
-
-def _args(s: Schedule) -> tuple[Input, ...] | None:
+def _args(s: Said) -> tuple[Input, ...] | None:
     """The Inputs in the order of a call, where that had to be said."""
     inputs = s.program.inputs
     return None if inputs == tuple(s.program.arguments()) else inputs
 
 
 # Python -----------------------------------------------------------------------------------------
-def source(s: Schedule) -> str:
+def source(s: Said) -> str:
     """Python that makes a schedule, given its Funcs and symbols by their names."""
     args = _args(s)
     given = [_tuple(s.program.outputs), *([] if args is None else [f"({_names(args)},)"])]
-    made = "ps.Schedule" + (".default" if _is_default(s) else "")
+    made = "ps.Schedule" + (".default" if s.default else "")
     names = _fresh_names(s)
     name = next(names)
     head = f"{name} = {made}({', '.join(given)})"
@@ -114,24 +106,17 @@ def _names(tensors: Sequence[Func | Input]) -> str:
     return ", ".join(t.name for t in tensors)
 
 
-def _fresh_names(s: Schedule) -> Iterator[str]:
+def _fresh_names(s: Said) -> Iterator[str]:
     """One for the schedule, then for each variant, that nothing in the text has."""
-    words = " ".join(d.text("") for d in _all_directives(s))
+    words = " ".join(d.text("") for d in s.every)
     taken = {t.name for t in (*s.program.outputs, *s.program.inputs)}
     taken |= set(re.findall(r"\w+", words))
     yield next(x for x in ("s", *(f"s{k}" for k in range(len(taken)))) if x not in taken)
     yield from (x for k in count() if (x := f"v{k}") not in taken)
 
 
-def _all_directives(s: Schedule) -> Iterator[Directive]:
-    """Those of variants, too."""
-    yield from s.directives
-    for _, variant in s.variants:
-        yield from _all_directives(variant)
-
-
 def _lines(
-    s: Schedule, steps: Sequence[_Step] | Iterator[_Step], name: str, names: Iterator[str]
+    s: Said, steps: Sequence[_Step] | Iterator[_Step], name: str, names: Iterator[str]
 ) -> Iterator[str]:
     reasons = _reasons(s)
     for step in steps:
@@ -140,7 +125,7 @@ def _lines(
                 reason = reasons.get(id(step))
                 trust = "" if reason is None else f"with {name}.trust({reason!r}): "
                 yield trust + _with_vars_made(step).text(name, _ambiguous(s.program, name))
-            case _Variant(condition=condition, schedule=variant):
+            case _Variant(condition=condition, said=variant):
                 own = next(names)
                 yield f"{own} = {name}.specialize({code_text(condition)})"
                 yield from _lines(variant, step.steps, own, names)
@@ -187,24 +172,22 @@ class Written:
         return [found[name] for name in self.inputs]
 
 
-def to_json(s: Schedule) -> str:
+def to_json(s: Said) -> str:
     """A schedule as text that `read_json` reads."""
     args = _args(s)
     names = None if args is None else [a.name for a in args]
     steps = _encoded_steps(s, _steps(s))
-    return json.dumps(
-        {"format": FORMAT, "default": _is_default(s), "inputs": names, "steps": steps}
-    )
+    return json.dumps({"format": FORMAT, "default": s.default, "inputs": names, "steps": steps})
 
 
-def _encoded_steps(s: Schedule, steps: Sequence[_Step] | Iterator[_Step]) -> list[Any]:
+def _encoded_steps(s: Said, steps: Sequence[_Step] | Iterator[_Step]) -> list[Any]:
     reasons = _reasons(s)
     found: list[Any] = []
     for step in steps:
         match step:
             case Directive():
                 found.append({"directive": step.to_json(), "trust": reasons.get(id(step))})
-            case _Variant(condition=condition, schedule=variant):
+            case _Variant(condition=condition, said=variant):
                 inside = _encoded_steps(variant, step.steps)
                 found.append({"specialize": encoded(condition), "steps": inside})
             case _:
@@ -236,27 +219,8 @@ def read_json(text: str) -> Written:
     raise LanguageError("this is no schedule that to_json wrote")
 
 
-def replay(s: Schedule, steps: Sequence[Any]) -> None:
-    """Says to a schedule what was written; each directive is proven anew.
-
-    Raises:
-        LanguageError: a step is none that `to_json` wrote, or is refused.
-    """
-    for step in steps:
-        match step:
-            case {"directive": data, "trust": None | str() as reason}:
-                with nullcontext() if reason is None else s.trust(reason), s._builder.again():
-                    s._builder.replay(from_json(data, s.parameters))
-            case {"specialize": condition, "steps": list(inside)}:
-                replay(s._variant(_condition(condition, s.parameters)), inside)
-            case {"batch": list(inside)}:
-                with s._builder.again(), s.batch():
-                    replay(s, inside)
-            case _:
-                raise LanguageError(f"{step!r} says nothing to a schedule")
-
-
-def _condition(data: Any, symbols: Mapping[str, Node]) -> Node:
+def condition(data: Any, symbols: Mapping[str, Node]) -> Node:
+    """The condition of a variant as it was written."""
     found = decoded(data, symbols)
     if not isinstance(found, Node) or found.type != bool_:
         raise LanguageError(f"{data!r} is no condition that to_json wrote")

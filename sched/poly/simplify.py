@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..lang import index as ix
 from ..lang.dtypes import bool_, int64
-from ..lang.nodes import Const, Node, Op, Param, RVar, Size, Var, dtype_of, postorder
+from ..lang.nodes import (
+    Const,
+    Node,
+    Op,
+    Param,
+    RVar,
+    Size,
+    Var,
+    dtype_of,
+    postorder,
+    transform_all,
+)
 
 TRUE = Const(True, bool_)
 
@@ -45,6 +56,13 @@ def simpler(node: Node) -> Node:
         case Op(op="select", operands=(Const(value=known), a, b)):
             return a if known else b
     return node
+
+
+def without(roots: tuple[Node, ...], decided: Mapping[Node, Const]) -> tuple[Node, ...]:
+    """Expressions without the conditions in them that are decided."""
+    if not decided:
+        return roots
+    return transform_all(roots, lambda n: simpler(decided.get(n, n)))
 
 
 def reads_memory(*nodes: Node) -> bool:

@@ -54,7 +54,7 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
         return self._other(f"{self._schedule.program.names[made[number]]}.update(0)")
 
     def _other(self, name: str) -> StageHandle:
-        return StageHandle(self._schedule, existing(self._schedule, name))
+        return StageHandle(self._schedule, existing(self._schedule.analysis, name))
 
     @property
     def _func_name(self) -> str:

@@ -9,11 +9,11 @@ from ..lang.errors import Span
 from ..lang.nodes import Node
 from ..lang.tensors import Func
 from .directives.record import Directive
-from .folding import Window
 from .forms import Form
+from .hints import Prefetch
 from .isl import Set
 from .looptree import Seq
-from .memory import Memory
+from .memory import Memory, Window
 
 
 @dataclass(frozen=True)
@@ -47,24 +47,6 @@ class State:
         for a in self.assumptions:
             context = context.intersect(a.allowed).coalesce()
         return context
-
-
-@dataclass(frozen=True)
-class Prefetch:
-    """In a loop of a stage, what it reads of a tensor some iterations later is fetched."""
-
-    stage: str
-    tensor: str
-    loop: str
-    distance: int
-
-
-@dataclass(frozen=True)
-class Hints:
-    """What a schedule says of caches; no part of the meaning."""
-
-    streams: frozenset[str] = frozenset()
-    prefetches: tuple[Prefetch, ...] = ()
 
 
 @dataclass(frozen=True)

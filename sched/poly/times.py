@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from ..cached import cached_property
 from .isl import Map, isl
-from .looptree import Alloc, Kind, Loop, Path, Run, Stage, Tree, leaves, loops_of, producer
+from .kinds import Kind
+from .looptree import Alloc, Loop, Path, Run, Stage, Tree, leaves, loops_of, producer
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 

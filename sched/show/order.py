@@ -102,7 +102,8 @@ def recorded(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Record:
     binding = bind(program, args, kwargs)
     start = {program.names[t]: a.copy() for t, a in binding.arrays.items()}
     start |= {program.names[a]: binding.arrays[a.initial].copy() for a in program.inouts}
-    symbols = Symbols(Preconditions(schedule).check(binding), binding.params)
+    preconditions = Preconditions(schedule.requirements, schedule.program)
+    symbols = Symbols(preconditions.check(binding), binding.params)
     names = {s.definition.serial: program.names[s.func] for s in schedule.model.statements}
     recorder = _Recorder(names)
     Machine(module_of(schedule), symbols, start, recorder).run()

@@ -128,7 +128,9 @@ class Calling:
         if "a loop begins or ends by it" in refusal.text and self._bounds_more(call):
             return True
         schedules = self.trial.schedules.values()
-        if any(map(is_asking, self.trial.case.steps)) or any(s.assumptions for s in schedules):
+        if any(map(is_asking, self.trial.case.steps)):
+            return True
+        if any(s.requirements.assumed for s in schedules):
             return True
         kernel, arguments = self.as_written, call.walled()
         found = self._outcome("call as written", call, lambda: _called(kernel, arguments))
@@ -138,7 +140,7 @@ class Calling:
         """Whether a Param of a call is beyond the ends of loops, and bounds some in a schedule
         alone."""
         for s in self.trial.schedules.values():
-            alone = s.bounding - s.program.bounding
+            alone = set(s.requirements.bounding) - s.program.bounding
             if any(abs(int(call.scalars[name])) > LOOP_LIMIT for name in alone):
                 return True
         return False

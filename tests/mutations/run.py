@@ -311,7 +311,8 @@ FAULTS = (
     ),
     Fault(
         "unrolled loops in lanes begin apart", "codegen/lanes.py",
-        'loop.kind == "unrolled" and not self._varies(scan.lo)', 'loop.kind == "unrolled"',
+        'case lp.Loop(kind="unrolled") if not self._varies(nest.lo):',
+        'case lp.Loop(kind="unrolled"):',
     ),
     Fault(
         "a loop visits what is between two points", "poly/bounds.py",
@@ -417,8 +418,8 @@ FAULTS = (
     ),
     Fault(
         "lanes beyond the end are stored", "codegen/lanes.py",
-        'return self.stmt(scan.body, None if whole else ix.compare("lt", scan.var, scan.hi))',
-        "return self.stmt(scan.body, None)", VECTORS,
+        'return self.stmt(nest.body, None if whole else ix.compare("lt", nest.var, nest.hi))',
+        "return self.stmt(nest.body, None)", VECTORS,
     ),
     Fault(
         "a vector is whole if its first lane is there", "codegen/passes/full_lanes.py",

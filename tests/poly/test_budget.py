@@ -444,7 +444,7 @@ def test_nothing_is_asked_without_a_budget(monkeypatch: pytest.MonkeyPatch) -> N
         assert s.explain()
         assert s.source()
         assert [x.extent for x in s["f"].loops]
-        for name in ("conditions", "nests", "windows", "copied", "context", "accepted"):
+        for name in ("conditions", "nests", "windows", "copied", "loop_program", "accepted"):
             getattr(s, name)
         assert s.dependences() == ()
         assert s.copy() == s

@@ -7,7 +7,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly import folding
-from polysched.poly.folding import Window
+from polysched.poly.memory import Window
 from polysched.poly.precedence import precedence
 
 n, m, T = ps.sizes("n m T")

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly.folding import LARGEST, Window
+from polysched.poly.folding import LARGEST
+from polysched.poly.memory import Window
 
 n, T = ps.sizes("n T")
 i, t = ps.vars("i t")

@@ -178,8 +178,8 @@ def test_known_sizes() -> None:
     assert len(fixed.variants) == 1
     survives(fixed)
     made = executed(fixed)
-    assert made.constants == fixed.constants
-    assert set(made.constants) == {"n", "l"}
+    assert made.analysis.constants == fixed.analysis.constants
+    assert set(made.analysis.constants) == {"n", "l"}
     assert "for i in [0, 64):" in str(made)
 
 

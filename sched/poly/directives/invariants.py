@@ -13,7 +13,8 @@ from ...lang.tensors import Func
 from ..coordinates import is_too_far
 from ..edits import changed, loops_around, stages
 from ..kept import copies
-from ..looptree import Alloc, Keep, Kind, Loop, Path, Stage, kinds, leaves, loops_of, produced
+from ..kinds import Kind
+from ..looptree import Alloc, Keep, Loop, Path, Stage, kinds, leaves, loops_of, produced
 from .kinds import check_count
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from ...lang.nodes import Node, Op
 from ..bounds import constant_extent
 from ..edits import At, loops_around, put, stages
 from ..isl import Set
-from ..looptree import Kind, Seq
+from ..kinds import Kind
+from ..looptree import Seq
 from .fields import loop_name
 from .record import Directive
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..folding import Window, foldable
+from ..folding import foldable
+from ..hints import Prefetch
 from ..looptree import Keep
-from ..memory import PLACES, Memory
-from ..state import Prefetch
+from ..memory import PLACES, Memory, Window
 from .fields import axes, axis, choice, loop_name, number, tensor_name
 from .record import Directive
 

@@ -19,7 +19,7 @@ from ..directives.record import Directive
 from ..edits import loops_around
 
 if TYPE_CHECKING:
-    from ..looptree import Kind
+    from ..kinds import Kind
     from ..schedule import Schedule
     from ..stages import StageHandle
 

@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly import folding
-from polysched.poly.folding import Window
+from polysched.poly.memory import Window
 
 from .cases import T, i, j, m, n, t
 from .support import refused, same, witness
