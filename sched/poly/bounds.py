@@ -17,6 +17,7 @@ from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.nodes import Node, integer
 from .affine import affine_value
+from .ends import Part, described_by, ends_of, hull_of, lower, parts_of, rest_of, upper
 from .expressions import Translator
 from .hulls import MANY, range_of, simple_hull, small_sizes
 from .isl import (
@@ -60,17 +61,32 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
         return Bounds(ix.ZERO, ix.ZERO, 1, iterations)
     last = int(iterations.dim(_SET)) - 1
     step, offset = _stride(iterations, last)
-    parts = _parts(iterations, known, last)
-    lo = ix.minimum(ix.maximum(_lower(c, last, translate) for c in lower) for lower, _ in parts)
-    hi = ix.maximum(ix.minimum(_upper(c, last, translate) for c in upper) for _, upper in parts)
-    above = [_described(lower, iterations, last, 1) for lower, _ in parts]
-    below = [_described(upper, iterations, last, -1) for _, upper in parts]
+    parts = parts_of(iterations, known, last)
+    begins = [ix.maximum(lower(c, last, translate) for c in x.lower) for x in parts]
+    stops = [ix.minimum(upper(c, last, translate) for c in x.upper) for x in parts]
+    lo, hi = (
+        merge(_where_needed(values, parts, translate))
+        for merge, values in ((ix.minimum, begins), (ix.maximum, stops))
+    )
+    above = [described_by(x.lower, iterations, last, 1, x.sizes) for x in parts]
+    below = [described_by(x.upper, iterations, last, -1, x.sizes) for x in parts]
     described = union_sets(above[1:], above[0]).intersect(union_sets(below[1:], below[0]))
     if step > 1 and offset is not None:
-        if not all(_agrees(c, last, step, offset) for lower, _ in parts for c in lower):
+        if not all(_agrees(c, last, step, offset) for x in parts for c in x.lower):
             lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
         described = described.intersect(_strided(iterations, last, step, offset))
     return Bounds(lo, hi, step, described)
+
+
+def _where_needed(
+    values: Sequence[Node], parts: Sequence[Part], translate: Translator
+) -> Iterator[Node]:
+    """The ends of parts on one side, each only at the sizes that need it: elsewhere that of another
+    one stands for it."""
+    usual = next((v for v, x in zip(values, parts, strict=True) if x.sizes is None), None)
+    for value, part in zip(values, parts, strict=True):
+        where = None if part.sizes is None else translate.condition(part.sizes)
+        yield value if where is None or usual is None else ix.select(where, value, usual)
 
 
 def whole_bounds(iterations: Set, extent: int) -> Bounds:
@@ -145,20 +161,16 @@ def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds |
         translate: names for sizes and the loops around.
     """
     depth = int(iterations.dim(_SET)) - 1
-    parts = _parts(iterations, known, depth)
+    parts = parts_of(iterations, known, depth)
     if len(parts) > 1:
         return None
     by_outer = Map.from_range(iterations)
     by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    lower, upper = parts[0]
-    above = [
-        _Side(_described(lower, iterations, depth, 1), [_lower(c, depth, translate) for c in lower])
-    ]
-    below = [
-        _Side(
-            _described(upper, iterations, depth, -1), [_upper(c, depth, translate) for c in upper]
-        )
-    ]
+    begins, stops = parts[0].lower, parts[0].upper
+    values = [lower(c, depth, translate) for c in begins]
+    above = [_Side(described_by(begins, iterations, depth, 1), values)]
+    values = [upper(c, depth, translate) for c in stops]
+    below = [_Side(described_by(stops, iterations, depth, -1), values)]
     above += _rounded(iterations, by_outer.lexmin(), translate, last=False)
     below += _rounded(iterations, by_outer.lexmax(), translate, last=True)
     for begin in above:
@@ -225,12 +237,12 @@ def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]
     visited = _visited(stages, depth)
     if visited.is_empty():
         return ix.ZERO
-    lower, _ = _ends(_hull(visited), depth)
+    lower, _ = ends_of(hull_of(visited), depth)
     if len(lower) != 1 or lower[0].is_equality() or any(
         lower[0].involves_dims(_SET, k, 1) for k in range(depth)
     ):  # fmt: skip
         return ix.ZERO
-    coefficient, rest = _rest(lower[0], depth)
+    coefficient, rest = rest_of(lower[0], depth)
     return Translator(symbols).aff(rest.neg()) if coefficient == 1 else ix.ZERO
 
 
@@ -371,122 +383,6 @@ def _visited(stages: Sequence[Stage], depth: int) -> Set:
     return union_sets(found[1:], found[0])
 
 
-Ends = tuple[list[Constraint], list[Constraint]]
-"""The constraints that bound an axis from below, and those from above."""
-
-
-def _parts(iterations: Set, known: Set, axis: int) -> list[Ends]:
-    """The ends of the hull; where it has none, as that of `i < n or i < m`, or is far from all
-    pieces, those of each piece."""
-    hull = _hull(iterations)
-    of_hull = [_ends(candidate, axis) for candidate in (_simplified(hull, known), hull)]
-    found = next((ends for ends in of_hull if all(ends)), None)
-    if found is not None and not _may_be_far(found, axis):
-        return [found]
-    parts = [_ends(piece, axis) for piece in iterations.remove_divs().coalesce().get_basic_sets()]
-    if found is not None and (not all(map(all, parts)) or _are_among(found, parts)):
-        return [found]
-    if not all(map(all, parts)):
-        raise InternalError(f"a loop without bounds over {iterations}")
-    return parts
-
-
-_FAR = 64
-"""So far from a piece its hull may end: by the range of a small type, say, of an index that is
-bounded by a size as well."""
-
-
-def _may_be_far(ends: Ends, axis: int) -> bool:
-    """Whether all bounds on one side have large constants, as those that come from the largest size
-    that is allowed."""
-
-    def large(c: Constraint) -> bool:
-        coefficient, rest = _rest(c, axis)
-        far = MANY if rest.is_cst() else _FAR
-        return abs(_constant(rest)) >= far * abs(coefficient)
-
-    return any(all(map(large, side)) for side in ends)
-
-
-def _constant(aff: Aff) -> int:
-    return int(aff.get_constant_val().to_python())
-
-
-def _are_among(ends: Ends, parts: Sequence[Ends]) -> bool:
-    """Whether on each side there is a bound that is one of a piece, or there is one piece only."""
-    own = [c for sides in parts for side in sides for c in side]
-    return len(parts) == 1 or all(any(c.is_equal(x) for c in side for x in own) for side in ends)
-
-
-def _described(constraints: list[Constraint], like: Set, axis: int, sign: int) -> Set:
-    """Where all of them hold, as bounds from below (1) or from above (-1)."""
-    result = Set.universe(like.get_space())
-    for c in constraints:
-        bound = c
-        if c.is_equality():  # the other half of it is the other bound, of this piece or another
-            coefficient, _ = _rest(c, axis)
-            aff = c.get_aff()
-            bound = Constraint.inequality_from_aff(aff if coefficient * sign > 0 else aff.neg())
-        result = result.intersect(Set.from_basic_set(BasicSet.from_constraint(bound)))
-    return result
-
-
-def _hull(iterations: Set) -> BasicSet:
-    """One convex set without existentials around the iterations."""
-    whole = iterations.coalesce()
-    if whole.n_basic_set() == 1:
-        only = whole.get_basic_sets()[0]
-        if int(only.dim(isl.dim_type.div)) == 0:
-            return only
-    return whole.remove_divs().simple_hull()
-
-
-def _simplified(hull: BasicSet, known: Set) -> BasicSet:
-    """Without the constraints that are known to hold."""
-    reduced = Set.from_basic_set(hull).gist(known)
-    if reduced.n_basic_set() != 1:
-        return hull
-    only = reduced.get_basic_sets()[0]
-    return hull if int(only.dim(isl.dim_type.div)) else only
-
-
-def _ends(hull: BasicSet, axis: int) -> Ends:
-    lower, upper = [], []
-    for c in hull.get_constraints():
-        coefficient = int(c.get_coefficient_val(_SET, axis).to_python())
-        if coefficient > 0 or (coefficient and c.is_equality()):
-            lower.append(c)
-        if coefficient < 0 or (coefficient and c.is_equality()):
-            upper.append(c)
-    return lower, upper
-
-
-def _rest(c: Constraint, axis: int) -> tuple[int, Aff]:
-    """The coefficient of the axis, and everything else of the constraint."""
-    coefficient = int(c.get_coefficient_val(_SET, axis).to_python())
-    return coefficient, c.get_aff().set_coefficient_val(isl.dim_type.in_, axis, isl.Val(0))
-
-
-def _lower(c: Constraint, axis: int, translate: Translator) -> Node:
-    """c*x + rest >= 0 with c > 0: x >= -floor(rest / c)."""
-    coefficient, rest = _rest(c, axis)
-    if coefficient < 0:  # an equality written the other way round
-        coefficient, rest = -coefficient, rest.neg()
-    if coefficient == 1:
-        return translate.aff(rest.neg())
-    return ix.sub(ix.ZERO, ix.floordiv(translate.aff(rest), coefficient))
-
-
-def _upper(c: Constraint, axis: int, translate: Translator) -> Node:
-    """-c*x + rest >= 0 with c > 0: x < floor(rest / c) + 1."""
-    coefficient, rest = _rest(c, axis)
-    if coefficient > 0:
-        coefficient, rest = -coefficient, rest.neg()
-    if coefficient == -1:
-        return translate.aff(rest.add_constant_val(isl.Val(1)))
-    return ix.add(ix.floordiv(translate.aff(rest), -coefficient), integer(1))
-
-
 def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:
     """The step between iterations along an axis, and a value that they agree with modulo it."""
     info = iterations.get_stride_info(axis)
@@ -496,7 +392,7 @@ def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:
 
 def _agrees(c: Constraint, axis: int, step: int, offset: Aff) -> bool:
     """Whether the bound that a constraint gives is one of the values with a stride."""
-    coefficient, rest = _rest(c, axis)
+    coefficient, rest = rest_of(c, axis)
     if abs(coefficient) != 1:
         return False
     apart = (rest.neg() if coefficient > 0 else rest).sub(offset)

@@ -1,0 +1,58 @@
+"""Ends of loops that are far off at some sizes only: at the range of an index type, say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from polysched.lang.nodes import Node, Size
+from polysched.poly.bounds import loop_bounds
+from polysched.poly.expressions import Translator
+from polysched.poly.isl import Set, isl
+from polysched.poly.visits import _function
+
+SYMBOLS: dict[str, Node] = {name: Size(name, None) for name in "nm"}
+SIZES = [{"n": n, "m": m} for n in (0, 3, 70000) for m in (0, 5, 65535, 65536, 70000)]
+
+
+def ends(found: Node, sizes: Mapping[str, int]) -> int:
+    return _function(found)({SYMBOLS[k]: v for k, v in sizes.items()})
+
+
+def holds(where: Set, sizes: Mapping[str, int], x: int) -> bool:
+    for name, value in sizes.items():
+        at = where.find_dim_by_name(isl.dim_type.param, name)
+        if at >= 0:
+            where = where.fix_val(isl.dim_type.param, at, isl.Val(value))
+    return not where.fix_val(isl.dim_type.set, 0, isl.Val(x)).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("text", "small"),
+    [
+        ("0 <= x < n or (m >= 65536 and 0 <= x < 65533)", (0, 3)),
+        ("0 <= x < n or (m >= 65536 and n >= 2 and -65533 <= x < 65533)", (0, 3)),
+        ("0 <= x < m or 1 <= x < n + 2 or (m >= 65536 and -70000 <= x < 7)", (0, 5)),
+        ("(m >= 65536 and 0 <= x < 65533) or (n >= 65536 and 0 <= x < 65536)", None),
+        ("0 <= x < n or 0 <= x < 65533", None),
+    ],
+)
+def test_far_ends_count_at_the_sizes_that_need_them(
+    text: str, small: tuple[int, int] | None
+) -> None:
+    """What is described is what the bounds are, and all of the set is within them."""
+    visited = Set(f"[n, m] -> {{ [x] : n >= 0 and m >= 0 and ({text}) }}")
+    known = Set("[n, m] -> { [x] : n >= 0 and m >= 0 }")
+    bounds = loop_bounds(visited, known, Translator(SYMBOLS))
+    for sizes in SIZES:
+        lo, hi = ends(bounds.lo, sizes), ends(bounds.hi, sizes)
+        for x in (-70001, -65533, -1, 0, 2, 3, 4, 7, 65532, 65533, 65536, 70000, lo - 1, lo, hi):
+            within = lo <= x < hi
+            assert holds(bounds.described, sizes, x) == within, (sizes, x)
+            assert within or not holds(visited, sizes, x), (sizes, x)
+    if small is not None:
+        at = {"n": 3, "m": 5}
+        lo, hi = ends(bounds.lo, at), ends(bounds.hi, at)
+        assert lo == small[0]
+        assert hi <= 5
