@@ -17,7 +17,7 @@ import numpy as np
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly import builder, isl
+from polysched.poly import builder, isl, judge
 from polysched.testing.choices import Choices
 
 from . import limits
@@ -213,7 +213,8 @@ class Trial:
         text = self.schedule.source()
         names = dict(self.names)
         # As `from_json` has it: how much work isl has depends on what it was asked before.
-        with mock.patch.object(builder, "allowance", lambda n: 2 * isl.allowance(n)):
+        twice = {"allowance": lambda n: 2 * isl.allowance(n)}
+        with mock.patch.multiple(builder, **twice), mock.patch.multiple(judge, **twice):
             exec(text, names)
         made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]
         return made

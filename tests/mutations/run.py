@@ -315,7 +315,7 @@ FAULTS = (
         'case lp.Loop(kind="unrolled"):',
     ),
     Fault(
-        "a loop visits what is between two points", "poly/bounds.py",
+        "a loop visits what is between two points", "poly/ends.py",
         "        if c.is_equality():  # the other half", "        if False:  # the other half",
     ),
     Fault(
