@@ -128,11 +128,11 @@ _loaded("lang.define")
 
 # The rooms below know nothing of those above them: here they are told whom to call.
 def _call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
-    return _loaded("codegen.kernel").call(func, *args, **kwargs)
+    return _loaded("kernels").call(func, *args, **kwargs)
 
 
 def _compile(schedule: Schedule, **options: Any) -> Any:
-    return _loaded("codegen.kernel").compile_schedule(schedule, **options)
+    return _loaded("kernels").compile_schedule(schedule, **options)
 
 
 def _scheduled(func: Func) -> dict[str, str]:

@@ -53,7 +53,7 @@ from .storage import KeptStorage, Storage, kept_storage, place, strides
 SHUFFLED = False
 
 
-def build(program: lp.LoopProgram, *, strided: bool, checks: bool) -> Module:
+def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = False) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
     Args:

@@ -15,7 +15,6 @@ from ..lang.printer import html_text
 from ..lang.region import Partial
 from ..lang.suggest import Suggesting
 from ..lang.tensors import Func
-from ..poly.schedule import Schedule
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
@@ -23,6 +22,7 @@ from .llvm import Target, host
 from .lower import Lowered, lower
 from .preconditions import Preconditions
 from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
+from .scheduled import Scheduled
 from .variant import Prepared, Variant
 
 
@@ -40,7 +40,7 @@ class Kernel(Suggesting):
         seconds: how long each step of the compiler took.
     """
 
-    def __init__(self, schedule: Schedule, *, checks: bool = False, target: Target | None = None):
+    def __init__(self, schedule: Scheduled, *, checks: bool = False, target: Target | None = None):
         self._schedule = schedule
         self._checks = checks
         self._target = target or host()
@@ -191,7 +191,8 @@ class Kernel(Suggesting):
         with self._lock:
             found = self._variants.get(strided)
             if found is None:
-                lowered = lower(self._schedule, self._target, strided=strided, checks=self._checks)
+                program = self._schedule.loop_program
+                lowered = lower(program, self._target, strided=strided, checks=self._checks)
                 found = self._variants[strided] = Variant(lowered)
             return found
 
@@ -228,28 +229,3 @@ class Kernel(Suggesting):
 
     def _repr_html_(self) -> str:
         return html_text(str(self))
-
-
-def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:
-    """The kernel of a schedule, for given sizes if there are any."""
-    if sizes:
-        schedule = schedule.fixed(sizes)
-    return Kernel(schedule, checks=checks)
-
-
-def call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
-    """A bare call: the default schedule, compiled once a Func."""
-    return default_kernel(func)(*args, **kwargs)
-
-
-_kernels_lock = reentrant()
-
-
-def default_kernel(func: Func) -> Kernel:
-    """The kernel that a bare call of `func` runs; kept with the Func."""
-    with _kernels_lock:
-        kernel: Kernel | None = func.__dict__.get("_default_kernel")
-        if kernel is None:
-            kernel = Kernel(Schedule.default(func))
-            func.__dict__["_default_kernel"] = kernel
-        return kernel

@@ -1,4 +1,4 @@
-"""From a schedule to machine code, in one flat list of steps."""
+"""From a loop program to machine code, in one flat list of steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..garbage import uncollected
-from ..poly.schedule import Schedule
+from ..poly.loop_program import LoopProgram
 from ..steps import Log
 from .build import build
 from .ir import Module
@@ -60,8 +60,8 @@ class Lowered:
     seconds: dict[str, float]
 
 
-def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) -> Lowered:
-    """Compiles a schedule.
+def lower(program: LoopProgram, target: Target, *, strided: bool, checks: bool) -> Lowered:
+    """Compiles a program whose loops are known.
 
     Args:
         strided: for arguments of any strides, not contiguous ones.
@@ -69,9 +69,8 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     """
     log = Log()
     with uncollected():
-        _ = schedule.nests, schedule.windows, schedule.copied  # steps of the schedule's own
         module = log.step(
-            "build", lambda: built(schedule, strided=strided, checks=checks), module_text
+            "build", lambda: build(program, strided=strided, checks=checks), module_text
         )
         flat = passed(module, log)
         text = log.step("emit", lambda: emit_module(flat, target))
@@ -79,9 +78,9 @@ def lower(schedule: Schedule, target: Target, *, strided: bool, checks: bool) ->
     return Lowered(module, flat, text, code, log.seconds)
 
 
-def assembly(schedule: Schedule, target: Target) -> str:
+def assembly(program: LoopProgram, target: Target) -> str:
     """The machine code for contiguous arguments as text, for a machine that may be another one."""
-    flat = passed(built(schedule), Log())
+    flat = passed(build(program), Log())
     return assembly_of(emit_module(flat, target), target)
 
 
@@ -95,11 +94,6 @@ def passed(module: Module, log: Log) -> Module:
             is_flat = number >= PASSES.index(flatten_indices)
             statements = log.step("verify", partial(verify, flat, is_flat))
     return flat
-
-
-def built(schedule: Schedule, *, strided: bool = False, checks: bool = False) -> Module:
-    """The loop IR before any pass."""
-    return build(schedule.loop_program, strided=strided, checks=checks)
 
 
 def _run(run: Pass, module: Module, log: Log) -> Module:

@@ -218,24 +218,29 @@ class Analysis:
         return self.repeats.get(id(loop), [])
 
     # for code and calls -----------------------------------------------------------------------
-    @cached_property
+    @property
     def loop_program(self) -> LoopProgram:
         """What code is made of."""
+        _ = self.nests, self.windows, self.copied  # steps of their own
+        return self.loops
+
+    @found
+    def loops(self) -> LoopProgram:
+        """The same."""
         nests, planes, copies = self.nests, self.windows, self.copied
         local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
-        with self.in_time():
-            generator = generate.Generator(self.proven, self.context, local)
-            return LoopProgram(
-                self.program,
-                tuple(map(generator.nest, nests)),
-                generate.boxes(self.model, nests, planes),
-                planes,
-                copies,
-                self.memory,
-                self.atomic,
-                self.hints,
-                self.constants,
-            )
+        generator = generate.Generator(self.proven, self.context, local)
+        return LoopProgram(
+            self.program,
+            tuple(map(generator.nest, nests)),
+            generate.boxes(self.model, nests, planes),
+            planes,
+            copies,
+            self.memory,
+            self.atomic,
+            self.hints,
+            self.constants,
+        )
 
     @cached_property
     def requirements(self) -> Requirements:

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.execute import Location, Machine, Path as Place, Touch, Write
+from ..checking.execute import Location, Machine, Path as Place, Touch, Write
+from ..checking.judge import module_of
 from ..codegen.ir import Buffer
-from ..codegen.judge import module_of
 from ..codegen.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..lang.binding import bind

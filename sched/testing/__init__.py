@@ -4,7 +4,7 @@
 by instance and bit by bit. `schedules`, `programs` and `arguments` are strategies for hypothesis.
 """
 
-from ..codegen.report import CheckError
+from ..checking.report import CheckError
 from .calls import SlowCheck
 from .compare import check
 from .native import Difference, Mismatch

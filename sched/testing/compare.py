@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..codegen.check import Examiner
-from ..codegen.report import CheckError, Report
+from ..checking.examine import Examiner
+from ..checking.report import CheckError, Report
 from ..lang.binding import bind
 from ..lang.errors import CallError, CallValueError
 from ..lang.frames import bounded

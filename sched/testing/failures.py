@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..codegen.report import Breach, FaultError, TrustError
+from ..checking.report import Breach, FaultError, TrustError
 from ..lang.dtypes import Array
 from ..lang.errors import CallError, InternalError, LanguageError
 from ..poly.schedule import Schedule

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..checking.report import doubts
 from ..codegen import build
 from ..codegen.kernel import Kernel
-from ..codegen.report import doubts
 from ..interp import interpret
 from ..lang.dtypes import Array
 from ..lang.errors import CallError

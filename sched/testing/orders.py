@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..codegen.execute import Path
-from ..codegen.report import Report
+from ..checking.execute import Path
+from ..checking.report import Report
 from ..interp.flow import Key, Place, Recorded
 
 Kind = Literal["flow", "anti", "output"]

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ..codegen.check import examine
-from ..codegen.report import CheckError, Report
+from ..checking.examine import examine
+from ..checking.report import CheckError, Report
 from ..interp.flow import Key
 from ..lang.definitions import Definition
 from ..lang.errors import CallError, Instance, InternalError, LanguageError, ScheduleError

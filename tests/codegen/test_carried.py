@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.lower import ON_LOOPS, built
+from polysched.codegen.build import build
+from polysched.codegen.lower import ON_LOOPS
 from polysched.codegen.passes.carry_values import carry_values
 from polysched.codegen.passes.fold_constants import fold_constants
 from polysched.codegen.text import stmt_text
@@ -22,7 +23,7 @@ Program = Callable[[], ps.Func]
 
 def listing(s: ps.Schedule) -> str:
     """The loops after the pass."""
-    module = carry_values(fold_constants(built(s)))
+    module = carry_values(fold_constants(build(s.loop_program)))
     return "\n".join(stmt_text(f.body) for f in module.functions)
 
 
@@ -120,7 +121,7 @@ def test_several_elements_in_each_iteration(program: Program) -> None:
 def test_the_last_of_several_elements_is_carried() -> None:
     s = ps.Schedule(running())
     s["f"].unroll("j", 4)
-    module = built(s)
+    module = build(s.loop_program)
     for run in (*ON_LOOPS, carry_values):
         module = run(module)
     text = stmt_text(module.functions[-1].body)

@@ -12,9 +12,10 @@ from gallery.execute import schedule
 from gallery.registry import CASES, some
 
 import polysched as ps
-from polysched.codegen import ir, judge
-from polysched.codegen.check import check, examine
-from polysched.codegen.report import CheckError
+from polysched.checking import judge
+from polysched.checking.examine import check, examine
+from polysched.checking.report import CheckError
+from polysched.codegen import ir
 from polysched.codegen.rewrite import map_expressions, map_module, map_stores
 from polysched.interp import instances
 from polysched.lang import index as ix
@@ -261,8 +262,8 @@ def test_a_read_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         is_load = isinstance(node, ir.Load) and node.buffer.name == "p"
         return Const(0, ps.int32) if is_load else node
 
-    meant = judge.built
-    monkeypatch.setattr(judge, "built", lambda s: map_expressions(meant(s), left_out))
+    meant = judge.build
+    monkeypatch.setattr(judge, "build", lambda s: map_expressions(meant(s), left_out))
     a, p, f = ps.Input("a", ps.int32, (n,)), ps.Input("p", ps.int32, (n,)), ps.Func("f", (n,))
     f[i] = a[i] + p[i]
     assert "flow" in kinds(ps.Schedule(f), a=numbers(5), p=numbers(5))

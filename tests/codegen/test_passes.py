@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 import polysched as ps
+from polysched.codegen.build import build
 from polysched.codegen.ir import (
     Alloc,
     Buffer,
@@ -22,7 +23,7 @@ from polysched.codegen.ir import (
     Stores,
     walk,
 )
-from polysched.codegen.lower import ON_LOOPS, PASSES, Pass, built
+from polysched.codegen.lower import ON_LOOPS, PASSES, Pass
 from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_lanes import full_lanes
 from polysched.codegen.passes.hoist_conditions import hoist_conditions
@@ -38,7 +39,7 @@ i, j = ps.vars("i j")
 
 def listed(s: ps.Schedule, last: Pass, wanted: str) -> None:
     """The loops of the last nest, after the passes up to one."""
-    module = built(s)
+    module = build(s.loop_program)
     for run in ON_LOOPS[: ON_LOOPS.index(last) + 1]:
         module = run(module)
     found = stmt_text(module.functions[-1].body)
@@ -144,7 +145,7 @@ def test_whole_tiles_are_told_once_and_have_storage_of_their_own() -> None:
     u.reorder(k, i, j)
     for stage in (s[g], u):
         stage.vectorize(j, 8).unroll(i)
-    module = built(s)
+    module = build(s.loop_program)
     for run in PASSES:
         module = run(module)
     text = stmt_text(module.functions[-1].body)
@@ -198,7 +199,7 @@ def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
         u.stage("b", at="io", layout=("jo", "k", "ji"), pad=True)
     u.vectorize("ji", 8).unroll("ii")
     s[f].vectorize(j, 8).unroll(i)
-    module = built(s)
+    module = build(s.loop_program)
     for run in ON_LOOPS:
         module = run(module)
     text = stmt_text(module.functions[-1].body)
@@ -283,7 +284,7 @@ def test_conditions_that_hold_wherever_a_stage_runs_are_gone() -> None:
     a = ps.Input("a", ps.float32, (n,))
     f = ps.Func("f", (n,))
     f[i] = ps.select((i >= 0) & (i < n), a[i], 0) + ps.select(i >= n, 1, 2)
-    (only,) = built(ps.Schedule(f)).functions
+    (only,) = build(ps.Schedule(f).loop_program).functions
     assert stmt_text(only.body).splitlines()[-1].strip() == "f[i] = a[i] + 2.0"
 
 
@@ -291,7 +292,7 @@ def test_known_sizes_are_constants() -> None:
     a, f = ps.Input("a", ps.float32, (n, m)), ps.Func("f", (n, m))
     f[i, j] = a[i, j] * 2
     s = ps.Schedule(f).fixed({"m": 7})
-    module = built(s)
+    module = build(s.loop_program)
     for run in PASSES:
         module = run(module)
     assert "f[i * 7 + j] = a[i * 7 + j]" in stmt_text(module.functions[-1].body)

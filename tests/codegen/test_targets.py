@@ -97,7 +97,7 @@ def _until_branch(lines: list[str]) -> list[str]:
 @pytest.mark.slow
 def test_arm_keeps_the_tile_in_registers() -> None:
     """4 rows of two vectors of 4: 8 products, 2 loads of vectors, 4 of single elements."""
-    inner = _inner(assembly(product(4), aarch64()), r"fmla\tv")
+    inner = _inner(assembly(product(4).loop_program, aarch64()), r"fmla\tv")
     products = [x for x in inner if re.search(r"fmla\tv\d+\.4s", x)]
     assert len(products) == 8
     assert not [x for x in inner if "[sp" in x], "no spills"
@@ -106,14 +106,14 @@ def test_arm_keeps_the_tile_in_registers() -> None:
 @pytest.mark.slow
 def test_x86_keeps_the_tile_in_registers() -> None:
     """4 rows of two vectors of 8: 8 products, 2 loads of vectors, 4 broadcasts."""
-    inner = _inner(assembly(product(8), x86_64_v3()), r"vfmadd\w+ps\t.*%ymm")
+    inner = _inner(assembly(product(8).loop_program, x86_64_v3()), r"vfmadd\w+ps\t.*%ymm")
     assert len([x for x in inner if re.search(r"vfmadd\w+ps\t.*%ymm", x)]) == 8
     assert len([x for x in inner if "vbroadcastss" in x]) == 4
     assert not [x for x in inner if "(%rsp" in x], "no spills"
 
 
 def test_arm_code_for_all_kinds_of_loads() -> None:
-    text = assembly(mixed(4), aarch64())
+    text = assembly(mixed(4).loop_program, aarch64())
     assert "fmla" in text
     assert "rev64" in text, "what is reversed"
     assert "fmaf" not in text, "no calls of the C library"

@@ -9,6 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.codegen import lower
+from polysched.codegen.build import build
 from polysched.codegen.ir import For, Module, Stmt
 from polysched.codegen.verify import verify
 from polysched.steps import Log
@@ -41,7 +42,7 @@ def mends(module: Module) -> Module:
 
 
 def test_statements_are_counted() -> None:
-    module = lower.built(schedule())
+    module = build(schedule().loop_program)
     assert verify(module, flat=False) == 2
     with pytest.raises(ps.InternalError, match="step 0 of loop i"):
         verify(breaks(module), flat=False)
@@ -51,13 +52,13 @@ def test_each_pass_of_a_small_program_is_verified(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lower, "PASSES", (breaks, mends, *lower.PASSES))
     monkeypatch.setattr(lower, "SMALL", 2)
     with pytest.raises(ps.InternalError, match=r"malformed loop IR in f.*: step 0 of loop i"):
-        lower.passed(lower.built(schedule()), Log())
+        lower.passed(build(schedule().loop_program), Log())
 
 
 def test_of_a_large_program_the_last_pass_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lower, "SMALL", 1)
     monkeypatch.setattr(lower, "PASSES", (breaks, mends, *lower.PASSES))
-    lower.passed(lower.built(schedule()), Log())
+    lower.passed(build(schedule().loop_program), Log())
     monkeypatch.setattr(lower, "PASSES", (*lower.PASSES, breaks))
     with pytest.raises(ps.InternalError, match="step 0 of loop i"):
-        lower.passed(lower.built(schedule()), Log())
+        lower.passed(build(schedule().loop_program), Log())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import polysched as ps
-from polysched.codegen.check import examine
-from polysched.codegen.report import Breach
+from polysched.checking.examine import examine
+from polysched.checking.report import Breach
 from polysched.lang.admission import LOOP_LIMIT
 from polysched.testing.choices import Choices
 from polysched.testing.compare import shuffled

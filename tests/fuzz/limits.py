@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 from unittest import mock
 
-from polysched.codegen import check, execute
+from polysched.checking import examine, execute
 
 SECONDS = 5.0
 """Of processor time: more for one directive, print, compilation or call is a finding."""
@@ -115,5 +115,5 @@ class _Counting(execute.Machine):
 @contextmanager
 def counted(most: int) -> Iterator[None]:
     """Schedules that are examined inside may run so many iterations."""
-    with mock.patch.object(check, "Machine", partial(_Counting, most)):
+    with mock.patch.object(examine, "Machine", partial(_Counting, most)):
         yield

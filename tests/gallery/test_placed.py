@@ -18,7 +18,7 @@ from gallery.case import Case
 from gallery.execute import as_tuple, assert_same, interpreted, native, schedule as default
 from gallery.pyramids import deep_pyramid
 from gallery.registry import find
-from polysched.codegen.check import check
+from polysched.checking.examine import check
 
 Build = Callable[[ps.Schedule], object]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.check import check
+from polysched.checking.examine import check
 from polysched.lang.ranges import value_range
 
 n, m = ps.sizes("n m")

@@ -445,7 +445,7 @@ FAULTS = (
         ("tests/poly/test_inverse.py",),
     ),
     Fault(
-        "a read that still happens may be left out", "codegen/memory_reads.py",
+        "a read that still happens may be left out", "checking/memory_reads.py",
         "if left.isdisjoint({(name, at), (name, None)})", "", ("tests/codegen/test_check.py",),
     ),
     Fault(

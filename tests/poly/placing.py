@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 import polysched as ps
-from polysched.codegen.check import check, examine
+from polysched.checking.examine import check, examine
+from polysched.checking.report import Report
 from polysched.codegen.evaluate import compile_nodes
 from polysched.codegen.parallel import bytes_of
-from polysched.codegen.report import Report
 from polysched.testing.arguments import random_arguments
 
 from .directives.support import same

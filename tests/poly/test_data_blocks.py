@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.check import check
+from polysched.checking.examine import check
 from polysched.codegen.text import module_text
 
 n, z = ps.sizes("n z")

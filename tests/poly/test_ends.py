@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import polysched as ps
-from polysched.codegen.check import check
+from polysched.checking.examine import check
 from polysched.interp import interpret
 
 n, m = ps.sizes("n m")

@@ -11,7 +11,7 @@ import pytest
 
 import polysched as ps
 from polysched import testing
-from polysched.codegen.report import CheckError
+from polysched.checking.report import CheckError
 from polysched.lang.errors import InternalError
 
 from .directives.support import listed, refused

@@ -10,7 +10,7 @@ import pytest
 from counting import operations
 
 import polysched as ps
-from polysched.codegen.check import examine
+from polysched.checking.examine import examine
 from polysched.codegen.evaluate import compile_nodes
 from polysched.lang.expr import as_node
 from polysched.lang.printer import expr_text

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.checking.examine import check
 from polysched.codegen import storage
-from polysched.codegen.check import check
 from polysched.codegen.ir import Buffer
 from polysched.codegen.text import module_text
 from polysched.poly.memory import LARGEST, STACK

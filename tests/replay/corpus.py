@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import polysched as ps
-from polysched.codegen.lower import built, passed
+from polysched.codegen.build import build
+from polysched.codegen.lower import passed
 from polysched.steps import Log
 
 from .digest import module_digest
@@ -66,10 +67,10 @@ def schedules() -> Iterator[tuple[str, str, ps.Schedule]]:
     """Every schedule to record: of which program, as what."""
     import cases as benchmarks
 
-    for name, build in programs().items():
+    for name, make in programs().items():
         if name.startswith(("gallery/", "polybench/")):
-            yield name, "written", ps.Schedule(build())
-            yield name, "default", ps.Schedule.default(build())
+            yield name, "written", ps.Schedule(make())
+            yield name, "default", ps.Schedule.default(make())
             for seed in range(SEEDS):
                 yield name, f"random {seed}", _scrambled(name, seed)
     for case in benchmarks.CASES:
@@ -96,7 +97,7 @@ def recorded(program: str, label: str, s: ps.Schedule) -> Entry:
 
 def digests(s: ps.Schedule) -> tuple[str, str]:
     """Those of the loop IR before and after the passes."""
-    module = built(s)
+    module = build(s.loop_program)
     return module_digest(module), module_digest(passed(module, Log()))
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 
 import polysched as ps
-from polysched.codegen.lower import built
+from polysched.codegen.build import build
 
 from . import corpus, run
 from .digest import module_digest
@@ -47,7 +47,7 @@ def scaled(factor: int, name: str = "f") -> ps.Schedule:
 
 
 def digest(s: ps.Schedule) -> str:
-    return module_digest(built(s))
+    return module_digest(build(s.loop_program))
 
 
 def test_digests_tell_loops_apart() -> None:

@@ -105,7 +105,7 @@ def test_no_smaller_sizes_fail_than_those_shown() -> None:
 
 
 def test_kernels_that_leave_their_arrays_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from polysched.codegen.report import Breach
+    from polysched.checking.report import Breach
 
     report = types.SimpleNamespace(breaches=[Breach("bounds", "f[9]")], flow=None)
     monkeypatch.setattr(compare, "execute", lambda *a, **k: report)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.check import examine
+from polysched.checking.examine import examine
 from polysched.testing import check
 from polysched.testing.orders import misordered
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import polysched as ps
+from polysched.checking.report import CheckError
 from polysched.codegen import build
-from polysched.codegen.report import CheckError
 from polysched.poly import proof, times
 from polysched.poly.stages import StageHandle
 from polysched.testing import check

@@ -14,9 +14,9 @@ from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
 import polysched.codegen.build
-from polysched.codegen.check import check
+from polysched.checking.examine import check
+from polysched.checking.report import Report
 from polysched.codegen.evaluate import compile_nodes
-from polysched.codegen.report import Report
 from polysched.testing.arguments import random_arguments
 
 SIZES = (0, 1, 2, 7, 8, 13)

@@ -9,8 +9,8 @@ from gallery.dynamic import shortest_paths_in_place
 from polybench.solvers import lu_right_looking
 
 import polysched as ps
-from polysched.codegen.execute import Path, Write
-from polysched.codegen.judge import Judge
+from polysched.checking.execute import Path, Write
+from polysched.checking.judge import Judge
 from polysched.poly.stages import StageHandle
 
 from ..test_serial import survives

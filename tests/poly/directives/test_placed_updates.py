@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.check import check
+from polysched.checking.examine import check
 from polysched.interp import interpret
 
 h, w = ps.sizes("h w")

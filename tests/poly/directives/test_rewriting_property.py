@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
-from polysched.codegen.check import examine
+from polysched.checking.examine import examine
 from polysched.testing.arguments import random_arguments
 from polysched.testing.choices import Choices
 from polysched.testing.compare import Kernels

@@ -13,12 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_value
-from ..interp.flow import Key
-from ..lang.dtypes import Array, DType
-from ..lang.nodes import Node, Var, postorder
-from ..lang.scalar import as_value
-from .ir import (
+from ..codegen.ir import (
     Alloc,
     Buffer,
     Call,
@@ -35,6 +30,11 @@ from .ir import (
     dtype_of,
     expressions,
 )
+from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_value
+from ..interp.flow import Key
+from ..lang.dtypes import Array, DType
+from ..lang.nodes import Node, Var, postorder
+from ..lang.scalar import as_value
 
 Element = tuple[int, ...]
 Location = tuple[Buffer, Element]

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from ..cached import cached_property
+from ..codegen.build import build
+from ..codegen.ir import Buffer, Module
+from ..codegen.lower import ON_LOOPS
 from ..interp.evaluate import Symbols
 from ..interp.flow import (
     Accumulated,
@@ -34,8 +37,6 @@ from ..poly.directives.loops import Split
 from ..poly.edits import stages
 from ..poly.schedule import Schedule
 from .execute import Location, Machine, Path, Touch, Write
-from .ir import Buffer, Module
-from .lower import ON_LOOPS, built
 from .memory_reads import Element, MemoryReads, original, read_directly
 from .races import Races
 from .report import NOTHING, Breach, Report, Words
@@ -53,7 +54,7 @@ def free_serials(schedule: Schedule) -> frozenset[int]:
 
 def module_of(schedule: Schedule) -> Module:
     """The loop IR, as far as elements have indices."""
-    module = built(schedule)
+    module = build(schedule.loop_program)
     for run in ON_LOOPS:
         module = run(module)
     return module

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..cached import cached_property
+from ..codegen.ir import Module
+from ..codegen.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..interp.flow import flow
 from ..lang.binding import Binding, bind
@@ -28,9 +30,7 @@ from ..lang.errors import LanguageError
 from ..poly.schedule import Schedule
 from . import judge as judging
 from .execute import Machine, Path, Touch, Write
-from .ir import Module
 from .judge import Judge, free_serials
-from .preconditions import Preconditions
 from .report import FaultError, Report, TrustError
 
 

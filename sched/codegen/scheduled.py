@@ -1,0 +1,41 @@
+"""What a kernel is compiled from: a schedule, as far as code generation knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, Self
+
+from ..lang.nodes import Node
+from ..lang.program import Program
+from ..poly.loop_program import LoopProgram
+from ..poly.requirements import Requirements
+from ..steps import Log
+
+
+class Scheduled(Protocol):
+    """A schedule whose sets have become loops and conditions."""
+
+    log: Log
+
+    @property
+    def program(self) -> Program:
+        """What is computed."""
+
+    @property
+    def loop_program(self) -> LoopProgram:
+        """How."""
+
+    @property
+    def requirements(self) -> Requirements:
+        """What a call must meet."""
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The same in words."""
+
+    @property
+    def variants(self) -> Sequence[tuple[Node, Self]]:
+        """Others, for sizes that meet a condition."""
+
+    def of(self, program: Program) -> Self:
+        """The same for another program."""

@@ -1,0 +1,35 @@
+"""Kernels of schedules, and of Funcs that are called as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .codegen.kernel import Kernel
+from .forks import reentrant
+from .lang.tensors import Func
+from .poly.schedule import Schedule
+
+
+def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:
+    """The kernel of a schedule, for given sizes if there are any."""
+    if sizes:
+        schedule = schedule.fixed(sizes)
+    return Kernel(schedule, checks=checks)
+
+
+def call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
+    """A bare call: the default schedule, compiled once a Func."""
+    return default_kernel(func)(*args, **kwargs)
+
+
+_kernels_lock = reentrant()
+
+
+def default_kernel(func: Func) -> Kernel:
+    """The kernel that a bare call of `func` runs; kept with the Func."""
+    with _kernels_lock:
+        kernel: Kernel | None = func.__dict__.get("_default_kernel")
+        if kernel is None:
+            kernel = Kernel(Schedule.default(func))
+            func.__dict__["_default_kernel"] = kernel
+        return kernel
