@@ -64,6 +64,8 @@ class Definition:
     is_added: bool = False
     #: What it copies element by element, as far as that has elements.
     copies: Tensor | None = None
+    #: The extents of what its Func is a clone of: it has no other elements.
+    within: tuple[Node, ...] | None = None
     #: Whether it is a copy with zeros around: `select(there, read, 0)`.
     is_padded: bool = False
     #: What the user wrote where Funcs that are read have been inlined.

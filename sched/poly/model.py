@@ -34,7 +34,7 @@ from .isl import (
 )
 from .memo import Memo, Same, same
 from .pieces import share
-from .statements import Access, Statement, copied_elements
+from .statements import Access, Statement, elements_there
 
 
 class Model:
@@ -219,15 +219,16 @@ class Model:
         return tuple(self.program.names[f] for f in funcs)
 
     def _filled(self, func: Func, needed: Set) -> Set:
-        """A region in simpler words around what is needed; of a copy, around what its source has:
-        no more would be read of that."""
+        """A region in simpler words around what is needed; of a copy or a clone, around what there
+        is of it: no more is read."""
         region = filled(needed, self.context, self.exact)
-        first = self.definitions[func][0]
-        if first.copies is None or region is needed:
+        there = elements_there(self.params, self.definitions[func][0])
+        if there is None or region is needed:
             return region
-        there = copied_elements(self.params, first)
-        beyond = needed.subtract(there).intersect_params(self.context)
-        return region.intersect(there).union(beyond).coalesce()
+        region = region.intersect(there)
+        if self.definitions[func][0].copies is not None:  # where there is less, zeros may be asked
+            region = region.union(needed.subtract(there).intersect_params(self.context))
+        return region.coalesce()
 
     def _tiles(self, func: Func, region: Set) -> Set:
         """A region with whole tiles along the axes of a copy that has some."""

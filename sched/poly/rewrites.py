@@ -52,7 +52,13 @@ class Clone:
         copies = []
         for d in definitions[self.of]:
             serial = self.serials.setdefault(d.serial, next_serial())
-            made = replace(_mapped(d, own), func=self.func, serial=serial, stands_for=d.origin)
+            made = replace(
+                _mapped(d, own),
+                func=self.func,
+                serial=serial,
+                stands_for=d.origin,
+                within=self.of.extents or d.within,
+            )
             copies.append(made)
         reader = _by_serial(definitions, self.consumer)
         close(self.func, copies)

@@ -54,10 +54,9 @@ class Access:
             return found
         if tensor.extents is not None:
             return found.intersect_range(_declared(params, tensor.extents))
-        copied = tensor.history.typed() if isinstance(tensor, Func) else ()
-        if copied and copied[0].copies is not None:
-            return found.intersect_range(copied_elements(params, copied[0]))
-        return found
+        own = tensor.history.typed() if isinstance(tensor, Func) else ()
+        there = elements_there(params, own[0]) if own else None
+        return found if there is None else found.intersect_range(there)
 
     @property
     def map(self) -> Map:
@@ -94,7 +93,15 @@ def _declared(params: tuple[str, ...], extents: tuple[Node, ...]) -> Set:
     return result
 
 
-def copied_elements(params: tuple[str, ...], d: Definition) -> Set:
+def elements_there(params: tuple[str, ...], first: Definition) -> Set | None:
+    """What there is of a copy, or of a clone, by its first definition: reads of other elements are
+    refused as those of what it stands for are. None: whatever is read of it."""
+    if first.copies is not None:
+        return _copied(params, first)
+    return None if first.within is None else _declared(params, first.within)
+
+
+def _copied(params: tuple[str, ...], d: Definition) -> Set:
     """{ element : what it is a copy of is there }; nobody needs others, or is refused."""
     frame = Frame(params, tuple(f"#{k}" for k in range(len(d.lhs))))
     (read,) = {n.index: n for n in postorder(*d.values) if isinstance(n, Read)}.values()

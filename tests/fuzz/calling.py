@@ -130,7 +130,7 @@ class Calling:
         schedules = self.trial.schedules.values()
         if any(map(is_asking, self.trial.case.steps)):
             return True
-        if any(s.requirements.assumed or _asks_for_a_clone(s, refusal.text) for s in schedules):
+        if any(s.requirements.assumed for s in schedules):
             return True
         kernel, arguments = self.as_written, call.walled()
         found = self._outcome("call as written", call, lambda: _called(kernel, arguments))
@@ -208,14 +208,6 @@ class Calling:
             except TooMuch:
                 raise TooLong from None
             raise
-
-
-def _asks_for_a_clone(s: ps.Schedule, text: str) -> bool:
-    """Whether a refusal is about a clone of a Func: it has no shape, and of what is read of it at
-    strides some is computed in between, which may ask for more."""
-    written = s.form.base.funcs
-    own = (c for c in s.proven.sizes if c.access.statement.func not in written)
-    return any(c.text in text for c in own)
 
 
 def _matters(breach: Breach) -> bool:

@@ -378,6 +378,11 @@ FAULTS = (
         "conjunction(active, s.guard)", "s.guard",
     ),
     Fault(
+        "a clone has all elements that an index may be", "poly/statements.py",
+        "return None if first.within is None else _declared(params, first.within)", "return None",
+        ["tests/poly/directives/test_inline.py", "-k", "clone_of"],
+    ),
+    Fault(
         "copies have no whole tiles", "poly/model.py",
         "in func.tiles:", "in ():", REWRITING,
     ),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -293,3 +296,44 @@ def test_refuses_clones_of_outputs_and_recurrences() -> None:
     s = ps.Schedule(gauss_seidel())
     with refused(s, "a cannot be computed or stored elsewhere"):
         s["a.update(0)"].clone_in("a.update(0)")
+
+
+k = ps.vars("k")
+
+
+def _at_strides(n: Any, m: Any) -> ps.Func:
+    """f has n rows; row (m - 2) % 4 is read."""
+    A, f, g = ps.Input("A", ps.int8, (n, n)), ps.Func("f", (n, 4, 4)), ps.Func("g", ())
+    f[i, j, 3] = A[i >> 1, ps.clip(j, 0, n - 1)]
+    f[i, j, k] = 0
+    g[()] = f[(m - 2) % 4, 0, ps.clip(m, 0, 3)]
+    return g
+
+
+def _by_data(n: Any, m: Any) -> ps.Func:
+    """f has n elements; which one is read an array of bytes says."""
+    A, f, g = ps.Input("A", ps.int8, (n, n)), ps.Func("f", (n,)), ps.Func("g", (m,))
+    x = ps.Input("x", ps.uint8, (m,))
+    f[i] = A[i, 0] + 1
+    g[i] = f[x[i]]
+    return g
+
+
+@pytest.mark.parametrize("program", [_at_strides, _by_data])
+def test_a_clone_has_no_more_elements_than_what_it_is_a_clone_of(program: Any) -> None:
+    """It was computed on all that an index might be, and asked of A what that takes."""
+    n, m = ps.sizes("n m")
+    g = program(n, m)
+    s = ps.Schedule(g)
+    written = s.conditions
+    s["f.piece(0)" if program is _at_strides else "f"].clone_in(s["g"])
+    assert s.conditions == written
+    clone = s.compile()
+    for a, b in [(1, 2), (1, 4), (2, 3), (3, 6), (4, 4)]:
+        arrays: dict[str, Any] = {"A": np.arange(a * a, dtype=np.int8).reshape(a, a)}
+        arrays |= {"x": np.arange(b, dtype=np.uint8) % a} if program is _by_data else {"m": b}
+        if program is _at_strides and (b - 2) % 4 >= a:
+            with pytest.raises(ps.CallError):
+                clone(**arrays)
+        else:
+            np.testing.assert_array_equal(clone(**arrays), ps.interpret(g, **arrays))
