@@ -13,6 +13,7 @@ from ..lang.definitions import Definition
 from ..lang.inout import InOut
 from ..lang.nodes import Const, Node, Read, RVar, Var
 from ..lang.program import Program
+from ..lang.scalars import symbols_of
 from ..lang.tensors import Func
 from .hints import Hints
 from .kinds import Kind
@@ -208,6 +209,11 @@ class LoopProgram:
     atomic: frozenset[str]
     hints: Hints
     constants: Mapping[str, Node]
+
+    @property
+    def symbols(self) -> dict[str, Node]:
+        """The sizes and Params that bounds and conditions are made of, by name."""
+        return symbols_of(self.program)
 
     @property
     def local(self) -> frozenset[Func]:

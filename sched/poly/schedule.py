@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NoReturn, TypeVar
 
-from ..lang.admission import SIZE_LIMIT
 from ..lang.digest import combined
 from ..lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
 from ..lang.expr import Expr
@@ -19,7 +18,7 @@ from ..lang.scalars import symbols_of
 from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
-from . import finding, requires, serial
+from . import facts, finding, requires, serial
 from .advice import NoLoops
 from .analysis import Analysis
 from .builder import Builder
@@ -75,6 +74,7 @@ class Schedule(Suggesting):
                 "group",
                 "legal",
                 "loop",
+                "extents",
                 "prove",
                 "sketch",
                 "source",
@@ -306,6 +306,20 @@ class Schedule(Suggesting):
         """How many iterations a loop of the tree has, as text; "?" if that takes long to find."""
         return self.analysis.extent(loop)
 
+    def extents(self, **sizes: int) -> dict[str, dict[str, int]]:
+        """How many iterations loops have at some sizes: by stage and by loop, outermost first; at
+        most, where that differs between iterations of the loops around.
+
+        Args:
+            sizes: all that loops depend on, and are not fixed; Params that bound loops may be
+                among them.
+
+        Raises:
+            LanguageTypeError: a size is missing, or none of the program.
+            ScheduleError: a size is no integer >= 0, or too large.
+        """
+        return facts.extents(self.loop_program, sizes)
+
     def explain(self) -> str:
         """What the schedule does, what it keeps and asks, and what may be missed in it."""
         with self.in_time() as a:
@@ -501,11 +515,7 @@ class Schedule(Suggesting):
                     + (", ".join(self.program.sizes) or "none")
                     + "; compile takes checks=True, too",
                 )
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")
-            if value >= SIZE_LIMIT:
-                raise ScheduleError(f"{name}={value}: a size is below 2**40")
-            made.assume(Expr(self.program.sizes[name]) == value)
+            made.assume(Expr(self.program.sizes[name]) == facts.check_size(name, value))
         made.variants = tuple(self._fixed_variants(sizes))
         return made
 

@@ -15,8 +15,11 @@ from ...lang.nodes import RVar, Var, postorder
 from ...lang.suggest import Suggesting, public
 from ...lang.tensors import Func, Tensor
 from ..directives.fields import LOOP_HINT, Meaning, check_number
+from ..directives.kinds import Parallel
+from ..directives.loops import Reorder
 from ..directives.record import Directive
 from ..edits import loops_around
+from ..facts import AccessFact, accesses
 
 if TYPE_CHECKING:
     from ..kinds import Kind
@@ -121,6 +124,37 @@ class Handle(Suggesting):
             return ()
         found = loops_around(self._schedule.tree, self.name)
         return tuple(LoopHandle(self._schedule, self.name, a.loop.name) for a in found)
+
+    @property
+    def accesses(self) -> tuple[AccessFact, ...]:
+        """The elements that it reads and writes in an iteration, and how they move along loops."""
+        return accesses(self._schedule.loop_program, self.name)
+
+    @property
+    def parallelizable(self) -> tuple[LoopHandle, ...]:
+        """Its loops that are parallel, or that `parallel` would be accepted for."""
+        return tuple(x for x in self.loops if x.kind == "parallel" or self._is_legal_alone(x))
+
+    def _is_legal_alone(self, loop: LoopHandle) -> bool:
+        return self._schedule.legal(Parallel(self.name, loop=loop.name))
+
+    @property
+    def permutable(self) -> tuple[tuple[LoopHandle, ...], ...]:
+        """Its loops in bands: those next to each other that `reorder` accepts in any order."""
+        bands: list[list[LoopHandle]] = []
+        for loop in self.loops:
+            if bands and self._may_join(loop, bands[-1]):
+                bands[-1].append(loop)
+            else:
+                bands.append([loop])
+        return tuple(map(tuple, bands))
+
+    def _may_join(self, loop: LoopHandle, band: Sequence[LoopHandle]) -> bool:
+        """Whether each loop of a band, with one more, may be the outermost: then no dependence goes
+        backwards along any of them, and they may come in any order."""
+        names = [*(x.name for x in band), loop.name]
+        orders = ((x, *(y for y in names if y != x)) for x in reversed(names[1:]))
+        return all(self._schedule.legal(Reorder(self.name, loops=order)) for order in orders)
 
     @property
     def is_inlined(self) -> bool:
