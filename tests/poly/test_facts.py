@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
@@ -132,7 +132,7 @@ def test_loops_that_may_be_parallel_or_permuted(name: str, skewed: bool) -> None
         assert [x for band in bands for x in band] == loops
         for band in bands:
             assert all(accepted(s, stage, "reorder", *o) for o in permutations(band))
-        for band, after in zip(bands, bands[1:], strict=False):
+        for band, after in pairwise(bands):
             orders = permutations([*band, after[0]])
             assert not all(accepted(s, stage, "reorder", *o) for o in orders)
     assert s == s.copy()
