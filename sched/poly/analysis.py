@@ -191,7 +191,7 @@ class Analysis:
     @found
     def folding(self) -> dict[Func, Window]:
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
-        return windows(self.model, self.tree)
+        return windows(self.model, self.tree, self.form.memo)
 
     @property
     def windows(self) -> dict[Func, Window]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from ..cached import cached_property
 from ..lang.inout import InOut
@@ -25,12 +25,14 @@ from .bounds import span_of
 from .edits import stages
 from .isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
 from .looptree import Seq, loops_of, produced
+from .memo import Memo, Same
 from .memory import Window
 from .model import Model
 from .precedence import Before, precedence, within_lives
 from .sinking import stored_depth
 from .statements import Access, Statement
 from .times import placed
+from .uses import Uses
 
 LARGEST = 8
 """Windows up to this size are tried."""
@@ -45,15 +47,23 @@ HINT = 300_000
 """So much work may isl put into saying how many planes would do."""
 
 
-def windows(model: Model, tree: Seq) -> dict[Func, Window]:
+def windows(model: Model, tree: Seq, memo: Memo) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each."""
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):
-        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is stored whole
-            window = _window(model, func, tree)
+        if foldable(model, func) is None:
+            uses, known = Uses(tree, (func,)), model.context
+            key = ("window", func, uses, Same(known))
+            window = memo.of(key, partial(_window_in_time, known, func, uses.tree))
             if window is not None:
                 found[func] = window
     return found
+
+
+def _window_in_time(known: Set, func: Func, tree: Seq) -> Window | None:
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return _window(known, func, tree)
+    return None  # it is stored whole
 
 
 def _candidates(model: Model, tree: Seq) -> list[Func]:
@@ -71,12 +81,10 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
     return [f for f in stored if f not in padded]
 
 
-def _window(model: Model, func: Func, tree: Seq) -> Window | None:
-    if foldable(model, func) is not None:
-        return None
-    spans = _spans(model, tree, func)
+def _window(known: Set, func: Func, tree: Seq) -> Window | None:
+    spans = _spans(known, tree, func)
     found: list[tuple[float, int, Window]] = []
-    overwritten = _overwritten(model, func, tree)
+    overwritten = _overwritten(known, func, tree)
     for axis, span in enumerate(spans):
         distances = [x.distances(axis) for x in overwritten]
         planes = _fewest(distances, 1) or _enough_for_all(distances)
@@ -88,7 +96,7 @@ def _window(model: Model, func: Func, tree: Seq) -> Window | None:
     return min(found, key=lambda x: x[:2])[2] if found else None
 
 
-def _spans(model: Model, tree: Seq, func: Func) -> list[int | None]:
+def _spans(known: Set, tree: Seq, func: Func) -> list[int | None]:
     """How many elements along each axis are stored at a time; None: that depends on sizes."""
     depths = [stored_depth(path, func) for path, node in produced(tree) if func in node.funcs]
     depth = min(depths, default=0)
@@ -97,7 +105,7 @@ def _spans(model: Model, tree: Seq, func: Func) -> list[int | None]:
         for p in placed(tree)
         if p.stage.statement.func is func
     ]
-    whole = union_sets(touched[1:], touched[0]).intersect_params(model.context)
+    whole = union_sets(touched[1:], touched[0]).intersect_params(known)
     found = []
     for axis in range(func.ndim):
         count = int(whole.dim(isl.dim_type.set))
@@ -135,9 +143,9 @@ class Overwritten:
     """What writes may be too early for a read, one element after the other along an axis."""
 
     def __init__(
-        self, model: Model, write: Access, read: Access, writes: Sequence[Access], before: Before
+        self, known: Set, write: Access, read: Access, writes: Sequence[Access], before: Before
     ) -> None:
-        self.model, self.write, self.read = model, write, read
+        self.known, self.write, self.read = known, write, read
         self.writes, self.before = writes, before
         self.wanted, self.stored = read.map.range_map(), write.map.range_map()
 
@@ -148,7 +156,7 @@ class Overwritten:
         """
         line = _line(self.stored, axis)
         pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
-        pairs = pairs.intersect(self._late).intersect_params(self.model.context)
+        pairs = pairs.intersect(self._late).intersect_params(self.known)
         if pairs.is_empty():
             return pairs
         first, *others = (pairs.intersect(held) for held in self._held)
@@ -185,13 +193,13 @@ class Overwritten:
         ]
 
 
-def _overwritten(model: Model, func: Func, tree: Seq) -> list[Overwritten]:
-    """Of each write of a Func, for each read."""
+def _overwritten(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
+    """Of each write of a Func, for each read; at sizes that are known of."""
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
     before = within_lives(tree, func, precedence(tree))
     return [
-        Overwritten(model, write, read, writes, before)
+        Overwritten(known, write, read, writes, before)
         for write in writes
         for read in accesses
         if not read.is_write
@@ -218,10 +226,42 @@ class Clobber:
         return self.read, self.write
 
 
-def clobbers(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
+class Clobbers(tuple[Clobber, ...]):
+    """All that goes wrong with a Func."""
+
+    def is_empty(self) -> bool:
+        return not self
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A few planes of a Func are enough: each is read before another one takes its place.
+
+    Attributes:
+        uses: what is done to the Func.
+        sizes: those that the program may have.
+    """
+
+    func: Func
+    window: Window
+    uses: Uses
+    sizes: Same
+
+    def broken(self, context: Set) -> Clobbers:
+        """What goes wrong at sizes of a context."""
+        assert isinstance(self.sizes.of, Set)
+        return Clobbers(clobbers(self.sizes.of, self.func, self.window, self.uses.tree, context))
+
+
+def fold_of(model: Model, tree: Seq, func: Func, window: Window) -> Fold:
+    """The obligation of a window."""
+    return Fold(func, window, Uses(tree, (func,)), Same(model.context))
+
+
+def clobbers(known: Set, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
     """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
     found = []
-    for x in _overwritten(model, func, tree):
+    for x in _overwritten(known, func, tree):
         wanted, stored = x.wanted, x.stored
         shared = _sharing(_line(stored, window.axis), window)
         pairs = x.pairs(window.axis)
@@ -238,7 +278,8 @@ def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) ->
     """How many planes would do where those of a window are too few, if not many; None, too, where
     that takes long to find."""
     with suppress(BudgetExceeded), attempt(HINT):
-        found = [x.distances(window.axis) for x in _overwritten(model, func, tree)]
+        overwritten = _overwritten(model.context, func, tree)
+        found = [x.distances(window.axis) for x in overwritten]
         return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
     return None
 

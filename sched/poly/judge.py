@@ -15,7 +15,7 @@ from .accumulation import accumulates, is_exact
 from .advice import Helps
 from .directives.record import Directive
 from .edits import stages
-from .folding import Clobber, clobbers, enough, windows
+from .folding import Clobber, enough, fold_of, windows
 from .indivisible import divided
 from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
 from .memo import Same, same
@@ -141,7 +141,7 @@ class Judge:
         """What goes wrong, or what does for some statements alone; and for the folds."""
         context = self.callable(state)
 
-        known = state.form.memo.of
+        known, proofs = state.form.memo.of, state.form.proofs
 
         def relaxed(s: Statement) -> bool:
             d = s.definition
@@ -152,7 +152,8 @@ class Judge:
         lost = [
             c
             for func, window in state.folds
-            for c in clobbers(state.form.model, func, window, state.tree, context)
+            for c in proofs.broken(fold_of(state.form.model, state.tree, func, window), context)
+            or ()
         ]
         # A statement of an earlier form is the one of the same definition.
         serials = {s.definition.serial for s in only or ()}
@@ -166,7 +167,7 @@ class Judge:
         broken = state.form.prover.violations(state.tree, relaxed, context, asked)
         left = (divided(state.tree, v) if indivisible(v) else v for v in broken)
         found = [v for v in left if v is not None]
-        return Faults(tuple(lost), (*found, *shared(state.tree, context, state.form.proofs)))
+        return Faults(tuple(lost), (*found, *shared(state.tree, context, proofs)))
 
     def new_faults(self, changes: Sequence[Change]) -> Faults:
         """What goes wrong behind some changes, apart from what did so before them and from what
@@ -197,7 +198,7 @@ class Judge:
         memory = {f: m for f, m in state.memory.items() if f in model.regions}
         if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)
-            folds = {**windows(model, state.tree), **dict(state.folds)}
+            folds = {**windows(model, state.tree, state.form.memo), **dict(state.folds)}
             wrong = registers.fault(nests, memory, folds)
         if wrong is not None:
             what, hint = wrong

@@ -164,7 +164,13 @@ def _in_different_iterations(a: Run, b: Run, loop: int) -> Map:
 
 
 # what is proven ---------------------------------------------------------------------------------
-Broken = TypeVar("Broken", Map, Set, covariant=True)
+class Pairs(Protocol):
+    """What breaks an obligation."""
+
+    def is_empty(self) -> bool: ...
+
+
+Broken = TypeVar("Broken", bound=Pairs, covariant=True)
 
 
 class Obligation(Protocol[Broken]):

@@ -47,6 +47,7 @@ VECTORS = (
 OBLIGATIONS = ("tests/poly/test_obligations.py",)
 MEMO = ("tests/poly/test_memo.py", "tests/poly/test_forms.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
+USES = ("tests/poly/test_uses.py",)
 CARRIED = ("tests/codegen/test_carried.py",)
 PASSES = ("tests/codegen/test_passes.py",)
 
@@ -178,6 +179,35 @@ FAULTS = (
             ("instances", "stage.statement, stage.coordinates, stage.pads"),
             ("padding", "stage.statement, stage.coordinates, Same(stage.where)"),
         )
+    ),
+    *(
+        Fault(f"uses are known without {name}", "poly/uses.py", old, new, USES)
+        for name, old, new in (
+            ("kinds of loops", '("loop", kind, whole, body)', '("loop", whole, body)'),
+            ("whole tiles", '("loop", kind, whole, body)', '("loop", kind, body)'),
+            ("what is stored", '("storage", func, body)', '("storage", body)'),
+            *(
+                (f"{name} of what is produced", f'("produce", {all_of}', f'("produce", {rest}')
+                for name, all_of, rest in (
+                    ("funcs", "funcs, around", "around"),
+                    ("loops", "funcs, around, times", "funcs, times"),
+                    ("times", "funcs, around, times", "funcs, around"),
+                )
+            ),
+            ("what slides", "times, apart, body)", "times, body)"),
+            ("what is kept apart", '("keep", func, serial, body)', '("keep", serial, body)'),
+            ("who keeps it", '("keep", func, serial, body)', '("keep", func, body)'),
+            ("what runs", "return (node.run,)", "return (node.run.statement,)"),
+            ("whose they are", ", tuple(tensors))", ",)"),
+        )
+    ),
+    *(
+        Fault(
+            f"a fold is known without {name}", "poly/folding.py",
+            f"    {name}: {kind}\n", f"    {name}: {kind} = {UNCOMPARED}\n",
+            ("tests/poly/directives/test_fold_storage.py",),
+        )
+        for name, kind in (("window", "Window"), ("uses", "Uses"))
     ),
     *(
         Fault(f"what is known does not depend on {name}", file, old, new, MEMO)
@@ -362,7 +392,7 @@ FAULTS = (
     ),
     Fault(
         "threads may share storage of placed Funcs", "poly/judge.py",
-        "(*found, *shared(state.tree, context, state.form.proofs))", "tuple(found)",
+        "(*found, *shared(state.tree, context, proofs))", "tuple(found)",
     ),
     Fault(
         "readers need not find what is placed", "poly/proof.py",

@@ -60,7 +60,7 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     reads = [a for a in accesses if not a.is_write]
     before = precedence(schedule.tree)
     distances = [
-        folding.Overwritten(schedule.model, w, r, writes, before).distances(0)
+        folding.Overwritten(schedule.model.context, w, r, writes, before).distances(0)
         for w in writes
         for r in reads
     ]
