@@ -12,7 +12,7 @@ from polysched.testing.directives import random_directive
 
 EXTREMES = tuple(base + more for base in (2**20, 2**31, 2**60, 2**63, 2**64) for more in (-1, 0, 1))
 """Where counts, bounds and addresses leave the integers that machines and isl compute with."""
-_LONG = ("align_storage", "compute_with", "guard", "mask", '"pad"')
+_LONG = ("align_storage", "compute_with", "fold_storage", "guard", "mask", '"pad"')
 """Signs of those that ask for as many elements, or iterations, as their numbers say."""
 _ASKING = (".bound(", ".align_bounds(", "round_up", "assume(")
 """Signs of directives after which a call takes few sizes."""
