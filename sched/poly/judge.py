@@ -192,7 +192,7 @@ class Judge:
         """
         context = self.callable(state)
         model = state.form.model
-        wrong = padding.fault(model, state.tree, context, dict(state.folds))
+        wrong = padding.fault(model, state.tree, context, dict(state.folds), state.form.memo)
         if wrong is None and state.trusted:
             wrong = kept.fault(state.tree) or sinking.fault(state.tree, context)
         memory = {f: m for f, m in state.memory.items() if f in model.regions}

@@ -7,36 +7,52 @@ What they read, whatever its value, must be there: inside of an argument, or com
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from ..lang.tensors import Func, Tensor
 from .isl import Map, Set, relation, union_sets
 from .looptree import Keep, Seq, Stage, leaves, producer
+from .memo import Memo, Same
 from .model import Model
 from .refusals import Fault
 from .statements import Access
 from .times import Placed
+from .uses import Uses
 
 
-def fault(model: Model, tree: Seq, context: Set, folded: Collection[Func]) -> Fault | None:
+def fault(
+    model: Model, tree: Seq, context: Set, folded: Collection[Func], memo: Memo
+) -> Fault | None:
     """What somebody would notice of the tiles that are filled up; None if nothing.
 
     Args:
         folded: the Funcs whose elements share storage.
+        memo: what has been found for those that nothing has changed about.
     """
-    found = [Placed(path, stage) for path, stage in leaves(tree)]
-    for p in found:
-        if p.stage.pads:
-            func = p.stage.statement.func
+    for _, stage in leaves(tree):
+        if stage.pads:
+            func = stage.statement.func
             if func in folded:
                 return (
                     f"tail='pad' would overwrite elements of {func.name}, of which few are kept",
                     "fold_storage of padded storage is not possible",
                 )
-            extra = p.stage.padded.subtract(p.stage.instances).intersect_params(context)
-            wrong = _written(model, p, extra) or _read(model, p, extra, found, context)
+            tensors = dict.fromkeys(a.tensor for a in stage.statement.accesses)
+            uses = Uses(tree, tuple(tensors))
+            # Regions and what is written follow from the statements, which are among the uses.
+            key = ("padding", stage.name, stage.run, uses, Same(context))
+            wrong = memo.of(key, partial(_fault, model, uses.tree, stage, context))
             if wrong is not None:
                 return wrong
     return None
+
+
+def _fault(model: Model, tree: Seq, stage: Stage, context: Set) -> Fault | None:
+    """The same of one stage."""
+    found = [Placed(path, x) for path, x in leaves(tree)]
+    (p,) = (x for x in found if x.stage is stage)
+    extra = stage.padded.subtract(stage.instances).intersect_params(context)
+    return _written(model, p, extra) or _read(model, p, extra, found, context)
 
 
 def _written(model: Model, p: Placed, extra: Set) -> Fault | None:

@@ -201,6 +201,11 @@ FAULTS = (
             ("whose they are", ", tuple(tensors))", ",)"),
         )
     ),
+    Fault(
+        "padding is known without what is used", "poly/padding.py",
+        "stage.run, uses, Same(context))", "stage.run, Same(context))",
+        ("tests/poly/directives/test_padding.py",),
+    ),
     *(
         Fault(
             f"a fold is known without {name}", "poly/folding.py",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.poly import padding
 
 from ..test_serial import survives
 from .cases import gauss_seidel
@@ -237,3 +240,29 @@ def test_refuses_elements_of_other_pieces(column: int) -> None:
         s["f.piece(1)"].split(j, 4, tail="pad")
     s["f.piece(1)"].split(i, 4, tail="pad")
     same(s, over=(0, 3, 5, 9))
+
+
+def test_a_tile_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directives that have nothing to do with it ask nothing about it."""
+    asked: list[str] = []
+    real = padding._fault
+
+    def counted(model: Any, tree: Any, stage: Any, context: Any) -> Any:
+        asked.append(stage.name)
+        return real(model, tree, stage, context)
+
+    monkeypatch.setattr(padding, "_fault", counted)
+    f, g, h = ps.Func("f"), ps.Func("g", (n,)), ps.Func("h", (n,))
+    f[i] = 2 * i
+    h[i] = i
+    g[i] = f[i] + h[i]
+    s = ps.Schedule(g)
+    s["f"].compute_root()
+    s["h"].compute_root()
+    s["f"].split(i, 8, tail="pad")
+    assert asked == ["f"]
+    s["h"].split(i, 4)
+    s["h"].parallel("io")
+    assert asked == ["f"]
+    s["g"].split(i, 4)
+    assert asked == ["f", "f"], "it reads f"
