@@ -45,12 +45,9 @@ from .ir import (
     Stores,
     dtype_of,
 )
-from .lanes import Vector, backwards, guarded, lanes_of, substituted
+from .lanes import Vector, guarded, lanes_of, substituted
 from .loads import Converter
 from .storage import KeptStorage, Storage, kept_storage, place, strides
-
-#: A switch for tests: run the iterations of parallel loops from the last to the first.
-SHUFFLED = False
 
 
 def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = False) -> Module:
@@ -132,8 +129,7 @@ class Builder:
                 inside = self.stmt(body, covered)
                 ahead = tuple(self._prefetches(nest))
                 inside = Seq((*ahead, inside)) if ahead else inside
-                made = For(var, lo, hi, step, kind, inside, nest.name)
-                return backwards(made) if kind == "parallel" and SHUFFLED else made
+                return For(var, lo, hi, step, kind, inside, nest.name)
             case lp.If(condition=condition, body=body):
                 return If(condition, self.stmt(body, covered))
             case lp.Seq(parts=parts):

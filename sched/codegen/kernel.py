@@ -19,7 +19,7 @@ from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
 from .llvm import Target, host
-from .lower import Lowered, lower
+from .lower import Lowered, Pass, lower
 from .preconditions import Preconditions
 from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .scheduled import Scheduled
@@ -40,9 +40,17 @@ class Kernel(Suggesting):
         seconds: how long each step of the compiler took.
     """
 
-    def __init__(self, schedule: Scheduled, *, checks: bool = False, target: Target | None = None):
+    def __init__(
+        self,
+        schedule: Scheduled,
+        *,
+        checks: bool = False,
+        target: Target | None = None,
+        first: Sequence[Pass] = (),
+    ) -> None:
         self._schedule = schedule
         self._checks = checks
+        self._first = first
         self._target = target or host()
         self._binder = Binder(schedule.program)
         self._lock = reentrant()
@@ -51,7 +59,7 @@ class Kernel(Suggesting):
         self._repeats: dict[Key, Repeat] = {}
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
-            (compile_nodes([condition]), Kernel(variant, checks=checks, target=target))
+            (compile_nodes([condition]), Kernel(variant, checks=checks, target=target, first=first))
             for condition, variant in schedule.variants
         ]
         self._preconditions = Preconditions(schedule.requirements, schedule.program)
@@ -152,7 +160,9 @@ class Kernel(Suggesting):
             if self._part is None:
                 partial = Partial(self._schedule.program)
                 schedule = self._schedule.of(partial.program)
-                kernel = Kernel(schedule, checks=self._checks, target=self._target)
+                kernel = Kernel(
+                    schedule, checks=self._checks, target=self._target, first=self._first
+                )
                 self._part = partial, kernel
         partial, kernel = self._part
         sizes = partial.sizes(region, shape)
@@ -192,7 +202,13 @@ class Kernel(Suggesting):
             found = self._variants.get(strided)
             if found is None:
                 program = self._schedule.loop_program
-                lowered = lower(program, self._target, strided=strided, checks=self._checks)
+                lowered = lower(
+                    program,
+                    self._target,
+                    strided=strided,
+                    checks=self._checks,
+                    first=self._first,
+                )
                 found = self._variants[strided] = Variant(lowered)
             return found
 

@@ -57,14 +57,6 @@ def guarded(guard: Guard, body: Stmt) -> Stmt:
     return body if guard is None else If(guard, body)
 
 
-def backwards(loop: For) -> Stmt:
-    """A loop from its last iteration to its first."""
-    steps = ix.floordiv(ix.sub(ix.sub(loop.hi, integer(1)), loop.lo), loop.step)
-    last = ix.add(loop.lo, ix.mul(steps, integer(loop.step)))
-    mirrored: dict[Node, Node] = {loop.var: ix.sub(ix.add(loop.lo, last), loop.var)}
-    return replace(loop, body=map_tree_expressions(loop.body, lambda n: mirrored.get(n, n)))
-
-
 def substituted(nest: lp.Nest, at: Mapping[Node, Node], rename: Rename) -> lp.Nest:
     """A copy with variables replaced, and loop variables of its own."""
 

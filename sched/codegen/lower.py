@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -60,19 +60,27 @@ class Lowered:
     seconds: dict[str, float]
 
 
-def lower(program: LoopProgram, target: Target, *, strided: bool, checks: bool) -> Lowered:
+def lower(
+    program: LoopProgram,
+    target: Target,
+    *,
+    strided: bool,
+    checks: bool,
+    first: Sequence[Pass] = (),
+) -> Lowered:
     """Compiles a program whose loops are known.
 
     Args:
         strided: for arguments of any strides, not contiguous ones.
         checks: count integer divisions by zero.
+        first: passes that run before all others.
     """
     log = Log()
     with uncollected():
         module = log.step(
             "build", lambda: build(program, strided=strided, checks=checks), module_text
         )
-        flat = passed(module, log)
+        flat = passed(module, log, first)
         text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
     return Lowered(module, flat, text, code, log.seconds)
@@ -84,14 +92,15 @@ def assembly(program: LoopProgram, target: Target) -> str:
     return assembly_of(emit_module(flat, target), target)
 
 
-def passed(module: Module, log: Log) -> Module:
-    """The loop IR after all passes."""
+def passed(module: Module, log: Log, first: Sequence[Pass] = ()) -> Module:
+    """The loop IR after all passes, `first` before the usual ones."""
     flat = module
     statements = log.step("verify", lambda: verify(module, flat=False))
-    for number, run in enumerate(PASSES):
+    passes = (*first, *PASSES)
+    for number, run in enumerate(passes):
         flat = _run(run, flat, log)
-        if statements <= SMALL or number == len(PASSES) - 1:
-            is_flat = number >= PASSES.index(flatten_indices)
+        if statements <= SMALL or number == len(passes) - 1:
+            is_flat = number >= passes.index(flatten_indices)
             statements = log.step("verify", partial(verify, flat, is_flat))
     return flat
 

@@ -501,8 +501,16 @@ class Schedule(Suggesting):
             checks: count integer divisions by zero, which give 0, and raise after the call.
             sizes: constants to compile for: `s.compile(n=1024)`. Calls check them.
         """
+        return Program._compile(self.proven_copy(), checks=checks, **sizes)
+
+    def proven_copy(self) -> Schedule:
+        """What is compiled: later directives do not change it.
+
+        Raises:
+            ScheduleError: something goes wrong, or is sketched and not proven.
+        """
         self._settle()
-        return Program._compile(self.copy(), checks=checks, **sizes)
+        return self.copy()
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
         """The same for given sizes only."""

@@ -15,7 +15,7 @@ from ..poly.schedule import Schedule
 from . import calls
 from .calls import Arguments, Call
 from .failures import Failure, details, shrunk
-from .native import Difference, Kernels, Mismatch, copied, difference, shuffled
+from .native import Difference, Kernels, Mismatch, copied, difference
 from .progress import progress
 
 _DANGEROUS = frozenset({"bounds", "guard"})
@@ -138,5 +138,4 @@ __all__ = [
     "check",
     "copied",
     "difference",
-    "shuffled",
 ]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..checking.report import doubts
-from ..codegen import build
 from ..codegen.kernel import Kernel
+from ..codegen.passes.reverse_parallel import reverse_parallel
 from ..interp import interpret
 from ..lang.dtypes import Array
 from ..lang.errors import CallError
@@ -116,8 +115,9 @@ class Kernels:
 
     def _kernel(self, way: str) -> Kernel:
         if way not in self._made:
-            with shuffled(way == "shuffled"):
-                self._made[way] = self.schedule.compile(checks=way == "checks")
+            s = self.schedule
+            made = backwards(s) if way == "shuffled" else s.compile(checks=way == "checks")
+            self._made[way] = made
         return self._made[way]
 
 
@@ -141,14 +141,9 @@ def _divides(schedule: Schedule) -> bool:
     )
 
 
-@contextmanager
-def shuffled(on: bool = True) -> Iterator[None]:
-    """Kernels compiled inside run parallel loops backwards."""
-    before, build.SHUFFLED = build.SHUFFLED, on
-    try:
-        yield
-    finally:
-        build.SHUFFLED = before
+def backwards(schedule: Schedule) -> Kernel:
+    """A kernel whose parallel loops run from the last iteration to the first."""
+    return Kernel(schedule.proven_copy(), first=(reverse_parallel,))
 
 
 def copied(call: Arguments) -> Arguments:
@@ -180,4 +175,4 @@ def difference(
     return None
 
 
-__all__ = ["Difference", "Kernels", "Mismatch", "copied", "difference", "shuffled"]
+__all__ = ["Difference", "Kernels", "Mismatch", "backwards", "copied", "difference"]

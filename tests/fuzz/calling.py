@@ -13,7 +13,7 @@ from polysched.checking.examine import examine
 from polysched.checking.report import Breach
 from polysched.lang.admission import LOOP_LIMIT
 from polysched.testing.choices import Choices
-from polysched.testing.compare import shuffled
+from polysched.testing.native import backwards
 
 from . import limits
 from .calls import Arguments, Call
@@ -48,8 +48,7 @@ class Calling:
         for name, made in trial.reworded.items():
             kernels[name] = trial.finished("compile", made.compile)
         if "parallel" in str(trial.case.steps):
-            with shuffled():
-                kernels["shuffled"] = trial.finished("compile", self.schedule.compile)
+            kernels["shuffled"] = trial.finished("compile", lambda: backwards(self.schedule))
         fixed, parts = choices.below(2 * len(self.calls)), choices.below(2 * len(self.calls))
         for number, call in enumerate(self.calls):
             wanted = self._interpreted(call)

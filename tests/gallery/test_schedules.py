@@ -14,7 +14,7 @@ from gallery.case import Arguments, Case
 from gallery.execute import as_tuple, assert_same, fresh, interpreted, outputs, schedule
 from gallery.random_schedules import scramble
 from gallery.registry import CASES, some
-from polysched.codegen import build
+from polysched.testing.native import backwards
 
 SIZES = (1, 5)
 ATTEMPTS = 6
@@ -32,14 +32,13 @@ def _walled(case: Case, arguments: Arguments, rng: np.random.Generator) -> Argum
     }
 
 
-def _run(case: Case, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def _run(case: Case, seed: int) -> None:
     rng = random.Random(f"{case.name}{seed}")
     scheduled = schedule(case).copy()
     if len(scheduled.model.statements) > TOO_LARGE:
         pytest.skip("many stages")
     scramble(scheduled, rng, ATTEMPTS)
-    monkeypatch.setattr(build, "SHUFFLED", bool(seed % 2))
-    kernel = scheduled.compile()
+    kernel = backwards(scheduled) if seed % 2 else scheduled.compile()
     for size in SIZES:
         arguments = case.arguments(size, np.random.default_rng(size))
         wanted = interpreted(case, arguments)
@@ -57,12 +56,12 @@ QUICK = some(24)
 
 
 @pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
-def test_random_schedules(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    _run(case, 0, monkeypatch)
+def test_random_schedules(case: Case) -> None:
+    _run(case, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_more_random_schedules(case: Case, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    _run(case, seed, monkeypatch)
+def test_more_random_schedules(case: Case, seed: int) -> None:
+    _run(case, seed)

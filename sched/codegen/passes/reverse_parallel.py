@@ -1,0 +1,28 @@
+"""Parallel loops from their last iterations to their first, which changes nothing where they were
+right to be parallel: whoever compares results runs this pass before the others.
+
+parallel i in [0, n): A[i]   ->   parallel i in [0, n): A[n - 1 - i]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...lang import index as ix
+from ...lang.nodes import Node, integer
+from ..ir import For, Module, Stmt
+from ..rewrite import map_module, map_tree_expressions
+
+
+def reverse_parallel(module: Module) -> Module:
+    """Each parallel loop backwards."""
+    return map_module(module, _reversed)
+
+
+def _reversed(stmt: Stmt) -> Stmt:
+    if not isinstance(stmt, For) or stmt.kind != "parallel":
+        return stmt
+    steps = ix.floordiv(ix.sub(ix.sub(stmt.hi, integer(1)), stmt.lo), stmt.step)
+    last = ix.add(stmt.lo, ix.mul(steps, integer(stmt.step)))
+    mirrored: dict[Node, Node] = {stmt.var: ix.sub(ix.add(stmt.lo, last), stmt.var)}
+    return replace(stmt, body=map_tree_expressions(stmt.body, lambda n: mirrored.get(n, n)))
