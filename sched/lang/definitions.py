@@ -66,6 +66,8 @@ class Definition:
     copies: Tensor | None = None
     #: The extents of what its Func is a clone of: it has no other elements.
     within: tuple[Node, ...] | None = None
+    #: Axes along which always so many elements are computed: those of a copy in tiles.
+    tiles: tuple[tuple[int, int], ...] = ()
     #: Whether it is a copy with zeros around: `select(there, read, 0)`.
     is_padded: bool = False
     #: What the user wrote where Funcs that are read have been inlined.

@@ -444,8 +444,6 @@ class Func(Tensor):
     """
 
     kind = "Func"
-    #: Axes along which always so many elements are computed: those of a copy in tiles.
-    tiles: tuple[tuple[int, int], ...] = ()
     #: Set by the package: what a call and a schedule need from the rooms above this one.
     _call: ClassVar[Callable[..., Any]]
     _signature: ClassVar[Callable[[Func], str]]

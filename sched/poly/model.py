@@ -233,7 +233,7 @@ class Model:
     def _tiles(self, func: Func, region: Set) -> Set:
         """A region with whole tiles along the axes of a copy that has some."""
         frame = self.element_frame(func)
-        for k, extent in func.tiles:
+        for k, extent in self.definitions[func][0].tiles:
             rest = region.project_out(isl.dim_type.set, k, 1).insert_dims(isl.dim_type.set, k, 1)
             name = frame.dims[k]
             region = rest.intersect(frame.within(name, frame.constant(0), frame.constant(extent)))

@@ -102,6 +102,7 @@ class Staged:
         source: where an element of the copy is in the tensor, over `dims`.
         read: where the definition reads the tensor, if there is only one such place.
         index: where it finds that in the copy, over its own dimensions; None: where it was.
+        tiles: axes of the copy along which always so many elements are computed.
         valid: a condition over `dims` for elements that the tensor has, where others are asked
             for as well: these are 0.
     """
@@ -114,6 +115,7 @@ class Staged:
     read: tuple[Node, ...]
     index: tuple[Node, ...] | None
     valid: Node | None
+    tiles: tuple[tuple[int, int], ...]
     span: Span
 
     @property
@@ -133,7 +135,7 @@ class Staged:
             ]
         made = typed(self.func, self.dims, values, "=", self.span, None)
         if self.valid is not None:
-            return replace(made, is_padded=True)
+            return replace(made, is_padded=True, tiles=self.tiles)
         return replace(made, copies=self.tensor)
 
     def __call__(self, program: Program, definitions: Definitions) -> tuple[Program, Definitions]:

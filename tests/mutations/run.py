@@ -419,7 +419,7 @@ FAULTS = (
     ),
     Fault(
         "copies have no whole tiles", "poly/model.py",
-        "in func.tiles:", "in ():", REWRITING,
+        "in self.definitions[func][0].tiles:", "in ():", REWRITING,
     ),
     Fault(
         "whole tiles are written to outputs", "poly/padding.py",

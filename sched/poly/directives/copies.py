@@ -71,11 +71,11 @@ class StageIn(Directive, name="stage"):
             dims, where, found = _layout(e, stage, loop, index, self.layout)
         valid = _valid(e, source, where) if self.pad else None
         func = e.fresh_func(f"{self.tensor}.{self.at}", source)
-        if self.pad:
-            func.tiles = tuple(_tiles_of(e, stage, dims))
+        tiles = tuple(_tiles_of(e, stage, dims)) if self.pad else ()
         serial = stage.statement.definition.serial
         span = self.span or stage.statement.definition.span
-        made = add_rewrite(e, Staged(func, source, serial, dims, where, index, found, valid, span))
+        staged = Staged(func, source, serial, dims, where, index, found, valid, tiles, span)
+        made = add_rewrite(e, staged)
         compute_together(e, (func,), e.at(self.at), self.stage)
         return made
 
