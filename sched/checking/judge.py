@@ -257,7 +257,7 @@ class Judge:
         """An instance that the program does not have: fine where the element is nobody's."""
         func = self.stored[key[0]].func
         owned = self.program.is_fixed(func) and to.buffer.kind == "output"
-        if owned or (func, to.element) in self._elements:
+        if owned or ((func, to.element), self._life(key)) in self._elements:
             self.wrong(
                 "coverage", f"{self.words.name(key)} runs, and is no instance of the program"
             )
@@ -308,9 +308,16 @@ class Judge:
         self._values(machine, outputs)
 
     @cached_property
-    def _elements(self) -> set[Place | None]:
-        """The elements that are needed."""
-        return {self.meaning.instances[key].place for key in self._needed}
+    def _elements(self) -> set[tuple[Place | None, tuple[int, ...]]]:
+        """The elements that are needed, each in one life of its Func."""
+        return {(self.meaning.instances[key].place, self._life(key)) for key in self._needed}
+
+    def _life(self, key: Key) -> tuple[int, ...]:
+        """The iteration of ordered loops in which an instance's Func is fresh; () for others."""
+        d = self.stored[key[0]]
+        home = d.func.history.home
+        around = () if home is None else home.loops
+        return tuple(x for dim, x in zip(d.dims, key[1], strict=True) if dim in around)
 
     @cached_property
     def _needed(self) -> set[Key]:

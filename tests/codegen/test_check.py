@@ -242,6 +242,21 @@ def test_a_component_that_nobody_reads_needs_nothing() -> None:
     assert not examine(s, a=numbers(3)).breaches
 
 
+def test_an_element_that_only_another_iteration_needs() -> None:
+    """b is fresh in each iteration of t, and more of it is computed than is read: an element that
+    nobody needs in one iteration may be needed in another."""
+    a = ps.InOut("a", ps.int64, (n,))
+    with ps.sequential("t", 0, 3) as t:
+        b = ps.Func("b")
+        b[i] = i * i + t
+        b[i] += 1
+        with ps.sequential("u", 0, t + 1) as u:
+            a[i] = a[i] + b[ps.clip(ps.cast(ps.uint8, u) * 3, 0, 3)]
+    report = examine(ps.Schedule(a), a=np.arange(4))
+    assert report.counts["beyond"] > 0
+    assert not report.breaches
+
+
 def test_a_guard_reads_nothing_at_an_index_that_it_leaves_out() -> None:
     """R[n - 1] is needed for `value`, which says whether `value` is needed: its guard does without
     it, and so without the A that it is an index of. A[m, 0] is outside."""
