@@ -24,6 +24,11 @@ def near_hull(where: Set) -> Set:
 PIECES_LIMIT = 8
 
 
+#: Beyond this many a set whose hull has no ends is replaced by a few pieces that have some. These
+#: may hold more points at sizes where little is needed, so that a call is asked for more.
+FAR_TOO_MANY = 64
+
+
 def filled(where: Set, context: Set, exact: bool) -> Set:
     """The set, or a convex one around it that has only a few more points.
 
@@ -46,7 +51,7 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     hull = hull.intersect_params(inhabited).gist_params(context)
     endless = [axis for axis in range(dim_count(hull)) if not is_bounded(hull, axis)]
     if endless:
-        made = _within_ends(where, hull, endless, count) if count > PIECES_LIMIT else where
+        made = _within_ends(where, hull, endless, count) if count > FAR_TOO_MANY else where
         return made if all(is_bounded(made, axis) for axis in endless) else where
     if count > PIECES_LIMIT:
         return _within_ends(where, hull, _far_axes(hull, where))
