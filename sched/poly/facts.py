@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..lang import index as ix
 from ..lang.admission import SIZE_LIMIT
@@ -33,7 +33,7 @@ class AccessFact:
     component: int
     index: str
     is_write: bool
-    steps: Mapping[str, tuple[int | None, ...]]
+    steps: Mapping[str, tuple[int | None, ...]] = field(hash=False)
 
 
 # extents ----------------------------------------------------------------------------------------
@@ -51,10 +51,10 @@ def extents(program: lp.LoopProgram, sizes: Mapping[str, int]) -> dict[str, dict
             have = ", ".join(symbols) or "none"
             raise LanguageTypeError(f"{name} is no size of this program", hint=f"they are {have}")
         known[symbols[name]] = (check_size(name, value),) * 2
-    known |= {
-        symbols[name]: (value.value,) * 2  # type: ignore[attr-defined]
-        for name, value in program.constants.items()
-    }
+    for name, constant in program.constants.items():
+        number = ix.constant(constant)
+        if number is not None:
+            known[symbols[name]] = (number, number)
     found: dict[str, dict[str, int]] = {}
     for nest in program.nests:
         _count(nest, known, {}, found)
@@ -145,7 +145,7 @@ def _accesses(
         moved = replaced_all(index, run.point)
         steps = {x.name: tuple(_step(i, x) for i in moved) for x in loops}
         text = index_text(index, names)
-        return AccessFact(names[tensor], component, text, is_write, _Steps(steps))
+        return AccessFact(names[tensor], component, text, is_write, steps)
 
     for read, index in run.instance.reads:
         yield fact(read.tensor, read.component, index, False)
@@ -158,10 +158,3 @@ def _step(index: Node, loop: lp.Loop) -> int | None:
     found = coefficient(index, loop.var)
     times = None if found is None else ix.constant(found)
     return None if times is None else times * loop.step
-
-
-class _Steps(dict[str, tuple[int | None, ...]]):
-    """A dict that nobody changes, so that facts can be told apart by what they say."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self.items()))

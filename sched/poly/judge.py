@@ -18,7 +18,7 @@ from .edits import stages
 from .folding import Clobber, enough, fold_of, windows
 from .indivisible import divided
 from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
-from .memo import Same, same
+from .memo import Memo, Same, same
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
 from .proof import Violation
@@ -198,7 +198,8 @@ class Judge:
         memory = {f: m for f, m in state.memory.items() if f in model.regions}
         if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
             nests = scan(state.tree, symbols_of(state.form.program), context)
-            folds = {**windows(model, state.tree, state.form.memo), **dict(state.folds)}
+            # What is found with what is left of a directive's budget is nobody else's.
+            folds = {**windows(model, state.tree, Memo()), **dict(state.folds)}
             wrong = registers.fault(nests, memory, folds)
         if wrong is not None:
             what, hint = wrong

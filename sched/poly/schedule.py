@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from ..lang.digest import combined
 from ..lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
@@ -44,7 +44,6 @@ from .said import Said
 from .scantree import Scan
 from .stages import StageHandle
 
-T = TypeVar("T")
 Outputs = Func | Sequence[Func]
 
 
