@@ -67,7 +67,8 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
 
 def _within_ends(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
     """The part of a convex set around another one that is within the ends of that along some axes,
-    as far as each of them depends on sizes; all of it if that has more than `most` pieces.
+    as far as each of them depends on sizes. What is convex but for corners, and what would have
+    more than `most` pieces, is replaced by the convex set around it.
 
     { x in hull : for each of the axes, k, there are v, w in where with v_k <= x_k <= w_k }
     """
@@ -78,13 +79,21 @@ def _within_ends(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_
         at_most = Map.universe(along.get_space().map_from_set())
         at_most = at_most.order_le(isl.dim_type.in_, 0, isl.dim_type.out, 0)
         for beyond in (at_most, at_most.reverse()):
-            side = along.apply(beyond).drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1)
-            side = side.coalesce().insert_dims(isl.dim_type.set, 0, k)
-            side = side.add_dims(isl.dim_type.set, dim_count(where) - k - 1)
-            made = made.intersect(side).coalesce()
-        if made.n_basic_set() > most:
-            return hull
+            side = along.apply(beyond).remove_divs()
+            around = simple_hull(side)
+            side = side.drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1).coalesce()
+            if side.n_basic_set() > 1 and not _far_axes(around, side):
+                side = around
+            side, around = (_at_axis(end, k, dim_count(where)) for end in (side, around))
+            within = made.intersect(side).coalesce()
+            made = within if within.n_basic_set() <= most else made.intersect(around).coalesce()
     return made
+
+
+def _at_axis(line: Set, k: int, count: int) -> Set:
+    """{ x of so many axes : x_k in a set of one axis }"""
+    line = line.insert_dims(isl.dim_type.set, 0, k)
+    return line.add_dims(isl.dim_type.set, count - k - 1)
 
 
 MANY = 1 << 12
