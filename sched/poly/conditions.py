@@ -155,7 +155,7 @@ def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
 def _has_value(model: Model, statement: Statement, computed: Set) -> SizeCondition | None:
     """The sizes for which each element that is computed gets a value."""
     d = statement.definition
-    reached = elements(statement, statement.write)
+    reached = elements(statement.write)
     bad = computed.subtract(reached).intersect_params(model.context)
     if bad.is_empty():
         return None

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import attrgetter
 from typing import Literal
 
 from ..lang.tensors import Tensor
 from .isl import BudgetExceeded, Map, Set, UnionMap, attempt, isl
 from .looptree import Tree, time_maps
-from .model import Model
+from .model import Model, iteration_and_element
 from .statements import Access, Statement
 
 Kind = Literal["flow", "anti", "output"]
@@ -233,14 +234,16 @@ def _ordered(
     second: list[Access],
     times: Mapping[Statement, Map],
 ) -> list[Dependence]:
-    """{ x -> y : x touches an element, y writes it later }"""
+    """{ x -> y : x touches an element, y writes it later }; flow: x writes it, y reads it. What is
+    fresh in each iteration of loops around is read in the iteration that writes it."""
+    element = iteration_and_element if kind == "flow" else attrgetter("map")
     by_pair: dict[tuple[Statement, Statement], tuple[Map, bool]] = {}
     # The domains are in what is touched already: their pieces need not be multiplied again.
     several = [s for s, time in times.items() if time.n_basic_map() > 1]
     times = {**times, **{s: _formula(times[s]) or times[s] for s in several}}
     for a in first:
         for b in second:
-            touched = a.map.apply_range(b.map.reverse())
+            touched = element(a).apply_range(element(b).reverse())
             before = _before(times[a.statement], times[b.statement])
             found = touched.intersect(before).intersect_params(model.context)
             if not found.is_empty():

@@ -271,7 +271,7 @@ class Model:
     def _needs(self, statement: Statement) -> list[tuple[Func, Set]]:
         """What a statement needs of other Funcs."""
         return [
-            (a.tensor, self.memo.alike(a.tensor, elements(statement, a)))
+            (a.tensor, self.memo.alike(a.tensor, elements(a)))
             for a in statement.reads
             if isinstance(a.tensor, Func) and a.tensor is not statement.func
         ]
@@ -391,21 +391,24 @@ class _Computed:
     statements: tuple[Statement, ...]
 
 
-def elements(statement: Statement, access: Access) -> Set:
+def elements(access: Access) -> Set:
     """The elements that an access touches; of a Func that is fresh in each iteration of loops
     around, with the iteration: { (loops, element) }."""
-    assert isinstance(access.tensor, Func)
-    home = access.tensor.history.home
+    return iteration_and_element(access).range()
+
+
+def iteration_and_element(access: Access) -> Map:
+    """{ instance -> element }; -> (loops, element) of a Func that is fresh in each iteration."""
+    home = access.tensor.history.home if isinstance(access.tensor, Func) else None
     if home is None:
-        return access.map.range()
-    count = len(home.loops)
+        return access.map
+    statement, count = access.statement, len(home.loops)
     around = Map.identity(statement.frame.space.map_from_set())
-    total = len(statement.frame.dims)
-    around = around.project_out(isl.dim_type.out, count, total - count)
-    return around.flat_range_product(access.map).range()
+    around = around.project_out(isl.dim_type.out, count, len(statement.frame.dims) - count)
+    return around.flat_range_product(access.map)
 
 
 def _touched(statement: Statement) -> list[Set]:
     """What a statement reads and writes of its own Func."""
     own = [a for a in statement.accesses if a.tensor is statement.func]
-    return [elements(statement, a) for a in own]
+    return [elements(a) for a in own]

@@ -206,6 +206,30 @@ def test_a_division_behind_a_scatter() -> None:
         assert {p for p in pairs - some if p[0] != "flow"} == set()
 
 
+def test_what_is_fresh_in_each_iteration_is_read_in_the_iteration_that_writes_it() -> None:
+    """Every earlier scatter may be the source, but for those of earlier iterations: their storage
+    is gone. A directive was refused for such a pair, which the written order breaks as well."""
+    n = ps.sizes("n")
+    i = ps.vars("i")
+    x = ps.Input("x", ps.int64, (n,), range=(0, n))
+    r, last = ps.RVar("r", 0, n, where=lambda r: r % 2 == 0), ps.RVar("last", n // 2, n)
+    f = ps.Func("f", (n,))
+    f[i] = i
+    with ps.sequential("t", 0, 3) as t:
+        g = ps.Func("g")
+        g[i] = f[i] + t
+        g[x[r]] += r
+        f[i] += g[i - last // 2]
+    s = ps.Schedule(f)
+    found = dependences(s.model, as_written(s.model))
+    flow = [d for d in found if d.tensor.name == "g" and d.kind == "flow"]
+    assert flow
+    assert not all(d.exact for d in flow)
+    for d in flow:
+        assert all(first[0] == second[0] for first, second in points(d.map, {"n": 4}))
+    s[f].update(0).split("i", 1)
+
+
 def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
     model = model_of(prefix_sum())
     written = as_written(model)
