@@ -161,8 +161,16 @@ class _Builder:
         self.base = base
         self.intervals: dict[Node, Interval] = {}
         self.exact: dict[Node, bool] = {}
+        #: Those that have one value, whatever wraps inside of them: `clip(int32(i), 0, 0)`.
+        self.constants: dict[Node, int] = {}
+        # What is read may have one value by its declared range, too: that has to be scanned for.
+        by_type: dict[Node, Interval] = {}
         for node in postorder(*roots):
             self.intervals[node], self.exact[node] = interval(node, self.intervals)
+            by_type[node] = _whole(node) if isinstance(node, Read) else interval(node, by_type)[0]
+            lo, hi = by_type[node]
+            if lo == hi and isinstance(node, Op) and _integers((node,)):
+                self.constants[node] = lo
         order = self._needed(roots)
         self.unknowns = [n for n in order if not self._is_affine(n)]
         # No Var is called so: implicit ones are _1, _2, ...
@@ -178,7 +186,7 @@ class _Builder:
         needed = set(roots)
         order = list(postorder(*roots))
         for node in reversed(order):
-            if node in needed:
+            if node in needed and node not in self.constants:
                 needed.update(node.args if self._is_affine(node) else self._bounding(node))
         return [n for n in order if n in needed]
 
@@ -232,6 +240,8 @@ class _Builder:
         return compare(x, bound.add_dims(isl.dim_type.in_, len(self.unknowns)))
 
     def _is_affine(self, node: Node) -> bool:
+        if node in self.constants:
+            return True
         match node:
             case Const(value=value):
                 return not isinstance(value, float)
@@ -277,6 +287,8 @@ class _Builder:
         frame = self.frame
         if node in self.names:
             return frame.dim(self.names[node])
+        if node in self.constants:
+            return frame.constant(self.constants[node])
         match node:
             case Const(value=value):
                 return frame.constant(int(value))
@@ -310,6 +322,12 @@ def _affine_operator(op: str, operands: tuple[Node, ...]) -> bool:
             return False
         case _:
             return op in _OPERATORS or op in ("select", "cast")
+
+
+def _whole(node: Node) -> Interval:
+    """All values of its type."""
+    t = concrete(node.type or INDEX)
+    return (0, 0) if t.is_float else (t.min, t.max)
 
 
 def _is_float(node: Node) -> bool:

@@ -115,9 +115,8 @@ class Builder:
             edit = applied(self.editing(directive))
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
             if self._batch is None:
-                self.judge.check_storage(change.after, directive)
-            if self._batch is None and self._trust is None:
-                self.judge.check((change,), self._would_help)
+                trusted = self._trust is not None
+                self.judge.check((change,), self._would_help, is_trusted=trusted)
             # Whether a hint would be right is a smaller question, with a budget of its own.
             if self._batch is None and self._whole is None and self._advises:
                 records = (*self.records, directive)
@@ -137,7 +136,6 @@ class Builder:
                 edit = applied(self.editing(directive.mapped(self._named)))
                 change = Change(asked, self.state, edit.state)
                 before = () if self._batch is None else self._batch.changes
-                self.judge.check_storage(change.after, directive)
                 if not self.judge.is_kept((*before, change)):
                     return False
                 records = (*self.records, directive)
@@ -224,9 +222,8 @@ class Builder:
             return
         last = self.records[-1]
         with self._in_time(Asked(last, f"the {self._among} up to {last.text()}")):
-            self.judge.check_storage(self.state, last)
-            if not all(change.is_trusted for change in batch.changes):
-                self.judge.check(batch.changes, self._would_help)
+            trusted = all(change.is_trusted for change in batch.changes)
+            self.judge.check(batch.changes, self._would_help, is_trusted=trusted)
             self.judge.check_loops(self.state, self.records, self._budgets)
 
     def sketch(self) -> None:

@@ -90,15 +90,18 @@ class Domains:
         """An update of a Func whose elements behind the loops around are `region`."""
         frame = self.frame(d)
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
-        for v in d.vars:
-            domain = domain.intersect(self._var_range(d, v, frame, region))
         limit = self.model.limits.get(d.func)
         alone = d.is_pointwise if limit is None else d.is_local
+        known = False
         if alone and not self.model.is_fixed(d.func):
             home = d.func.history.home
             element = (*(() if home is None else home.loops), *d.lhs)
-            touched = access_relation(frame, element).map
-            domain = domain.intersect(_needed(touched, region, limit))
+            touched = access_relation(frame, element)
+            domain = domain.intersect(_needed(touched.map, region, limit))
+            known = not touched.may
+        if not known:  # else the Vars run just where elements of the region are touched
+            for v in d.vars:
+                domain = domain.intersect(self._var_range(d, v, frame, region))
         self._check_vars_bounded(d, domain)
         return self.update_at(d, domain)
 

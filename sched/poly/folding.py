@@ -13,7 +13,7 @@ one. A read at an index that depends on data stands for all elements that it may
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -47,11 +47,17 @@ HINT = 300_000
 """So much work may isl put into saying how many planes would do."""
 
 
-def windows(model: Model, tree: Seq, memo: Memo) -> dict[Func, Window]:
-    """The Funcs that need not be stored whole, and what is kept of each."""
+def windows(
+    model: Model, tree: Seq, memo: Memo, only: Collection[Func] | None = None
+) -> dict[Func, Window]:
+    """The Funcs that need not be stored whole, and what is kept of each.
+
+    Args:
+        only: those that are asked about; all if None.
+    """
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):
-        if foldable(model, func) is None:
+        if (only is None or func in only) and foldable(model, func) is None:
             uses, known = Uses(tree, (func,)), model.context
             key = ("window", func, uses, Same(known))
             window = memo.of(key, partial(_window_in_time, known, func, uses.tree))

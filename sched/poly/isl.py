@@ -426,7 +426,8 @@ def existentials(where: Set) -> int:
 
 def is_bounded(where: Set, axis: int) -> bool:
     """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
-    return all(has_ends(where, axis))
+    # Mostly they do without existentials, too, which is soon seen.
+    return all(has_ends(where.remove_divs(), axis)) or all(has_ends(where, axis))
 
 
 def has_ends(where: Set, axis: int) -> tuple[bool, bool]:

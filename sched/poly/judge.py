@@ -18,11 +18,11 @@ from .edits import stages
 from .folding import Clobber, enough, fold_of, windows
 from .indivisible import divided
 from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
-from .memo import Memo, Same, same
+from .memo import Same, same
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
 from .proof import Violation
-from .refusals import Asked, clobbered, refusal
+from .refusals import Asked, Fault, clobbered, refusal
 from .requires import constants
 from .scan import scan
 from .scantree import Scan
@@ -183,44 +183,62 @@ class Judge:
                 found = found.beyond(made)
         return found
 
-    def check_storage(self, state: State, directive: Directive) -> None:
-        """Refuses tiles that are filled up where somebody would notice, and what cannot be stored
-        where it is asked to be. Nobody can be trusted with memory that is not there.
+    def _padded(self, state: State) -> Fault | None:
+        """A tile that is filled up where somebody would notice."""
+        form, context = state.form, self.callable(state)
+        return padding.fault(form.model, state.tree, context, dict(state.folds), form.memo)
 
-        Raises:
-            ScheduleError: says what is wrong.
-        """
-        context = self.callable(state)
-        model = state.form.model
-        wrong = padding.fault(model, state.tree, context, dict(state.folds), state.form.memo)
-        if wrong is None and state.trusted:
-            wrong = kept.fault(state.tree) or sinking.fault(state.tree, context)
-        memory = {f: m for f, m in state.memory.items() if f in model.regions}
-        if wrong is None and any(m.place in ("stack", "register") for m in memory.values()):
-            nests = scan(state.tree, symbols_of(state.form.program), context)
-            # What is found with what is left of a directive's budget is nobody else's.
-            folds = {**windows(model, state.tree, Memo()), **dict(state.folds)}
-            wrong = registers.fault(nests, memory, folds)
-        if wrong is not None:
-            what, hint = wrong
-            raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())
+    def _no_room(self, state: State) -> Fault | None:
+        """What cannot be on the stack or in registers as it is asked to be."""
+        model, memo = state.form.model, state.form.memo
+        places = {f: m for f, m in state.memory.items() if f in model.regions}
+        chosen = {f: m for f, m in places.items() if m.place in ("stack", "register")}
+        if not chosen:
+            return None
+        symbols, context = symbols_of(state.form.program), self.callable(state)
+        # What is kept is found with a budget of its own, not with what is left of another one.
+        with budget_apart(allowance(len(model.statements))):
+            folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
+        with budget_apart(BOUNDS * allowance(len(model.statements))):
+            return registers.fault(state.tree, symbols, context, chosen, folds, memo)
+
+    def _out_of_place(self, state: State) -> Fault | None:
+        """What uses storage where it is not, or writes back what is not its own."""
+        return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))
 
     def is_kept(self, changes: Sequence[Change]) -> bool:
         """Whether changes make nothing go wrong."""
         state = changes[-1].after
+        if self._padded(state) or self._no_room(state):
+            return False
         if state.form.prover.uncovered(state.tree, self.callable(state)) is not None:
             return False
         found = self.new_faults(changes)
-        return not (found.clobbers or found.violations)
+        return not (found.clobbers or found.violations or self._out_of_place(state))
 
-    def check(self, changes: Sequence[Change], helps: Helps) -> None:
+    def check(self, changes: Sequence[Change], helps: Helps, *, is_trusted: bool) -> None:
         """Refuses changes that make something go wrong.
 
         Args:
             helps: whether a directive would be right with another one before it.
+            is_trusted: the order of instances is not asked. Nobody can be trusted with memory that
+                is not there.
 
         Raises:
-            ScheduleError: names two instances, and the change that put them out of order.
+            ScheduleError: says what cannot be stored as it would be, or names two instances and
+                the change that put them out of order.
+        """
+        state, directive = changes[-1].after, changes[-1].asked.directive
+        _refuse(self._padded(state) or self._no_room(state), directive)
+        if not is_trusted:
+            self._check_order(changes, helps)
+        _refuse(self._out_of_place(state), directive)
+
+    def _check_order(self, changes: Sequence[Change], helps: Helps) -> None:
+        """Refuses changes that put instances out of order.
+
+        Raises:
+            ScheduleError: names two instances, and the change that did so.
         """
         state = changes[-1].after
         context = self.callable(state)
@@ -268,3 +286,10 @@ class Judge:
                     break
                 found = change
         return found.asked
+
+
+def _refuse(fault: Fault | None, directive: Directive) -> None:
+    """Refuses a directive for what is wrong behind it, if anything is."""
+    if fault is not None:
+        what, hint = fault
+        raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())

@@ -89,7 +89,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
 
 def fault(tree: Seq) -> tuple[str, str] | None:
     """What is copied back by iterations that run at once though data say whether it is theirs, in
-    words with a hint: where such loops are trusted, this is what nobody has thought of."""
+    words with a hint. Only where such loops are trusted: without trust they are a race."""
     for path, stage in leaves(tree):
         s = stage.statement
         for k, (_, node) in enumerate(path):

@@ -65,7 +65,8 @@ class Model:
         )
         self.parameters = Frame(self.params, ())
         self.context = self._context()
-        self._about = (self.params, Same(self.context), exact)
+        self._sizes_known = (self.params, Same(self.context))
+        self._about = (*self._sizes_known, exact)
         #: Beyond these nothing is computed, though there are consumers that ask for it.
         self.limits: dict[Func, Set] = {}
         self.regions: dict[Func, Set] = {}
@@ -199,17 +200,17 @@ class Model:
         else:
             empty = self.element_frame(func).empty
             region = self._filled(func, union_sets(self._demand[func], empty))
-            region = self._clipped(func, self._tiles(func, region))
+            region = self.memo.alike(func, self._clipped(func, self._tiles(func, region)))
             self._check_bounded(func, region, 0)
         for d in reversed([d for d in definitions if d.is_update]):
-            statement = self.domains.update(d, region)
+            statement = self._update(d, region)
             made.append(statement)
             if not fixed:
                 region = union_sets([region, *_touched(statement)], region)
                 if region.n_basic_set() > PIECES_LIMIT:
                     region = filled(region, self.context, self.exact)
                 region = self._clipped(func, region)
-                region = with_few_existentials(region)
+                region = self.memo.alike(func, with_few_existentials(region))
                 for access in (statement.write, *statement.reads):
                     if access.tensor is func:  # the regions of the updates before it grow, too
                         access.check_region()
@@ -248,6 +249,10 @@ class Model:
 
     def _pieces(self, func: Func, region: Set) -> list[Statement]:
         """The pieces of the pure definition over a region, loops around first."""
+        key = ("pieces", func, self.definitions[func], Same(region), self._names((func,)))
+        return self.memo.of((*key, self._sizes_known), lambda: self._shared_out(func, region))
+
+    def _shared_out(self, func: Func, region: Set) -> list[Statement]:
         pieces = [d for d in self.definitions[func] if not d.is_update]
         if not pieces:
             return []  # an InOut is defined by the caller
@@ -352,16 +357,16 @@ class Model:
             around = len(d.loops)
             self.computed[func] = region
             self.regions[func] = region.project_out(isl.dim_type.set, 0, around).coalesce()
-            key = ("pieces", func, self.definitions[func], Same(region), self._names((func,)))
-            for statement in self.memo.of((*key, self._about), lambda: self._pieces(func, region)):
+            for statement in self._pieces(func, region):
                 self._add(statement)
 
     def _own(self, statement: Statement) -> list[Set]:
         return [self.memo.alike(statement.func, x) for x in _touched(statement)]
 
     def _update(self, d: Definition, region: Set) -> Statement:
-        """An update of a Func in a block, over a region."""
-        key = ("update", d, Same(region), self._names((d.func,)), self._about)
+        """An update of a Func over a region."""
+        limit = self.is_fixed(d.func), Same(self.limits.get(d.func))
+        key = ("update", d, Same(region), *limit, self._names((d.func,)), self._sizes_known)
         return self.memo.of(key, lambda: self.domains.update(d, region))
 
     def _fresh_region(self, d: Definition) -> Set:

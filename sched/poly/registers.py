@@ -3,49 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ..lang.nodes import Node, Var, integer, postorder, replaced_all
 from ..lang.tensors import Func
+from .isl import Set
+from .looptree import Alloc, Keep, Loop, Seq, nodes
+from .memo import Memo, Same
 from .memory import LARGEST, STACK, WHERE, Memory, Window
 from .refusals import Fault
+from .scan import Nest, nests
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from .uses import shape
 
 
 def fault(
-    nests: Sequence[Scan], memory: Mapping[Func, Memory], folds: Mapping[Func, Window]
+    tree: Seq,
+    symbols: Mapping[str, Node],
+    context: Set,
+    memory: Mapping[Func, Memory],
+    folds: Mapping[Func, Window],
+    memo: Memo,
 ) -> Fault | None:
-    """What cannot be kept where it is asked to be.
+    """What cannot be kept where it is asked to be; None if all can.
 
     Args:
+        symbols: the sizes that isl knows by name.
+        context: what holds of them.
+        memory: of Funcs that are to be on the stack or in registers.
         folds: what is kept of Funcs that are not stored whole.
+        memo: what has been found for nests that nothing has changed about.
     """
-    every = [x for x in walk(*nests) if isinstance(x, (ScanAlloc, ScanKeep))]
+    found = [(nest, _stored_in(nest)) for nest in nests(tree, context)]
     for func, how in memory.items():
-        if how.place not in ("stack", "register"):
-            continue
-        rooms = [x for x in every if x.func is func]
-        if not rooms:
+        if not any(func in stored for _, stored in found):
             return (
                 f"{func.name} lives for the whole program, and cannot be stored {WHERE[how.place]}",
                 "store_at(...) or accumulate_at(...) a loop first",
             )
-        for room in rooms:
-            wrong = _no_room(room, how, folds) or _addressed(room, how)
+    for nest, stored in found:
+        here = {func: how for func, how in memory.items() if func in stored}
+        if here:
+            kept = {func: folds[func] for func in here if func in folds}
+            given = tuple(here.items()), tuple(kept.items()), Same(context)
+            key = ("fits", shape(nest.tree), _loop_names(nest), nest.parts, *given)
+            wrong = memo.of(key, partial(_fault, nest, symbols, context, here, kept))
             if wrong is not None:
                 return wrong
-    return next((x for nest in nests if (x := _all_together(nest, memory, folds))), None)
+    return None
+
+
+def _stored_in(nest: Nest) -> set[Func]:
+    """What has storage there."""
+    return {x.func for _, x in nodes(Seq((nest.tree,))) if isinstance(x, (Alloc, Keep))}
+
+
+def _loop_names(nest: Nest) -> tuple[str, ...]:
+    """What a message may say."""
+    return tuple(x.name for _, x in nodes(Seq((nest.tree,))) if isinstance(x, Loop))
+
+
+def _fault(
+    nest: Nest,
+    symbols: Mapping[str, Node],
+    context: Set,
+    memory: Mapping[Func, Memory],
+    folds: Mapping[Func, Window],
+) -> Fault | None:
+    """The same of one nest."""
+    scanned = nest.scanned(symbols, context)
+    rooms = [x for x in walk(scanned) if isinstance(x, (ScanAlloc, ScanKeep))]
+    for func, how in memory.items():
+        for room in rooms:
+            if room.func is func:
+                wrong = _no_room(room, how, folds) or _addressed(room, how)
+                if wrong is not None:
+                    return wrong
+    return _all_together(rooms, memory, folds)
 
 
 def _all_together(
-    nest: Scan, memory: Mapping[Func, Memory], folds: Mapping[Func, Window]
+    rooms: Sequence[ScanAlloc | ScanKeep],
+    memory: Mapping[Func, Memory],
+    folds: Mapping[Func, Window],
 ) -> Fault | None:
     """Funcs of one nest, each of which would fit."""
     needed: dict[Func, int] = {}
-    for x in walk(nest):
-        if isinstance(x, (ScanAlloc, ScanKeep)):
-            how = memory.get(x.func)
-            if how is not None and how.place in ("stack", "register"):
-                needed[x.func] = max(needed.get(x.func, 0), _bytes(x, how, folds) or 0)
+    for x in rooms:
+        if x.func in memory:
+            bytes = _bytes(x, memory[x.func], folds) or 0
+            needed[x.func] = max(needed.get(x.func, 0), bytes)
     total = sum(needed.values())
     if total <= STACK:
         return None

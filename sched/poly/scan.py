@@ -68,13 +68,34 @@ def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan
         parameters: the sizes that isl knows by name.
         context: what holds of them.
     """
+    found = nests(tree, context)
+    return tuple(nest.scanned(parameters, context) for nest in found)
+
+
+@dataclass(frozen=True)
+class Nest:
+    """What stands at the root of a tree, without stages that never run.
+
+    Attributes:
+        parts: the Funcs that are stored in several places of that tree.
+    """
+
+    tree: Tree
+    parts: frozenset[Func]
+
+    def scanned(self, parameters: Mapping[str, Node], context: Set) -> Scan:
+        """The loops with their bounds."""
+        found = _Scanner(self.tree, parameters, context, self.parts).result
+        check_fits(found)
+        return found
+
+
+def nests(tree: Tree, context: Set) -> list[Nest]:
+    """What stands at the root of a tree."""
     tree = without_strays(tree, context)
     stored = Counter(_stored_below(tree))
     parts = frozenset(f for f, count in stored.items() if count > 1)
-    found = [_Scanner(nest, parameters, context, parts).result for nest in roots(tree, parts)]
-    for nest in found:
-        check_fits(nest)
-    return tuple(found)
+    return [Nest(root, parts) for root in roots(tree, parts)]
 
 
 def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:

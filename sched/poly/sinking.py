@@ -48,14 +48,15 @@ def stored_depth(path: Path, func: Func) -> int:
 
 def fault(tree: Seq, context: Set) -> tuple[str, str] | None:
     """A stage that uses a Func outside of all its storage, in words with a hint. Where nothing is
-    trusted, no stage needs there what has not been computed there."""
+    trusted it would also need there what has not been computed there."""
     stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
     for path, stage in leaves(tree):
         here = {x.func for _, x in path if isinstance(x, Alloc)}
         for a in stage.statement.accesses:
             if a.tensor not in stored - here:
                 continue
-            used = a.reach.intersect_domain(stage.instances).intersect_params(context)
+            happens = stage.instances.intersect(a.domain)
+            used = a.reach.intersect_domain(happens).intersect_params(context)
             if not used.is_empty():
                 return (
                     f"{stage.name} uses {a.text}, and {a.tensor.name} is stored inside of a loop "

@@ -23,7 +23,7 @@ class Uses:
     def __init__(self, tree: Seq, tensors: Collection[Tensor]) -> None:
         others = [s for _, s in leaves(tree) if not _uses(s, tensors)]
         self.tree = Seq(_without_storage(without(tree, others).body, tensors))
-        self._key = (_shape(self.tree), tuple(tensors))
+        self._key = (shape(self.tree), tuple(tensors))
         self._hash = hash(self._key)
 
     def __eq__(self, other: object) -> bool:
@@ -49,11 +49,11 @@ def _without_storage(body: tuple[Tree, ...], but: Collection[Tensor]) -> tuple[T
     return tuple(made)
 
 
-def _shape(node: Tree) -> tuple[object, ...]:
-    """A tree without names, and without the lines that made it."""
+def shape(node: Tree) -> tuple[object, ...]:
+    """A tree as a value: without names, and without the lines that made it."""
     if isinstance(node, Stage):
         return (node.run,)
-    body = tuple(map(_shape, node.body))
+    body = tuple(map(shape, node.body))
     match node:
         case Loop(kind=kind, whole=whole):
             return ("loop", kind, whole, body)

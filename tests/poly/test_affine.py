@@ -190,6 +190,21 @@ def test_two_uses_of_one_unknown_agree() -> None:
     assert bounds(x - x + 7) == (7, 7)
 
 
+@pytest.mark.parametrize(
+    "expr", [ps.clip(ps.cast(ps.int32, i), 7, 7), ps.clip(i * j, 7, 7), ps.clip(i32[i], 7, 7)]
+)
+def test_what_has_one_value_is_known_whatever_it_is_made_of(expr: ps.Expr) -> None:
+    map_, may = relation_of(expr + i)
+    assert not may
+    assert elements(at(map_, 4, 2, 1)) == [9]
+
+
+def test_what_has_one_value_by_its_range_is_not_known_before_it_is_scanned() -> None:
+    zero = ps.Input("zero", ps.int32, (ps.sizes("n"),), range=(0, 1))
+    assert bounds(zero[i]) == (0, 0)
+    assert bounds(ps.maximum(zero[i], 0)) == (0, 0)
+
+
 def test_a_modulus_by_a_size_is_below_it() -> None:
     map_, may = relation_of(i % ps.sizes("n"))
     assert may
