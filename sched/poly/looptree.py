@@ -164,7 +164,7 @@ class Produce:
         return tuple(x.name for x in self.around)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class Keep:
     """What a stage accumulates is kept in storage of its own while the body runs: copied in
     first, as far as it has values already, and written back once.

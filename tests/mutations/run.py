@@ -47,6 +47,7 @@ VECTORS = (
 OBLIGATIONS = ("tests/poly/test_obligations.py",)
 MEMO = ("tests/poly/test_memo.py", "tests/poly/test_forms.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
+STORED = ("tests/poly/test_storage_directives.py",)
 USES = ("tests/poly/test_uses.py",)
 CARRIED = ("tests/codegen/test_carried.py",)
 PASSES = ("tests/codegen/test_passes.py",)
@@ -371,6 +372,41 @@ FAULTS = (
         "a placed window slides over too many loops", "poly/placement.py",
         "apart = depth if all(slides(self.model, f) for f in node.funcs) else count",
         "apart = 0 if all(slides(self.model, f) for f in node.funcs) else count",
+    ),
+    Fault(
+        "nobody asks whether what is used is stored there", "poly/judge.py",
+        "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
+        "return kept.fault(state.tree)",
+    ),
+    Fault(
+        "nobody asks whose elements are written back", "poly/judge.py",
+        "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
+        "return sinking.fault(state.tree, self.callable(state))", REWRITING,
+    ),
+    Fault(
+        "what is copied in and back once is so whatever it holds", "poly/directives/invariants.py",
+        'key = ("copied", shape(node), depth, Same(e.context))',
+        'key = ("copied", depth, Same(e.context))', REWRITING,
+    ),
+    Fault(
+        "what fits on the stack does so whatever the loops are", "poly/registers.py",
+        'key = ("fits", shape(nest.tree), _loop_names(nest), nest.parts, *given)',
+        'key = ("fits", nest.parts, *given)', STORED,
+    ),
+    Fault(
+        "what fits on the stack does so wherever else it is to be", "poly/registers.py",
+        "given = tuple(here.items()), tuple(kept.items()), Same(context)",
+        "given = tuple(here), tuple(kept.items()), Same(context)", STORED,
+    ),
+    Fault(
+        "what fits on the stack does so however much of it is kept", "poly/registers.py",
+        "given = tuple(here.items()), tuple(kept.items()), Same(context)",
+        "given = tuple(here.items()), Same(context)", STORED,
+    ),
+    Fault(
+        "what fits on the stack does so at all sizes", "poly/registers.py",
+        "given = tuple(here.items()), tuple(kept.items()), Same(context)",
+        "given = tuple(here.items()), tuple(kept.items())", STORED,
     ),
     Fault(
         "sums slide as if they were placed element by element", "poly/sinking.py",

@@ -256,6 +256,31 @@ def test_extents_that_are_assumed() -> None:
     same(s, over=ODD, m=8)
 
 
+def test_extents_that_are_assumed_later() -> None:
+    s = rows()
+    s["g"].compute_at("f", i)
+    with refused(s, "the extents of g are not constant"):
+        s["g"].store_in("stack")
+    s.assume(m == 8)
+    s["g"].store_in("stack")
+
+
+def test_refuses_to_compute_elsewhere_what_would_not_fit_there() -> None:
+    s = tiles()
+    s["g"].store_in("stack")
+    with refused(s, "the extents of g are not constant: it cannot be stored on the stack"):
+        s["g"].compute_at("f", "io")
+
+
+def test_refuses_to_keep_more_than_fits() -> None:
+    s = rows()
+    s["f"].split(j, 8)
+    s["f"].reorder("jo", i, "ji")
+    s["g"].compute_at("f", i).store_at("f", "jo").store_in("stack")
+    with refused(s, f"no more than {LARGEST} can be stored on the stack"):
+        s["g"].fold_storage(i, 1 << 16)
+
+
 @pytest.mark.slow
 def test_what_is_inlined_needs_no_place() -> None:
     s = tiles()

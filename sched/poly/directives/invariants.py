@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from ...lang.nodes import Read, RVar, postorder
 from ...lang.printer import expr_text
@@ -15,15 +15,12 @@ from ..edits import changed, loops_around, stages
 from ..kept import copies
 from ..kinds import Kind
 from ..looptree import Alloc, Keep, Loop, Path, Stage, kinds, leaves, loops_of, produced
+from ..memo import Same
+from ..uses import shape
 from .kinds import check_count
 
 if TYPE_CHECKING:
     from .editing import Editing
-
-
-_copied: WeakValueDictionary[int, Keep] = WeakValueDictionary()
-"""What has been found to be copied in and back by loops. What is around a node is part of the
-coordinates of its stages."""
 
 
 def check_reach(e: Editing) -> None:
@@ -124,11 +121,16 @@ def check_private(e: Editing) -> None:
                     f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
                     "vectorize a loop inside of where it is kept",
                 )
-            fresh = isinstance(node, Keep) and _copied.get(id(node)) is not node
-            if isinstance(node, Keep) and fresh and node.is_of(stage):
-                copies(node, depth, e.symbols, e.context)
-                _copied[id(node)] = node
+            if isinstance(node, Keep) and node.is_of(stage):
+                _check_copied(e, node, depth)
             depth += isinstance(node, Loop)
+
+
+def _check_copied(e: Editing, node: Keep, depth: int) -> None:
+    """Whether loops can copy in and back what is kept inside of `depth` others."""
+    # What is around the node is part of the coordinates of its stages.
+    key = ("copied", shape(node), depth, Same(e.context))
+    e.model.memo.of(key, partial(copies, node, depth, e.symbols, e.context))
 
 
 def _bounded_by(stage: Stage, funcs: Collection[Func], depth: int) -> RVar | None:
