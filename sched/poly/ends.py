@@ -43,7 +43,7 @@ def parts_of(iterations: Set, known: Set, axis: int) -> list[Part]:
         return [Part(*found)]
     pieces = iterations.remove_divs().coalesce().get_basic_sets()
     parts = [ends_of(piece, axis) for piece in pieces]
-    if found is not None and (not all(map(all, parts)) or _are_among(found, parts)):
+    if found is not None and (not all(map(all, parts)) or _are_among(found, parts, axis)):
         return [Part(*found)]
     if not all(map(all, parts)):
         raise InternalError(f"a loop without bounds over {iterations}")
@@ -71,23 +71,40 @@ bounded by a size as well."""
 def _may_be_far(ends: Ends, axis: int) -> bool:
     """Whether all bounds on one side have large constants, as those that come from the largest size
     that is allowed."""
+    return any(_is_far(side, axis) for side in ends)
+
+
+def _is_far(side: list[Constraint], axis: int) -> bool:
+    """Whether all bounds of a side have large constants."""
 
     def large(c: Constraint) -> bool:
         coefficient, rest = rest_of(c, axis)
         far = MANY if rest.is_cst() else _FAR
         return abs(_constant(rest)) >= far * abs(coefficient)
 
-    return any(all(map(large, side)) for side in ends)
+    return all(map(large, side))
 
 
 def _constant(aff: Aff) -> int:
     return int(aff.get_constant_val().to_python())
 
 
-def _are_among(ends: Ends, parts: Sequence[Ends]) -> bool:
-    """Whether on each side there is a bound that is one of a piece, or there is one piece only."""
+def _are_among(ends: Ends, parts: Sequence[Ends], axis: int) -> bool:
+    """Whether on each side there is a bound that is one of a piece, or there is one piece only. A
+    far one is that of a piece that has no other, and so reaches as far as that."""
+    if len(parts) == 1:
+        return True
     own = [c for sides in parts for side in sides for c in side]
-    return len(parts) == 1 or all(any(c.is_equal(x) for c in side for x in own) for side in ends)
+    return all(
+        any(_all_among(part[k], side) for part in parts)
+        if _is_far(side, axis)
+        else any(c.is_equal(x) for c in side for x in own)
+        for k, side in enumerate(ends)
+    )
+
+
+def _all_among(some: Sequence[Constraint], others: Sequence[Constraint]) -> bool:
+    return all(any(c.is_equal(x) for x in others) for c in some)
 
 
 def described_by(
