@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..lang.definitions import Definition
-from ..lang.nodes import Node, Op, Read, postorder
+from ..lang.errors import ScheduleError
+from ..lang.nodes import Node, Op, Read, Var, postorder, replaced_all
 
 _EXACT = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
 
@@ -33,3 +34,21 @@ def is_exact(d: Definition) -> bool:
 
 def _is_own(n: Node, d: Definition) -> bool:
     return isinstance(n, Read) and n.tensor is d.func
+
+
+def matched(update: Definition, other: Definition) -> dict[Node, Node]:
+    """What the dimensions of an update are at an instance of another definition that writes the
+    same element: RVars are where they begin.
+
+    Raises:
+        ScheduleError: the update's element is not told by Vars alone.
+    """
+    if not all(isinstance(x, Var) for x in update.lhs):
+        raise ScheduleError(
+            f"{update.name} writes {update.func.name} at more than its Vars",
+            hint="the left side is made of Vars then: C[i, j] += ...",
+        )
+    found: dict[Node, Node] = dict(zip(update.lhs, other.lhs, strict=True))
+    for r in update.rvars:
+        found[r] = replaced_all((r.lo,), found)[0]
+    return found

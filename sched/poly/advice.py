@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..lang.errors import ScheduleError, Span
 from ..lang.nodes import Var
 from ..lang.printer import expr_text
 from .directives.bodies import Fission
@@ -15,26 +14,18 @@ from .directives.record import Directive
 from .edits import Shared, stages
 from .inline import WHY, Rule
 from .looptree import Alloc, Loop, Tree
+from .state import NoLoops
 
 Helps = Callable[[Directive, Sequence[Directive]], bool]
 """Whether a directive would be right with others before it."""
 
 
-class NoLoops(ScheduleError):
-    """A stage is inlined."""
-
-    def __init__(self, name: str, *, where: Span | None = None) -> None:
-        hint = f's["{name}"].compute_root() keeps it and gives it loops, or compute_at(...)'
-        self.name = name
-        super().__init__(
-            f"{name} is inlined into its consumers: it has no loops", where=where, hint=hint
-        )
-
-    def because(self, rule: Rule, records: Sequence[Directive]) -> str:
-        """With the reason: a directive, or the rule by which Funcs are inlined."""
-        asked = [d for d in records if d.stage == self.name and d.name == "compute_inline"]
-        why = f"{asked[-1].text()} said so ({asked[-1].span})" if asked else WHY[rule]
-        return f"{self.what}, as {why}"
+def why_inlined(error: NoLoops, rule: Rule, records: Sequence[Directive]) -> str:
+    """What is said of a stage without loops, with the reason: a directive, or the rule by which
+    Funcs are inlined."""
+    asked = [d for d in records if d.stage == error.name and d.name == "compute_inline"]
+    why = f"{asked[-1].text()} said so ({asked[-1].span})" if asked else WHY[rule]
+    return f"{error.what}, as {why}"
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ class Analysis:
     @cached_property
     def constants(self) -> dict[str, Node]:
         """Sizes that are known: what is assumed to be equal to a constant."""
-        return requires.constants(self.state)
+        return self.state.constants
 
     # what follows -----------------------------------------------------------------------------
     @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 from ..garbage import uncollected
 from ..lang.errors import LanguageError, ScheduleError, Span, user_span
 from ..lang.nodes import Node, Size, postorder, substitute
-from .advice import NoLoops, Part, apart, explained, of_those_there, parts_made
+from .advice import Part, apart, explained, of_those_there, parts_made, why_inlined
 from .directives import every as every  # which makes all directives known
 from .directives.apply import applied
 from .directives.editing import Editing
@@ -21,7 +21,7 @@ from .forms import Form
 from .isl import BudgetExceeded, allowance, attempt, budget
 from .judge import Change, Judge
 from .refusals import Asked
-from .state import State
+from .state import NoLoops, State
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Builder:
         there were then."""
         what, hint, parts = error.what, error.hint, self._parts(asked)
         if isinstance(error, NoLoops):
-            what = error.because(self.state.form.rule, self.records)
+            what = why_inlined(error, self.state.form.rule, self.records)
         if asked is None:
             return error.reworded(what, hint, error.directive)
         if isinstance(error, Shared):

@@ -19,11 +19,11 @@ from .folding import Clobber, enough, fold_of, windows
 from .indivisible import divided
 from .isl import BudgetExceeded, Set, allowance, attempt, budget_apart
 from .memo import Same, same
+from .memory import Fault
 from .numbers import may_leave_64_bits
 from .pairs import Pair, smallest_pair
 from .proof import Violation
-from .refusals import Asked, Fault, clobbered, refusal
-from .requires import constants
+from .refusals import Asked, clobbered, refusal
 from .scan import scan
 from .scantree import Scan
 from .sharing import shared
@@ -106,7 +106,7 @@ class Judge:
         """
         kept = self._scanned
         if kept is None or kept[0] is not state:
-            symbols = {**symbols_of(state.form.program), **constants(state)}
+            symbols = {**symbols_of(state.form.program), **state.constants}
             with budget_apart(budgets * allowance(len(state.form.model.statements))):
                 kept = state, scan(state.tree, symbols, self.callable(state))
             self._scanned = kept

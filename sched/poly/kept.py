@@ -15,11 +15,12 @@ from ..lang.definitions import Definition
 from ..lang.errors import ScheduleError
 from ..lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ..lang.printer import expr_text
+from .accumulation import matched
 from .coordinates import coordinate_map
-from .directives.keeping import matched
 from .isl import Frame, Map, Set, isl, union_sets
 from .layouts import element_of, expressions
 from .looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
+from .memory import Fault
 from .statements import Access, Statement
 
 
@@ -87,7 +88,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
     return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
 
 
-def fault(tree: Seq) -> tuple[str, str] | None:
+def fault(tree: Seq) -> Fault | None:
     """What is copied back by iterations that run at once though data say whether it is theirs, in
     words with a hint. Only where such loops are trusted: without trust they are a race."""
     for path, stage in leaves(tree):

@@ -51,6 +51,9 @@ class Memory:
         return math.prod(counts) * dtype.itemsize if len(counts) == len(extents) else None
 
 
+Fault = tuple[str, str]
+"""Why something cannot be stored as a schedule has it, and what would help."""
+
 AS_WRITTEN = Memory()
 """What no directive says anything of."""
 

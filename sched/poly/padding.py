@@ -13,8 +13,8 @@ from ..lang.tensors import Func, Tensor
 from .isl import Map, Set, relation, union_sets
 from .looptree import Keep, Seq, Stage, leaves, producer
 from .memo import Memo, Same
+from .memory import Fault
 from .model import Model
-from .refusals import Fault
 from .statements import Access
 from .times import Placed
 from .uses import Uses

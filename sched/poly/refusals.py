@@ -14,9 +14,6 @@ from .memory import Window
 from .pairs import Pair
 from .proof import Violation, witness_text
 
-Fault = tuple[str, str]
-"""What is wrong, and what would help."""
-
 
 @dataclass(frozen=True)
 class Asked:

@@ -10,8 +10,7 @@ from ..lang.tensors import Func
 from .isl import Set
 from .looptree import Alloc, Keep, Loop, Seq, nodes
 from .memo import Memo, Same
-from .memory import LARGEST, STACK, WHERE, Memory, Window
-from .refusals import Fault
+from .memory import LARGEST, STACK, WHERE, Fault, Memory, Window
 from .scan import Nest, nests
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 from .uses import shape

@@ -9,14 +9,13 @@ from ..lang.admission import LOOP_LIMIT, SIZE_LIMIT
 from ..lang.elaborate import infer_condition
 from ..lang.errors import LanguageError, user_span
 from ..lang.expr import as_node
-from ..lang.nodes import Const, Node, Op, Read, RVar, Size, Var, integer, postorder
+from ..lang.nodes import Node, Read, RVar, Var, postorder
 from ..lang.printer import expr_text
 from .directives.fields import in_terms_of
 from .edits import stages
 from .expressions import Translator
 from .isl import BasicSet, Set, complement, dim_count, isl, val
 from .requirements import IndexCheck, Requirements, SizesNeeded
-from .state import State
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -36,16 +35,6 @@ def on_sizes(directive: str, condition: Any) -> Node:
                 f"an assumption is about sizes and Params, and cannot contain {expr_text(n)}"
             )
     return node
-
-
-def constants(state: State) -> dict[str, Node]:
-    """Sizes that are known: what is assumed to be equal to a constant."""
-    found: dict[str, Node] = {}
-    for a in state.assumptions:
-        match a.condition:
-            case Op(op="eq", operands=(Size(name=name), Const(value=value))):
-                found[name] = integer(int(value))
-    return found
 
 
 def bounding(a: Analysis) -> frozenset[str]:

@@ -19,7 +19,6 @@ from ..lang.suggest import Suggesting, public
 from ..lang.tensors import Func, Input
 from ..steps import Log
 from . import facts, finding, requires, serial
-from .advice import NoLoops
 from .analysis import Analysis
 from .builder import Builder
 from .conditions import Conditions
@@ -43,6 +42,7 @@ from .requirements import Requirements
 from .said import Said
 from .scantree import Scan
 from .stages import StageHandle
+from .state import NoLoops
 
 Outputs = Func | Sequence[Func]
 

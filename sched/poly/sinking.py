@@ -26,6 +26,7 @@ from .looptree import (
     nodes,
     produced,
 )
+from .memory import Fault
 from .model import Model
 
 
@@ -46,7 +47,7 @@ def stored_depth(path: Path, func: Func) -> int:
     return sum(isinstance(x, Loop) for x in nodes[: nodes.index(storage_of(path, func))])
 
 
-def fault(tree: Seq, context: Set) -> tuple[str, str] | None:
+def fault(tree: Seq, context: Set) -> Fault | None:
     """A stage that uses a Func outside of all its storage, in words with a hint. Where nothing is
     trusted it would also need there what has not been computed there."""
     stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..lang.errors import Span
-from ..lang.nodes import Node
+from ..lang.errors import ScheduleError, Span
+from ..lang.nodes import Const, Node, Op, Size, integer
 from ..lang.tensors import Func
 from .directives.record import Directive
 from .forms import Form
@@ -47,6 +47,27 @@ class State:
         for a in self.assumptions:
             context = context.intersect(a.allowed).coalesce()
         return context
+
+    @property
+    def constants(self) -> dict[str, Node]:
+        """Sizes that are known: what is assumed to be equal to a constant."""
+        found: dict[str, Node] = {}
+        for a in self.assumptions:
+            match a.condition:
+                case Op(op="eq", operands=(Size(name=name), Const(value=value))):
+                    found[name] = integer(int(value))
+        return found
+
+
+class NoLoops(ScheduleError):
+    """A stage that is inlined is asked for its loops."""
+
+    def __init__(self, name: str, *, where: Span | None = None) -> None:
+        hint = f's["{name}"].compute_root() keeps it and gives it loops, or compute_at(...)'
+        self.name = name
+        super().__init__(
+            f"{name} is inlined into its consumers: it has no loops", where=where, hint=hint
+        )
 
 
 @dataclass(frozen=True)

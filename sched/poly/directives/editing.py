@@ -10,7 +10,6 @@ from dataclasses import replace
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
 from ...lang.tensors import Func, Tensor
-from ..advice import NoLoops
 from ..affine import condition, why_not_affine
 from ..edits import At, loops_around, nest_of, stages
 from ..forms import Form, transplanted
@@ -18,7 +17,7 @@ from ..isl import Set
 from ..looptree import Keep, Produce, Stage, Tree, leaves, loops_of
 from ..model import Model
 from ..rewrites import fresh
-from ..state import Assumption, State
+from ..state import Assumption, NoLoops, State
 from ..statements import Statement
 from .record import Directive
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ..accumulation import matched
 from ..edits import At, Body, map_stages, rewritten, stages, with_body
 from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
 from .fields import loop_name
@@ -102,24 +103,6 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
         return (with_body(node, body),)
 
     return rewritten(tree, change)
-
-
-def matched(update: Definition, other: Definition) -> dict[Node, Node]:
-    """What the dimensions of an update are at an instance of another definition that writes the
-    same element: RVars are where they begin.
-
-    Raises:
-        ScheduleError: the update's element is not told by Vars alone.
-    """
-    if not all(isinstance(x, Var) for x in update.lhs):
-        raise ScheduleError(
-            f"{update.name} writes {update.func.name} at more than its Vars",
-            hint="the left side is made of Vars then: C[i, j] += ...",
-        )
-    found: dict[Node, Node] = dict(zip(update.lhs, other.lhs, strict=True))
-    for r in update.rvars:
-        found[r] = replaced_all((r.lo,), found)[0]
-    return found
 
 
 def _is_stray(n: Node, own: set[Var | RVar]) -> bool:
