@@ -78,11 +78,11 @@ bool = bool_
 if TYPE_CHECKING:
     from .codegen.kernel import Kernel
     from .interp import interpret
-    from .poly.schedule import Schedule
+    from .poly.schedule.schedule import Schedule
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
-_LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule", "interpret": "interp"}
+_LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule.schedule", "interpret": "interp"}
 
 
 def __getattr__(name: str) -> Any:
@@ -139,8 +139,8 @@ def _scheduled(func: Func) -> dict[str, str]:
     """What to write for attributes of schedules and stages that somebody looks for at a Func."""
     with _loading:
         from .lang.suggest import public
-        from .poly.schedule import Schedule
-        from .poly.stages import StageHandle
+        from .poly.schedule.schedule import Schedule
+        from .poly.schedule.stages import StageHandle
 
     made, at = f"s = ps.Schedule({func.name})", f"s[{func.name}]"
     schedule = {x: f"that is of a Schedule: {made}; s.{x}" for x in public(Schedule)}

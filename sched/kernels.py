@@ -7,7 +7,7 @@ from typing import Any
 from .codegen.kernel import Kernel
 from .forks import reentrant
 from .lang.tensors import Func
-from .poly.schedule import Schedule
+from .poly.schedule.schedule import Schedule
 
 
 def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:

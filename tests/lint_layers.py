@@ -7,6 +7,8 @@ The rules:
 
 * lang <- poly <- codegen <- checking <- (testing, show, tune, graph, scale), and interp needs lang
   only (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts as any other.
+* The rooms of poly are folders in an order (`ORDER`), and each imports only itself and those before
+  it. No module stands in poly beside them.
 * codegen knows no sets: it imports nothing of poly that imports isl, however many files further on
   (`WITHOUT`).
 * Modules directly in sched/ may import every room. No room imports them back, except those that
@@ -17,7 +19,8 @@ The rules:
   packages are imported inside functions.
 * Each folder with modules has an `__init__.py`; without one it would not be installed.
 
-It prints `file:line: the broken rule` for each breach and exits with 1, or with 0 if there is none.
+It prints `file:line: the broken rule` for each breach and exits with 1; if there is none it prints
+the order of the rooms and exits with 0.
 """
 
 from __future__ import annotations
@@ -41,10 +44,17 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "graph": BELOW,
     "scale": BELOW,
 }
+# The rooms inside of a room, each above those that it may import.
+ORDER: dict[str, tuple[str, ...]] = {
+    "poly": (
+        "sets", "program", "model", "tree", "recurrence", "placement", "proof", "scan", "state",
+        "directives", "legality", "report", "schedule",
+    ),
+}  # fmt: skip
 # What a room does not reach through another one.
-WITHOUT = {("codegen", "poly"): ("poly", "isl")}
+WITHOUT = {("codegen", "poly"): ("poly", "sets", "isl")}
 # The only importers: one file, or all files of a folder (a slash at the end).
-OWNERS = {"islpy": "poly/isl.py", "llvmlite": "codegen/llvm/", "hypothesis": "testing/"}
+OWNERS = {"islpy": "poly/sets/isl.py", "llvmlite": "codegen/llvm/", "hypothesis": "testing/"}
 ON_LOAD = frozenset(sys.stdlib_module_names) | {"numpy"}
 OWN_NAMES = ("polysched", "sched")
 
@@ -78,6 +88,9 @@ def _breaches(root: Path, module: PurePosixPath) -> Iterator[tuple[int, str]]:
     if room is not None and room not in MAY_IMPORT:
         yield 1, f"{room}/ is a room without a rule: add it to MAY_IMPORT"
         return
+    if room in ORDER and not _is_in_a_room(module, ORDER[room]):
+        yield 1, f"stands in none of the rooms of {room}/: {', '.join(ORDER[room])}"
+        return
     try:
         references = list(_references(root, module))
     except SyntaxError as error:
@@ -89,6 +102,10 @@ def _breaches(root: Path, module: PurePosixPath) -> Iterator[tuple[int, str]]:
             yield ref.line, rule
 
 
+def _is_in_a_room(module: PurePosixPath, rooms: tuple[str, ...]) -> bool:
+    return module.parts[1:] == ("__init__.py",) or module.parts[1] in rooms
+
+
 def _own(root: Path, module: PurePosixPath, room: str | None, ref: Reference) -> str | None:
     """The rule that an import from inside the package breaks, if any."""
     assert ref.inside is not None
@@ -97,7 +114,9 @@ def _own(root: Path, module: PurePosixPath, room: str | None, ref: Reference) ->
     if not ref.inside:
         return f"{ref.name} leaves the package"
     target = ref.inside[0]
-    if room is None or target == room:
+    if room is not None and target == room:
+        return _in_order(module, ref.inside)
+    if room is None:
         return None
     if target in MAY_IMPORT:
         allowed = MAY_IMPORT[room]
@@ -110,6 +129,17 @@ def _own(root: Path, module: PurePosixPath, room: str | None, ref: Reference) ->
     if _is_leaf(root, target):
         return None
     return f"no room imports the public face ({ref.name})"
+
+
+def _in_order(module: PurePosixPath, inside: tuple[str, ...]) -> str | None:
+    """The rule that an import between the rooms of a room breaks, if any."""
+    order = ORDER.get(inside[0])
+    if order is None or len(module.parts) < 3 or len(inside) < 2 or inside[1] not in order:
+        return None
+    own, other = order.index(module.parts[1]), order.index(inside[1])
+    if other <= own:
+        return None
+    return f"{inside[0]}/{module.parts[1]} comes before {inside[0]}/{inside[1]}, and imports it"
 
 
 def _foreign(module: PurePosixPath, ref: Reference) -> str | None:
@@ -226,8 +256,15 @@ def main(arguments: list[str]) -> int:
     """The command line."""
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent / "sched"
     breaches = check(root)
-    print(*breaches, sep="\n", end="\n" if breaches else "")
+    print(*(breaches or _order_text()), sep="\n")
     return 1 if breaches else 0
+
+
+def _order_text() -> Iterator[str]:
+    """The rooms, each below those that may import it."""
+    yield "lang < interp; lang < poly < codegen < checking < testing, show, tune, graph, scale"
+    for room, inside in ORDER.items():
+        yield f"{room}: {' < '.join(inside)}"
 
 
 if __name__ == "__main__":

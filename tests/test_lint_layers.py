@@ -12,6 +12,9 @@ import pytest
 ROOMS = (
     "lang",
     "poly",
+    "poly/sets",
+    "poly/scan",
+    "poly/schedule",
     "codegen",
     "codegen/llvm",
     "codegen/passes",
@@ -33,10 +36,10 @@ def package(tmp_path: Path) -> Path:
     (root / "steps.py").write_text("from .errors import Error\n")
     (root / "face.py").write_text("from .lang import a\n")
     (root / "about.py").write_text("from .face import a\n")
-    (root / "poly" / "knows_sets.py").write_text("from .isl import Set\n")
-    late = "from .linear import x\nif TYPE_CHECKING:\n    from . import knows_sets\n"
-    (root / "poly" / "knows_late.py").write_text(late)
-    (root / "poly" / "linear.py").write_text("from ..lang import index\n")
+    (root / "poly" / "scan" / "knows_sets.py").write_text("from ..sets.isl import Set\n")
+    late = "from ..sets.linear import x\nif TYPE_CHECKING:\n    from . import knows_sets\n"
+    (root / "poly" / "scan" / "knows_late.py").write_text(late)
+    (root / "poly" / "sets" / "linear.py").write_text("from ...lang import index\n")
     return root
 
 
@@ -51,8 +54,8 @@ FORBIDDEN = [
     ("lang/a.py", "from ..poly import deps", "lang imports no other room, not ..poly.deps"),
     ("lang/a.py", "from .. import poly", "lang imports no other room, not ..poly"),
     ("lang/a.py", "from ..interp.run import evaluate", "lang imports no other room"),
-    ("poly/a.py", "from ..codegen import lower", "poly imports lang, not ..codegen.lower"),
-    ("poly/a.py", "from ..interp import run", "poly imports lang, not"),
+    ("poly/sets/a.py", "from ...codegen import lower", "poly imports lang, not ...codegen.lower"),
+    ("poly/sets/a.py", "from ...interp import run", "poly imports lang, not"),
     ("interp/a.py", "from ..poly import isl", "interp imports lang, not ..poly.isl"),
     ("codegen/a.py", "from ..testing import check", "codegen imports lang poly, not"),
     ("codegen/a.py", "from ..interp import run", "codegen imports lang poly, not"),
@@ -62,30 +65,48 @@ FORBIDDEN = [
     ("tune/a.py", "from ..graph import load", "tune imports checking codegen interp lang poly"),
     ("codegen/a.py", "from ..checking import run", "codegen imports lang poly, not"),
     # No sets in codegen.
-    ("codegen/a.py", "from ..poly.isl import Set", "codegen reaches poly/isl.py through"),
-    ("codegen/a.py", "from ..poly import isl", "codegen reaches poly/isl.py through"),
-    ("codegen/a.py", "from ..poly.knows_sets import f", "codegen reaches poly/isl.py through"),
-    ("codegen/a.py", "from ..poly.knows_late import f", "codegen reaches poly/isl.py through"),
-    ("codegen/a.py", "def f():\n    from ..poly import knows_late", "codegen reaches poly/isl.py"),
+    ("codegen/a.py", "from ..poly.sets.isl import Set", "codegen reaches poly/sets/isl.py through"),
+    ("codegen/a.py", "from ..poly.sets import isl", "codegen reaches poly/sets/isl.py through"),
+    ("codegen/a.py", "from ..poly.scan.knows_sets import f", "codegen reaches poly/sets/isl.py"),
+    ("codegen/a.py", "from ..poly.scan.knows_late import f", "codegen reaches poly/sets/isl.py"),
+    (
+        "codegen/a.py",
+        "def f():\n    from ..poly.scan import knows_late",
+        "codegen reaches poly/sets/isl",
+    ),
+    # The rooms of poly in their order.
+    ("poly/sets/a.py", "from ..scan.scan import f", "poly/sets comes before poly/scan, and"),
+    ("poly/scan/a.py", "def f():\n    from ..schedule import g", "poly/scan comes before poly/sch"),
+    (
+        "poly/sets/a.py",
+        "if TYPE_CHECKING:\n    from ..scan import g",
+        "poly/sets comes before poly/s",
+    ),
+    ("poly/a.py", "import ast", "stands in none of the rooms of poly/: sets, "),
+    ("poly/other/a.py", "import ast", "stands in none of the rooms of poly/: sets, "),
     # However the import is written.
     ("lang/a.py", "def f():\n    from ..poly import deps", "lang imports no other room"),
     ("lang/a.py", "if TYPE_CHECKING:\n    from ..poly import deps", "lang imports no other room"),
     ("lang/a.py", "import_module('..poly', __package__)", "lang imports no other room"),
     ("lang/a.py", "importlib.import_module('..poly', __package__)", "lang imports no other room"),
     # The public face and what is above it.
-    ("poly/a.py", "from .. import Schedule", "no room imports the public face (..Schedule)"),
-    ("poly/a.py", "from ..face import a", "no room imports the public face (..face.a)"),
-    ("poly/a.py", "from ..about import a", "no room imports the public face (..about.a)"),
-    ("poly/a.py", "from .. import *", "no room imports the public face"),
-    ("poly/a.py", "from ... import x", "...x leaves the package"),
-    ("poly/a.py", "import polysched.lang", "imports of polysched itself are relative here"),
-    ("poly/a.py", "from sched.lang import types", "imports of polysched itself are relative here"),
+    ("poly/sets/a.py", "from ... import Schedule", "no room imports the public face (...Schedule)"),
+    ("poly/sets/a.py", "from ...face import a", "no room imports the public face (...face.a)"),
+    ("poly/sets/a.py", "from ...about import a", "no room imports the public face (...about.a)"),
+    ("poly/sets/a.py", "from ... import *", "no room imports the public face"),
+    ("poly/sets/a.py", "from .... import x", "...x leaves the package"),
+    ("poly/sets/a.py", "import polysched.lang", "imports of polysched itself are relative here"),
+    (
+        "poly/sets/a.py",
+        "from sched.lang import types",
+        "imports of polysched itself are relative here",
+    ),
     ("face.py", "from polysched import lang", "imports of polysched itself are relative here"),
     # Packages with one owner.
-    ("poly/deps.py", "import islpy as isl", "only poly/isl.py imports islpy"),
-    ("poly/sub/isl.py", "import islpy", "only poly/isl.py imports islpy"),
-    ("codegen/a.py", "def f():\n    import islpy", "only poly/isl.py imports islpy"),
-    ("face.py", "__import__('islpy')", "only poly/isl.py imports islpy"),
+    ("poly/sets/deps.py", "import islpy as isl", "only poly/sets/isl.py imports islpy"),
+    ("poly/scan/isl.py", "import islpy", "only poly/sets/isl.py imports islpy"),
+    ("codegen/a.py", "def f():\n    import islpy", "only poly/sets/isl.py imports islpy"),
+    ("face.py", "__import__('islpy')", "only poly/sets/isl.py imports islpy"),
     ("codegen/kernel.py", "import llvmlite.binding", "only codegen/llvm/ imports llvmlite"),
     ("codegen/llvm.py", "import llvmlite", "only codegen/llvm/ imports llvmlite"),
     ("show/a.py", "from llvmlite import binding", "only codegen/llvm/ imports llvmlite"),
@@ -117,12 +138,13 @@ def test_forbidden(package: Path, module: str, source: str, rule: str) -> None:
 
 
 ALLOWED = [
-    ("poly/a.py", "from ..lang import types\nfrom . import isl\nfrom .isl import Set"),
+    ("poly/sets/a.py", "from ...lang import types\nfrom . import isl\nfrom .isl import Set"),
     ("poly/__init__.py", "from .isl import Set\nfrom ..lang.types import float32"),
-    ("poly/isl.py", "import islpy as isl"),
+    ("poly/sets/isl.py", "import islpy as isl"),
+    ("poly/schedule/a.py", "from ..scan.knows_late import x\nfrom ..sets import linear"),
     ("codegen/a.py", "from ..lang import types\nfrom ..poly import deps\nfrom .llvm import emit"),
     ("checking/examine.py", "from ..interp import instances"),
-    ("codegen/passes/a.py", "from ...poly.linear import expanded\nfrom ..ir import Loop"),
+    ("codegen/passes/a.py", "from ...poly.sets.linear import expanded\nfrom ..ir import Loop"),
     ("codegen/llvm/emit.py", "import llvmlite.binding as llvm\nfrom llvmlite import binding"),
     ("interp/a.py", "from ..lang import types\nimport numpy as np"),
     ("testing/a.py", "from hypothesis import strategies\nfrom ..interp import run"),
@@ -154,7 +176,7 @@ def test_folder_without_init(package: Path) -> None:
 
 
 def test_command_line_names_file_line_and_rule(package: Path) -> None:
-    write(package, "poly/a.py", "import enum\n\nimport islpy\n")
+    write(package, "poly/sets/a.py", "import enum\n\nimport islpy\n")
     run = subprocess.run(
         [sys.executable, lint_layers.__file__, package.name],
         cwd=package.parent,
@@ -163,11 +185,11 @@ def test_command_line_names_file_line_and_rule(package: Path) -> None:
         check=False,
     )
     assert run.returncode == 1
-    assert run.stdout == "sched/poly/a.py:3: only poly/isl.py imports islpy\n"
+    assert run.stdout == "sched/poly/sets/a.py:3: only poly/sets/isl.py imports islpy\n"
 
 
-def test_command_line_is_silent_when_all_is_well(
+def test_command_line_shows_the_order_of_the_rooms_when_all_is_well(
     package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert lint_layers.main([str(package)]) == 0
-    assert capsys.readouterr().out == ""
+    assert "poly: sets < program < model < tree" in capsys.readouterr().out

@@ -27,7 +27,7 @@ from ..interp.evaluate import Symbols
 from ..interp.flow import flow
 from ..lang.binding import Binding, bind
 from ..lang.errors import LanguageError
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
 from . import judge as judging
 from .execute import Machine, Path, Touch, Write
 from .judge import Judge, free_serials

@@ -34,8 +34,8 @@ from ..lang.inout import Initial, InOut
 from ..lang.nodes import Read, postorder
 from ..lang.tensors import Func, Tensor
 from ..poly.directives.loops import Split
-from ..poly.edits import stages
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
+from ..poly.tree.edits import stages
 from .execute import Location, Machine, Path, Touch, Write
 from .memory_reads import Element, MemoryReads, original, read_directly
 from .races import Races

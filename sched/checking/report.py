@@ -18,7 +18,7 @@ from ..interp.flow import (
 )
 from ..lang.definitions import Definition
 from ..lang.errors import REPORT, InternalError, PolyschedError
-from ..poly.directives.record import Directive
+from ..poly.state.record import Directive
 from .execute import Path
 
 Trusted = Sequence[tuple[Directive, str]]

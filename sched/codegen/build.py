@@ -23,7 +23,7 @@ from ..lang.nodes import (
 from ..lang.opaque import Opaque, Trace
 from ..lang.scalars import scalars
 from ..lang.tensors import Func, Tensor
-from ..poly import loop_program as lp
+from ..poly.scan import loop_program as lp
 from .callbacks import PrintTrace, RunExtern, as_word
 from .ir import (
     Alloc,

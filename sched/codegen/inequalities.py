@@ -12,7 +12,7 @@ from math import gcd
 
 from ..lang import index as ix
 from ..lang.nodes import Const, Node, Op, dtype_of, integer, postorder
-from ..poly.linear import expanded, is_small
+from ..poly.sets.linear import expanded, is_small
 
 #: Terms and a constant whose sum is >= 0.
 Sum = tuple[frozenset[tuple[Node, int]], int]

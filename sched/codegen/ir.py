@@ -25,7 +25,7 @@ from typing import Any, Literal, Protocol
 
 from ..lang.dtypes import Array, DType, Type, concrete
 from ..lang.nodes import Node, Param, Size, Var, dtype_of as dtype_of
-from ..poly.memory import AS_WRITTEN, Memory, Window
+from ..poly.tree.memory import AS_WRITTEN, Memory, Window
 
 BufferKind = Literal["input", "output", "scratch", "stack", "const"]
 LoopKind = Literal["serial", "parallel"]

@@ -18,8 +18,8 @@ from ..lang import index as ix
 from ..lang.errors import InternalError
 from ..lang.guards import Guard, conjunction
 from ..lang.nodes import Node, Var, integer, postorder, transform_all
-from ..poly import loop_program as lp
-from ..poly.accumulation import accumulates
+from ..poly.program.accumulation import accumulates
+from ..poly.scan import loop_program as lp
 from .ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from .rewrite import map_tree_expressions
 

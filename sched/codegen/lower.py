@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..garbage import uncollected
-from ..poly.loop_program import LoopProgram
+from ..poly.scan.loop_program import LoopProgram
 from ..steps import Log
 from .build import build
 from .ir import Module

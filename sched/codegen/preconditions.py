@@ -13,7 +13,7 @@ from ..lang.printer import expr_text
 from ..lang.program import Program
 from ..lang.scalars import output_sizes
 from ..lang.tensors import Const, Func, Input, Tensor
-from ..poly.requirements import IndexCheck, Requirements
+from ..poly.report.requirements import IndexCheck, Requirements
 from .evaluate import compile_nodes
 
 

@@ -7,8 +7,8 @@ from typing import Protocol, Self
 
 from ..lang.nodes import Node
 from ..lang.program import Program
-from ..poly.loop_program import LoopProgram
-from ..poly.requirements import Requirements
+from ..poly.report.requirements import Requirements
+from ..poly.scan.loop_program import LoopProgram
 from ..steps import Log
 
 

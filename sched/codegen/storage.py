@@ -10,9 +10,9 @@ from ..lang.nodes import Node, Size
 from ..lang.program import Program
 from ..lang.scalars import output_sizes
 from ..lang.tensors import Const, Func, Input, Tensor
-from ..poly import loop_program as lp
-from ..poly.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory
-from ..poly.rooms import local_box
+from ..poly.scan import loop_program as lp
+from ..poly.scan.rooms import local_box
+from ..poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory
 from .ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]

@@ -24,7 +24,7 @@ from ..codegen.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..lang.binding import bind
 from ..lang.errors import InternalError, LanguageError
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
 from .extras import need
 
 Array = np.ndarray[Any, np.dtype[Any]]

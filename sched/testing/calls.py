@@ -9,10 +9,10 @@ from typing import Any
 
 from ..lang.binding import bind
 from ..lang.errors import user_span
-from ..poly.edits import stages
-from ..poly.repeats import instances_at
-from ..poly.schedule import Schedule
-from ..poly.visits import Uncountable, sizes_from
+from ..poly.report.repeats import instances_at
+from ..poly.report.visits import Uncountable, sizes_from
+from ..poly.schedule.schedule import Schedule
+from ..poly.tree.edits import stages
 from .arguments import random_arguments
 
 Arguments = dict[str, Any]

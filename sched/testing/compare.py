@@ -11,7 +11,7 @@ from ..lang.binding import bind
 from ..lang.errors import CallError, CallValueError
 from ..lang.frames import bounded
 from ..lang.tensors import Func
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
 from . import calls
 from .calls import Arguments, Call
 from .failures import Failure, details, shrunk

@@ -6,8 +6,8 @@ s["C.update(0)"].split("k", 3)
 from __future__ import annotations
 
 from ..lang.errors import LanguageError, ScheduleError
-from ..poly.schedule import Schedule
-from ..poly.stages import StageHandle
+from ..poly.schedule.schedule import Schedule
+from ..poly.schedule.stages import StageHandle
 from . import rewriting
 from .choices import Choices
 

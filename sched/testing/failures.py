@@ -11,7 +11,7 @@ import numpy as np
 from ..checking.report import Breach, FaultError, TrustError
 from ..lang.dtypes import Array
 from ..lang.errors import CallError, InternalError, LanguageError
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
 from .calls import Arguments, Call
 from .native import Mismatch
 from .shrink import smallest

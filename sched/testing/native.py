@@ -15,8 +15,8 @@ from ..interp import interpret
 from ..lang.dtypes import Array
 from ..lang.errors import CallError
 from ..lang.nodes import Const, Op, postorder
-from ..poly.edits import loops_around, stages
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
+from ..poly.tree.edits import loops_around, stages
 
 Arguments = dict[str, Any]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..lang.errors import LanguageError
 from ..lang.tensors import Func
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
 from .choices import Choices
 
 MARGIN = 2

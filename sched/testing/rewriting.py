@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..poly.accumulation import accumulates
-from ..poly.edits import stages
-from ..poly.looptree import Stage
-from ..poly.schedule import Schedule
-from ..poly.statements import Statement
+from ..poly.model.statements import Statement
+from ..poly.program.accumulation import accumulates
+from ..poly.schedule.schedule import Schedule
+from ..poly.tree.edits import stages
+from ..poly.tree.looptree import Stage
 from .choices import Choices
 
 WEIGHTS: tuple[tuple[int, str], ...] = (

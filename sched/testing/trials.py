@@ -20,8 +20,8 @@ from ..checking.report import CheckError, Report
 from ..interp.flow import Key
 from ..lang.definitions import Definition
 from ..lang.errors import CallError, Instance, InternalError, LanguageError, ScheduleError
-from ..poly.edits import stages
-from ..poly.schedule import Schedule
+from ..poly.schedule.schedule import Schedule
+from ..poly.tree.edits import stages
 from .arguments import random_arguments
 from .choices import Choices
 from .directives import apply, random_directive

@@ -20,7 +20,7 @@ from polysched.codegen.rewrite import map_expressions, map_module, map_stores
 from polysched.interp import instances
 from polysched.lang import index as ix
 from polysched.lang.nodes import Const, integer
-from polysched.poly.analysis import Analysis
+from polysched.poly.report.analysis import Analysis
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -13,7 +13,7 @@ from gallery.registry import find
 
 import polysched as ps
 from polysched.codegen import pool as pools
-from polysched.poly.edits import stages
+from polysched.poly.tree.edits import stages
 
 THREADS = (1, 2, 3, 8)
 WIDTHS = (4, 8, 16)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 import polysched as ps
-from polysched.poly.edits import loops_around, stages
+from polysched.poly.tree.edits import loops_around, stages
 from polysched.testing.choices import Choices
 from polysched.testing.directives import random_directive
 

@@ -17,7 +17,9 @@ import numpy as np
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly import builder, isl, judge
+from polysched.poly.legality import judge
+from polysched.poly.schedule import builder
+from polysched.poly.sets import isl
 from polysched.testing.choices import Choices
 
 from . import limits

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 import polysched as ps
-from polysched.poly.stages import StageHandle
+from polysched.poly.schedule.stages import StageHandle
 
 Attempt = Callable[[StageHandle, list[str], random.Random], object]
 
@@ -58,6 +58,6 @@ def scramble(schedule: ps.Schedule, rng: random.Random, attempts: int) -> list[s
 
 
 def _stage_names(schedule: ps.Schedule) -> list[str]:
-    from polysched.poly.edits import stages
+    from polysched.poly.tree.edits import stages
 
     return [s.name for s in stages(schedule.tree)]

@@ -13,7 +13,7 @@ from polysched.codegen.evaluate import compile_nodes
 from polysched.interp.evaluate import Symbols, symbol_value
 from polysched.lang.extents import size_value
 from polysched.lang.nodes import Node
-from polysched.poly.requires import on_sizes
+from polysched.poly.report.requires import on_sizes
 from polysched.testing.choices import Choices
 
 n = ps.sizes("n")

@@ -66,25 +66,25 @@ class Fault:
 
 FAULTS = (
     Fault(
-        "anti dependences are dropped", "poly/dependences.py",
+        "anti dependences are dropped", "poly/proof/dependences.py",
         '        *_ordered("anti", model, tensor, reads, writes, times),\n', "",
     ),
     Fault(
-        "a domain is widened over what is read", "poly/dependences.py",
+        "a domain is widened over what is read", "poly/proof/dependences.py",
         " and all(elements.is_disjoint(read) for elements in written)", "",
         ("tests/poly/test_dependences.py",),
     ),
     Fault(
-        "a coordinate is told on the wrong side of another", "poly/coordinates.py",
+        "a coordinate is told on the wrong side of another", "poly/sets/coordinates.py",
         "found[k] = other, constant - before", "found[k] = other, before - constant",
         ("tests/poly/test_coordinates.py",),
     ),
     Fault(
-        "coordinates are told by loops that nobody asks for", "poly/times.py",
+        "coordinates are told by loops that nobody asks for", "poly/tree/times.py",
         " and told.others <= chosen", "", ("tests/poly/test_coordinates.py",),
     ),
     Fault(
-        "kept sums meet those beside them", "poly/indivisible.py",
+        "kept sums meet those beside them", "poly/proof/indivisible.py",
         "            if keep is other:\n", "            if True:\n",
         ("tests/poly/test_storage_directives.py",),
     ),
@@ -94,7 +94,7 @@ FAULTS = (
         ("tests/codegen/test_wrapping.py",),
     ),
     Fault(
-        "loops begin anywhere", "poly/domains.py",
+        "loops begin anywhere", "poly/model/domains.py",
         "if not (is_near(r.lo) and is_near(r.hi)):", "if False:",
         ("tests/poly/test_far_loops.py",),
     ),
@@ -118,28 +118,28 @@ FAULTS = (
         ("tests/codegen/test_repeats.py",),
     ),
     Fault(
-        "what is kept may be read beside", "poly/kept.py",
+        "what is kept may be read beside", "poly/placement/kept.py",
         "            if not met.intersect_params(context).is_empty():\n", "            if False:\n",
         ("tests/poly/directives/test_accumulate.py",),
     ),
     Fault(
-        "a copy is laid out for one part of a definition", "poly/layouts.py",
+        "a copy is laid out for one part of a definition", "poly/placement/layouts.py",
         "_box([p.padded for p in parts])", "_box([stage.padded])",
         ("tests/testing/test_found.py",),
     ),
     Fault(
-        "a proof holds for sizes that it was not made for", "poly/obligations.py",
+        "a proof holds for sizes that it was not made for", "poly/proof/obligations.py",
         "            if context is proof or context.is_subset(proof):\n", "            if True:\n",
         OBLIGATIONS,
     ),
     Fault(
-        "what was settled for few sizes is for all", "poly/proof.py",
+        "what was settled for few sizes is for all", "poly/proof/proof.py",
         "        return context is known[3] or context.is_subset(known[3])\n",
         "        return True\n", OBLIGATIONS,
     ),
     *(
         Fault(
-            f"an obligation is known without {name}", "poly/obligations.py",
+            f"an obligation is known without {name}", "poly/proof/obligations.py",
             f"{before}: {kind}\n{behind}",
             f"{before}: {kind} = {UNCOMPARED}\n{behind}", OBLIGATIONS,
         )
@@ -162,7 +162,7 @@ FAULTS = (
     ),
     *(
         Fault(
-            f"how stages stand is known without {name}", "poly/times.py",
+            f"how stages stand is known without {name}", "poly/tree/times.py",
             f"    {name}: {kind}\n", f"    {name}: {kind} = {UNCOMPARED}\n", OBLIGATIONS,
         )
         for name, kind in (("kinds", "tuple[Kind, ...]"), ("stored", "tuple[int, ...]"),
@@ -170,7 +170,7 @@ FAULTS = (
     ),
     *(
         Fault(
-            f"what is run is known without its {name}", "poly/looptree.py",
+            f"what is run is known without its {name}", "poly/tree/looptree.py",
             "        self._key = (stage.statement, stage.coordinates, Same(stage.where), "
             "stage.pads)\n", f"        self._key = ({kept})\n", OBLIGATIONS,
         )
@@ -182,7 +182,7 @@ FAULTS = (
         )
     ),
     *(
-        Fault(f"uses are known without {name}", "poly/uses.py", old, new, USES)
+        Fault(f"uses are known without {name}", "poly/tree/uses.py", old, new, USES)
         for name, old, new in (
             ("kinds of loops", '("loop", kind, whole, body)', '("loop", whole, body)'),
             ("whole tiles", '("loop", kind, whole, body)', '("loop", kind, body)'),
@@ -203,13 +203,13 @@ FAULTS = (
         )
     ),
     Fault(
-        "padding is known without what is used", "poly/padding.py",
+        "padding is known without what is used", "poly/proof/padding.py",
         "stage.run, uses, Same(context))", "stage.run, Same(context))",
         ("tests/poly/directives/test_padding.py",),
     ),
     *(
         Fault(
-            f"a fold is known without {name}", "poly/folding.py",
+            f"a fold is known without {name}", "poly/placement/folding.py",
             f"    {name}: {kind}\n", f"    {name}: {kind} = {UNCOMPARED}\n",
             ("tests/poly/directives/test_fold_storage.py",),
         )
@@ -218,54 +218,54 @@ FAULTS = (
     *(
         Fault(f"what is known does not depend on {name}", file, old, new, MEMO)
         for name, file, old, new in (
-            ("definitions", "poly/model.py",
+            ("definitions", "poly/model/model.py",
              "given = self.definitions[func], needed, Same(closed), self._names((func,))",
              "given = needed, Same(closed), self._names((func,))"),
-            ("what is needed", "poly/model.py",
+            ("what is needed", "poly/model/model.py",
              "given = self.definitions[func], needed, Same(closed), self._names((func,))",
              "given = self.definitions[func], Same(closed), self._names((func,))"),
-            ("the region of a recurrence", "poly/model.py",
+            ("the region of a recurrence", "poly/model/model.py",
              "given = self.definitions[func], needed, Same(closed), self._names((func,))",
              "given = self.definitions[func], needed, self._names((func,))"),
-            ("names", "poly/model.py",
+            ("names", "poly/model/model.py",
              "given = self.definitions[func], needed, Same(closed), self._names((func,))",
              "given = self.definitions[func], needed, Same(closed)"),
-            ("the context", "poly/model.py",
+            ("the context", "poly/model/model.py",
              "self._sizes_known = (self.params, Same(self.context))",
              "self._sizes_known = (self.params,)"),
-            ("whether regions are exact", "poly/model.py",
+            ("whether regions are exact", "poly/model/model.py",
              "self._about = (*self._sizes_known, exact)",
              "self._about = self._sizes_known"),
-            ("requirements", "poly/model.py",
+            ("requirements", "poly/model/model.py",
              'key = ("context", self.params, of_params, required)',
              'key = ("context", self.params, of_params)'),
-            ("what is needed of a recurrence", "poly/model.py",
+            ("what is needed of a recurrence", "poly/model/model.py",
              'key = ("closed", *group, definitions, needed, self._names(group), self._about)',
              'key = ("closed", *group, definitions, self._names(group), self._about)'),
-            ("what is needed in a block", "poly/model.py",
+            ("what is needed in a block", "poly/model/model.py",
              "given = func, home, same(self._demand[func]), self._names((func,))",
              "given = func, home, self._names((func,))"),
-            ("the region of an update", "poly/model.py",
+            ("the region of an update", "poly/model/model.py",
              'key = ("update", d, Same(region), *limit, self._names((d.func,)), self._sizes_known)',
              'key = ("update", d, *limit, self._names((d.func,)), self._sizes_known)'),
-            ("the region of a piece", "poly/model.py",
+            ("the region of a piece", "poly/model/model.py",
              'key = ("pieces", func, self.definitions[func], Same(region), self._names((func,)))',
              'key = ("pieces", func, self.definitions[func], self._names((func,)))'),
-            ("what there is of a tensor", "poly/conditions.py",
+            ("what there is of a tensor", "poly/model/conditions.py",
              'key = ("in bounds", access, box, Same(model.context))',
              'key = ("in bounds", access.index)'),
-            ("where a maximum is asked for", "poly/conditions.py",
+            ("where a maximum is asked for", "poly/model/conditions.py",
              'key = ("not empty", statement, Same(computed), Same(model.context))',
              'key = ("not empty", statement.definition)'),
-            ("which update it is", "poly/legality.py",
+            ("which update it is", "poly/model/updates.py",
              'key = ("order of Vars", statement, Same(model.context))',
              'key = ("order of Vars",)'),
-            ("who is inlined", "poly/inline.py",
+            ("who is inlined", "poly/program/inline.py",
              'key = ("substituted", consumer, func, value)', 'key = ("substituted", consumer)'),
-            ("the stages of a recurrence", "poly/looptree.py",
+            ("the stages of a recurrence", "poly/tree/looptree.py",
              'key = ("nest", *step.funcs, *statements, Same(model.context))',
              'key = ("nest", *step.funcs)'),
-            ("the order of the program", "poly/proof.py",
+            ("the order of the program", "poly/proof/proof.py",
              'key = ("dependences", tensor, self._as_written[tensor], Same(self.model.context))',
              'key = ("dependences", tensor)'),
         )
@@ -275,73 +275,74 @@ FAULTS = (
         "    place = min((behind, *before))\n", "    place = behind\n", REWRITING,
     ),
     Fault(
-        "a Func may be read when its region is known", "poly/model.py",
+        "a Func may be read when its region is known", "poly/model/model.py",
         "            if func in self._finished and not self.is_fixed(func):\n",
         "            if False:\n", MEMO,
     ),
     Fault(
-        "what is computed at a loop stays where its definitions change", "poly/placement.py",
+        "what is computed at a loop stays where its definitions change",
+        "poly/placement/placement.py",
         "        bases = tuple(s for s in self.model.statements if s.func in node.funcs)\n",
         "        bases = ()\n", ("tests/poly/test_placement.py", *MEMO, *REWRITING),
     ),
     Fault(
-        "a sketch runs before it is proven", "poly/builder.py",
+        "a sketch runs before it is proven", "poly/schedule/builder.py",
         "        if self.is_sketch:\n            raise", "        if False:\n            raise",
         ("tests/poly/test_sketch.py",),
     ),
     Fault(
-        "at one time counts as ordered", "poly/times.py",
+        "at one time counts as ordered", "poly/tree/times.py",
         "        if met.position > 0 or (met.position == 0 and (kind != \"anti\" or not lanes)):\n",
         "        if met.position > 0:\n",
     ),
     Fault(
-        "lanes write before they read", "poly/times.py",
+        "lanes write before they read", "poly/tree/times.py",
         '(kind != "anti" or not lanes)', '(kind == "anti" or not lanes)',
     ),
     Fault(
-        "vector loops stay outside", "poly/times.py",
+        "vector loops stay outside", "poly/tree/times.py",
         'if of == "vector"]', 'if of == "none"]',
     ),
     Fault(
-        "iterations of parallel loops are ordered", "poly/times.py",
+        "iterations of parallel loops are ordered", "poly/tree/times.py",
         'if met.kinds[k] == "parallel" and not _is_private(met, k, kind):',
         'if met.kinds[k] == "none":',
     ),
     Fault(
-        "iterations are told apart by their first loop alone", "poly/times.py",
+        "iterations are told apart by their first loop alone", "poly/tree/times.py",
         "            same = same.equate(_IN, at, _OUT, at)\n", "            break\n",
     ),
     Fault(
-        "of parallel iterations the first ones come first", "poly/times.py",
+        "of parallel iterations the first ones come first", "poly/tree/times.py",
         "            result = result.union(_related(b, a, outside, [k]).reverse())\n", "",
     ),
     Fault(
-        "storage is private to flow, too", "poly/times.py",
+        "storage is private to flow, too", "poly/tree/times.py",
         'return kind != "flow" and any(depth > loop for depth in met.stored)',
         "return bool(met.stored)",
     ),
     Fault(
-        "parts of a stage forget where they run", "poly/looptree.py",
+        "parts of a stage forget where they run", "poly/tree/looptree.py",
         "        return domain if self.where is None else domain.intersect(self.where)\n",
         "        return domain\n",
     ),
     Fault(
-        "any sum may be taken in any order", "poly/accumulation.py",
+        "any sum may be taken in any order", "poly/program/accumulation.py",
         'return accumulates(d) and (d.op in ("min", "max") or not d.func.dtypes[0].is_float)',
         "return accumulates(d)",
     ),
     Fault(
-        "tiles end one too early", "poly/bounds.py",
+        "tiles end one too early", "poly/tree/bounds.py",
         "    return Bounds(lo, hi, step, described)\n",
         "    return Bounds(lo, ix.sub(hi, integer(1)) if last > 1 else hi, step, described)\n",
     ),
     Fault(
-        "one plane too few is kept", "poly/folding.py",
+        "one plane too few is kept", "poly/placement/folding.py",
         "            return Window(axis, planes)  # one of however many\n",
         "            return Window(axis, max(planes - 1, 1))\n",
     ),
     Fault(
-        "a vector has too few lanes", "poly/scan.py",
+        "a vector has too few lanes", "poly/scan/scan.py",
         "            count = span_of(described, depth)\n",
         "            count = span_of(visited.intersect_params(self.context), depth)\n",
     ),
@@ -351,35 +352,35 @@ FAULTS = (
         'case lp.Loop(kind="unrolled"):',
     ),
     Fault(
-        "a loop visits what is between two points", "poly/ends.py",
+        "a loop visits what is between two points", "poly/sets/ends.py",
         "        if c.is_equality():  # the other half", "        if False:  # the other half",
     ),
     Fault(
-        "a halo is missing where Funcs are placed", "poly/placement.py",
+        "a halo is missing where Funcs are placed", "poly/placement/placement.py",
         "            for access in stage.statement.reads\n",
         "            for access in stage.statement.reads[1:]\n",
     ),
     Fault(
-        "a placed window slides with the last iteration", "poly/placement.py",
+        "a placed window slides with the last iteration", "poly/placement/placement.py",
         "    exact = needed.lexmin().coalesce()\n", "    exact = needed.lexmax().coalesce()\n",
     ),
     Fault(
-        "a placed window slides over the loops as they were", "poly/placement.py",
+        "a placed window slides over the loops as they were", "poly/placement/placement.py",
         "    loops = _ordering(demand)  # splits",
         "    loops = list(demand.times[: len(frame.dims)])  # splits",
     ),
     Fault(
-        "a placed window slides over too many loops", "poly/placement.py",
+        "a placed window slides over too many loops", "poly/placement/placement.py",
         "apart = depth if all(slides(self.model, f) for f in node.funcs) else count",
         "apart = 0 if all(slides(self.model, f) for f in node.funcs) else count",
     ),
     Fault(
-        "nobody asks whether what is used is stored there", "poly/judge.py",
+        "nobody asks whether what is used is stored there", "poly/legality/judge.py",
         "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
         "return kept.fault(state.tree)",
     ),
     Fault(
-        "nobody asks whose elements are written back", "poly/judge.py",
+        "nobody asks whose elements are written back", "poly/legality/judge.py",
         "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
         "return sinking.fault(state.tree, self.callable(state))", REWRITING,
     ),
@@ -389,59 +390,59 @@ FAULTS = (
         'key = ("copied", depth, Same(e.context))', REWRITING,
     ),
     Fault(
-        "what fits on the stack does so whatever the loops are", "poly/registers.py",
+        "what fits on the stack does so whatever the loops are", "poly/legality/registers.py",
         'key = ("fits", shape(nest.tree), _loop_names(nest), nest.parts, *given)',
         'key = ("fits", nest.parts, *given)', STORED,
     ),
     Fault(
-        "what fits on the stack does so wherever else it is to be", "poly/registers.py",
+        "what fits on the stack does so wherever else it is to be", "poly/legality/registers.py",
         "given = tuple(here.items()), tuple(kept.items()), Same(context)",
         "given = tuple(here), tuple(kept.items()), Same(context)", STORED,
     ),
     Fault(
-        "what fits on the stack does so however much of it is kept", "poly/registers.py",
+        "what fits on the stack does so however much of it is kept", "poly/legality/registers.py",
         "given = tuple(here.items()), tuple(kept.items()), Same(context)",
         "given = tuple(here.items()), Same(context)", STORED,
     ),
     Fault(
-        "what fits on the stack does so at all sizes", "poly/registers.py",
+        "what fits on the stack does so at all sizes", "poly/legality/registers.py",
         "given = tuple(here.items()), tuple(kept.items()), Same(context)",
         "given = tuple(here.items()), tuple(kept.items())", STORED,
     ),
     Fault(
-        "sums slide as if they were placed element by element", "poly/sinking.py",
+        "sums slide as if they were placed element by element", "poly/placement/sinking.py",
         "    return all(d.opaque is None and (d.is_pointwise or not d.is_update) "
         "for d in definitions)\n",
         "    return all(d.opaque is None for d in definitions)\n",
     ),
     Fault(
-        "storage of placed Funcs stays outside of parallel loops", "poly/sinking.py",
+        "storage of placed Funcs stays outside of parallel loops", "poly/placement/sinking.py",
         "        for func in node.funcs if parallel else ():\n", "        for func in ():\n",
     ),
     Fault(
-        "parts of a loop share the window of a placed Func", "poly/sinking.py",
+        "parts of a loop share the window of a placed Func", "poly/placement/sinking.py",
         "        if copies[func] > 1 and slides(model, func):\n", "        if False:\n",
     ),
     Fault(
-        "a placed window of tiles is one plane too small", "poly/folding.py",
+        "a placed window of tiles is one plane too small", "poly/placement/folding.py",
         "    return found + 1 if found < LARGEST_OF_TILES else None\n",
         "    return found if found < LARGEST_OF_TILES else None\n",
     ),
     Fault(
-        "planes of placed Funcs outlive parallel iterations", "poly/precedence.py",
+        "planes of placed Funcs outlive parallel iterations", "poly/placement/precedence.py",
         "    return next(at_once, node.apart)\n", "    return len(loops)\n",
     ),
     Fault(
-        "threads may share storage of placed Funcs", "poly/judge.py",
+        "threads may share storage of placed Funcs", "poly/legality/judge.py",
         "(*found, *shared(state.tree, context, proofs))", "tuple(found)",
     ),
     Fault(
-        "readers need not find what is placed", "poly/proof.py",
+        "readers need not find what is placed", "poly/proof/proof.py",
         'for delivery in _deliveries(d, sources, sinks) if d.kind == "flow" else ():',
         "for delivery in ():",
     ),
     Fault(
-        "parts of a loop find what other parts have placed", "poly/times.py",
+        "parts of a loop find what other parts have placed", "poly/tree/times.py",
         "    return same and len(meeting(a, b).loops) >= apart\n", "    return True\n",
     ),
     Fault(
@@ -449,46 +450,47 @@ FAULTS = (
         "conjunction(active, s.guard)", "s.guard",
     ),
     Fault(
-        "a clone has all elements that an index may be", "poly/statements.py",
+        "a clone has all elements that an index may be", "poly/model/statements.py",
         "return None if first.within is None else _declared(params, first.within)", "return None",
         ["tests/poly/directives/test_inline.py", "-k", "clone_of"],
     ),
     Fault(
-        "copies have no whole tiles", "poly/model.py",
+        "copies have no whole tiles", "poly/model/model.py",
         "in self.definitions[func][0].tiles:", "in ():", REWRITING,
     ),
     Fault(
-        "whole tiles are written to outputs", "poly/padding.py",
+        "whole tiles are written to outputs", "poly/proof/padding.py",
         "if func in model.program.outputs and not kept:", "if not model.program.outputs:",
         REWRITING,
     ),
     Fault(
-        "whole tiles are written over other pieces", "poly/padding.py",
+        "whole tiles are written over other pieces", "poly/proof/padding.py",
         "for s in model.statements if s.func is func]",
         "for s in model.statements if s.func is func][-1:]", REWRITING,
     ),
     Fault(
-        "partial products begin with 0", "poly/rewrites.py", '"mul": 1', '"mul": 0', REWRITING,
+        "partial products begin with 0", "poly/program/rewrites.py",
+        '"mul": 1', '"mul": 0', REWRITING,
     ),
     Fault(
-        "partial results of argmax are merged by value", "poly/rewrites.py",
+        "partial results of argmax are merged by value", "poly/program/rewrites.py",
         "better | (even & (at < where))", "better", REWRITING,
     ),
     Fault(
-        "what begins inside is copied in", "poly/kept.py",
+        "what begins inside is copied in", "poly/placement/kept.py",
         'nest(running.subtract(fresh).coalesce(), ".load")', 'nest(running, ".load")', REWRITING,
     ),
     Fault(
-        "only what is updated is written back", "poly/kept.py",
+        "only what is updated is written back", "poly/placement/kept.py",
         'nest(whole, ".store")', 'nest(running, ".store")', REWRITING,
     ),
     Fault(
-        "a layout serves every read", "poly/rewrites.py",
+        "a layout serves every read", "poly/program/rewrites.py",
         "if self.index is not None and node.index != self.read:", "if self.index == self.read:",
         REWRITING,
     ),
     Fault(
-        "partial results are those of one part of a stage", "poly/layouts.py",
+        "partial results are those of one part of a stage", "poly/placement/layouts.py",
         "    whole = statement.domain.intersect_params(context)\n",
         "    whole = statement.domain.intersect_params(context).lexmax()\n", REWRITING,
     ),
@@ -516,7 +518,7 @@ FAULTS = (
         "not 0 <= place < end", "place < 0", PASSES,
     ),
     Fault(
-        "digits of fused loops are taken as they are guessed", "poly/inverse.py",
+        "digits of fused loops are taken as they are guessed", "poly/sets/inverse.py",
         "return bool(inverse.is_subset(Map.from_multi_aff(made)))", "return True",
         ("tests/poly/test_inverse.py",),
     ),
@@ -530,7 +532,7 @@ FAULTS = (
         "ix.add(ix.floordiv(ix.sub(rest, integer(1)), -step), integer(2))", VECTORS,
     ),
     Fault(
-        "what is fresh in each iteration outlives it", "poly/proof.py",
+        "what is fresh in each iteration outlives it", "poly/proof/proof.py",
         "return len(loops_of(a.path[:position])) or None", "return None",
         ("tests/testing/test_found.py",),
     ),
@@ -540,13 +542,13 @@ FAULTS = (
         "sums[terms] = max(constant, sums.get(terms, constant))", VECTORS,
     ),
     Fault(
-        "a Param is small", "poly/linear.py",
+        "a Param is small", "poly/sets/linear.py",
         "        case Var() | Size():\n            return _MOST",
         "        case _ if type(node).__name__ in 'Var Size Param':\n            return _MOST",
         VECTORS,
     ),
     Fault(
-        "conditions that hold in some iterations hold in all", "poly/decided.py",
+        "conditions that hold in some iterations hold in all", "poly/scan/decided.py",
         "visited.is_subset(where.set)", "not visited.is_disjoint(where.set)", VECTORS,
     ),
     Fault(

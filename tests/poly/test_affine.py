@@ -13,8 +13,8 @@ from polysched.lang.elaborate import infer_condition, typed_size
 from polysched.lang.errors import user_span
 from polysched.lang.expr import as_node
 from polysched.lang.nodes import Node, Read, postorder
-from polysched.poly.affine import access_relation, affine_value, condition
-from polysched.poly.isl import Frame, Map, Set, isl
+from polysched.poly.sets.affine import access_relation, affine_value, condition
+from polysched.poly.sets.isl import Frame, Map, Set, isl
 
 FRAME = Frame(("n",), ("i", "j"))
 BOX = [(n, i, j) for n in (0, 1, 4) for i in (-3, 0, 2, 5) for j in (-2, 0, 1, 6)]

@@ -12,10 +12,10 @@ import pytest
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly.affine_order import obeyed, scheduled
-from polysched.poly.looptree import Loop, Seq, Stage, own_nest
-from polysched.poly.model import Model
-from polysched.poly.recurrence import required
+from polysched.poly.model.model import Model
+from polysched.poly.recurrence.affine_order import obeyed, scheduled
+from polysched.poly.recurrence.recurrence import required
+from polysched.poly.tree.looptree import Loop, Seq, Stage, own_nest
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

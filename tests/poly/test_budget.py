@@ -17,11 +17,14 @@ from gallery.registry import find
 import polysched as ps
 from polysched.lang.program import Program
 from polysched.lang.region import Partial
-from polysched.poly import builder, isl, scan
-from polysched.poly.dependences import dependences
-from polysched.poly.domains import DIVS, simpler
-from polysched.poly.hulls import PIECES_LIMIT
-from polysched.poly.isl import (
+from polysched.poly.model.domains import DIVS, simpler
+from polysched.poly.model.updates import check_updates
+from polysched.poly.proof.dependences import dependences
+from polysched.poly.scan import scan
+from polysched.poly.schedule import builder
+from polysched.poly.sets import isl
+from polysched.poly.sets.hulls import PIECES_LIMIT
+from polysched.poly.sets.isl import (
     CONTEXT,
     BudgetExceeded,
     Frame,
@@ -35,7 +38,6 @@ from polysched.poly.isl import (
     existentials,
     spent,
 )
-from polysched.poly.legality import check_updates
 from polysched.testing import check
 
 from .intricate import HARD, between_updates, peel, peeled
@@ -322,18 +324,12 @@ def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _with_operations() -> Iterator[object]:
-    from polysched.poly import (
-        bounds,
-        boxes,
-        conditions,
-        decided,
-        dependences,
-        evaluations,
-        explain,
-        folding,
-        loop_notes,
-        placed,
-    )
+    from polysched.poly.model import conditions
+    from polysched.poly.placement import folding
+    from polysched.poly.proof import dependences
+    from polysched.poly.report import evaluations, explain, loop_notes, placed
+    from polysched.poly.scan import boxes, decided
+    from polysched.poly.tree import bounds
 
     yield from (bounds, boxes, conditions, decided, dependences, evaluations)
     yield from (explain, folding, loop_notes, placed, scan)
@@ -375,7 +371,7 @@ def test_what_is_written_once_has_no_last_write() -> None:
 
 def test_a_flow_that_is_too_intricate_has_more_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then a dependence may be none, and what it forbids is not proven wrong."""
-    from polysched.poly import dependences as module
+    from polysched.poly.proof import dependences as module
 
     n = ps.sizes("n")
     i = ps.vars("i")

@@ -14,9 +14,9 @@ import pytest
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly.isl import isl
-from polysched.poly.model import Model
-from polysched.poly.oracle import domain_points
+from polysched.poly.model.model import Model
+from polysched.poly.sets.isl import isl
+from polysched.testing.oracle import domain_points
 
 T, n = ps.sizes("T n")
 t, i = ps.vars("t i")

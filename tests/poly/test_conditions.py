@@ -8,9 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly.conditions import conditions
-from polysched.poly.isl import Set
-from polysched.poly.model import Model
+from polysched.poly.model.conditions import conditions
+from polysched.poly.model.model import Model
+from polysched.poly.sets.isl import Set
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

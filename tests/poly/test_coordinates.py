@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 import polysched as ps
-from polysched.poly.coordinates import Told, beside, told
-from polysched.poly.edits import stages
-from polysched.poly.isl import Set, isl
-from polysched.poly.looptree import Stage, iterations
-from polysched.poly.times import deciding, placed
+from polysched.poly.sets.coordinates import Told, beside, told
+from polysched.poly.sets.isl import Set, isl
+from polysched.poly.tree.edits import stages
+from polysched.poly.tree.looptree import Stage, iterations
+from polysched.poly.tree.times import deciding, placed
 
 from .placing import blur, chain, i, j, m, n, scans
 

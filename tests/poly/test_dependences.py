@@ -8,12 +8,12 @@ import pytest
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly.dependences import Dependence, dependences
-from polysched.poly.isl import Map, isl
-from polysched.poly.looptree import Loop, Seq, Stage, as_written
-from polysched.poly.model import Model
-from polysched.poly.pairs import smallest_pair
-from polysched.poly.proof import Prover, Violation
+from polysched.poly.model.model import Model
+from polysched.poly.proof.dependences import Dependence, dependences
+from polysched.poly.proof.pairs import smallest_pair
+from polysched.poly.proof.proof import Prover, Violation
+from polysched.poly.sets.isl import Map, isl
+from polysched.poly.tree.looptree import Loop, Seq, Stage, as_written
 
 from . import programs
 from .trees import executed, stages

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
-from polysched.poly.edits import stages
-from polysched.poly.repeats import Repeats, repeats
+from polysched.poly.report.repeats import Repeats, repeats
+from polysched.poly.tree.edits import stages
 
 from .placing import blur, chain, i, j, n, ran, scans
 from .test_explain import sections

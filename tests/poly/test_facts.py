@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import polysched as ps
-from polysched.poly.edits import stages
-from polysched.poly.scantree import ScanLoop
+from polysched.poly.scan.scantree import ScanLoop
+from polysched.poly.tree.edits import stages
 
 from .directives.cases import gauss_seidel, jacobi, plane, product, running, seidel_2d
 from .directives.test_values import PROGRAMS, random_directive

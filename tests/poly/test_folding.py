@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly import folding
-from polysched.poly.memory import Window
-from polysched.poly.precedence import precedence
+from polysched.poly.placement import folding
+from polysched.poly.placement.precedence import precedence
+from polysched.poly.tree.memory import Window
 
 n, m, T = ps.sizes("n m T")
 i, j, t = ps.vars("i j t")

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly.folding import LARGEST
-from polysched.poly.memory import Window
+from polysched.poly.placement.folding import LARGEST
+from polysched.poly.tree.memory import Window
 
 n, T = ps.sizes("n T")
 i, t = ps.vars("i t")

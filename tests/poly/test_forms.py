@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 import polysched as ps
-from polysched.poly.edits import stages
-from polysched.poly.forms import Form, form_of
-from polysched.poly.isl import Set
-from polysched.poly.looptree import Loop, Stage, text
-from polysched.poly.memo import Memo, Same
-from polysched.poly.model import Model
-from polysched.poly.statements import Statement
+from polysched.poly.model.model import Model
+from polysched.poly.model.statements import Statement
+from polysched.poly.sets.isl import Set
+from polysched.poly.sets.memo import Memo, Same
+from polysched.poly.state.forms import Form, form_of
+from polysched.poly.tree.edits import stages
+from polysched.poly.tree.looptree import Loop, Stage, text
 from polysched.steps import Log
 from polysched.testing.choices import Choices
 from polysched.testing.directives import apply

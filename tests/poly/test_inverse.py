@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.poly.inverse import values_of
-from polysched.poly.isl import Map, isl
+from polysched.poly.sets.inverse import values_of
+from polysched.poly.sets.isl import Map, isl
 
 n, m = ps.sizes("n m")
 x, z, c = ps.vars("x z c")

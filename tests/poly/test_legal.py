@@ -6,8 +6,8 @@ import pytest
 from counting import operations
 
 import polysched as ps
-from polysched.poly.builder import Builder
-from polysched.poly.directives.record import Directive, made
+from polysched.poly.schedule.builder import Builder
+from polysched.poly.state.record import Directive, made
 from polysched.testing.choices import Choices
 from polysched.testing.directives import apply, random_directive
 from polysched.testing.rewriting import random_rewriting

@@ -12,15 +12,15 @@ import pytest
 import polysched as ps
 from polysched.lang.errors import LanguageError, user_span
 from polysched.lang.program import Program, Requirement
-from polysched.poly import recurrence
-from polysched.poly.conditions import conditions
-from polysched.poly.inline import Definitions, inlined
-from polysched.poly.legality import check_updates
-from polysched.poly.looptree import as_written, text
-from polysched.poly.memo import Memo
-from polysched.poly.model import Model
-from polysched.poly.proof import Prover
-from polysched.poly.requires import on_sizes
+from polysched.poly.model.conditions import conditions
+from polysched.poly.model.model import Model
+from polysched.poly.model.updates import check_updates
+from polysched.poly.program.inline import Definitions, inlined
+from polysched.poly.proof.proof import Prover
+from polysched.poly.recurrence import recurrence
+from polysched.poly.report.requires import on_sizes
+from polysched.poly.sets.memo import Memo
+from polysched.poly.tree.looptree import as_written, text
 
 n, m = ps.sizes("n m")
 i, j, k = ps.vars("i j k")

@@ -15,15 +15,16 @@ import polysched as ps
 from polysched.lang import index as ix
 from polysched.lang.nodes import integer
 from polysched.lang.tensors import Tensor
-from polysched.poly import dependences, forms, proof
-from polysched.poly.directives.editing import Editing
-from polysched.poly.directives.fields import loop_name
-from polysched.poly.directives.record import Directive
-from polysched.poly.edits import At, Coordinates, put, recoordinate, stages
-from polysched.poly.looptree import Run
-from polysched.poly.memo import Same
-from polysched.poly.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
-from polysched.poly.times import Common, common, placed
+from polysched.poly.proof import dependences, proof
+from polysched.poly.proof.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
+from polysched.poly.sets.memo import Same
+from polysched.poly.state import forms
+from polysched.poly.state.editing import Editing
+from polysched.poly.state.fields import loop_name
+from polysched.poly.state.record import Directive
+from polysched.poly.tree.edits import At, Coordinates, put, recoordinate, stages
+from polysched.poly.tree.looptree import Run
+from polysched.poly.tree.times import Common, common, placed
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

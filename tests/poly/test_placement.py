@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
-from polysched.poly.memory import Window
+from polysched.poly.tree.memory import Window
 
 from .directives.support import listed
 from .placing import blur, chain, i, j, kept, m, n, ran, right, scans, t

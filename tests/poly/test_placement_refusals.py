@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly.edits import map_stages, stages
-from polysched.poly.looptree import Seq, Stage
+from polysched.poly.tree.edits import map_stages, stages
+from polysched.poly.tree.looptree import Seq, Stage
 
 from .directives.support import refused, witness
 from .placing import blur, chain, examined, i, j, m, n, ran, right, scans

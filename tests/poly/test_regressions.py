@@ -15,12 +15,12 @@ from polysched.codegen.evaluate import compile_nodes
 from polysched.lang.expr import as_node
 from polysched.lang.printer import expr_text
 from polysched.lang.program import Program
-from polysched.poly.expressions import Translator
-from polysched.poly.hulls import PIECES_LIMIT, filled, small_sizes
-from polysched.poly.isl import Frame, Set, budget, complement
-from polysched.poly.legality import check_updates
-from polysched.poly.model import Model
-from polysched.poly.smallest import smallest_point
+from polysched.poly.model.model import Model
+from polysched.poly.model.updates import check_updates
+from polysched.poly.sets.expressions import Translator
+from polysched.poly.sets.hulls import PIECES_LIMIT, filled, small_sizes
+from polysched.poly.sets.isl import Frame, Set, budget, complement
+from polysched.poly.sets.smallest import smallest_point
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

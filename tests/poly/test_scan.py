@@ -9,13 +9,13 @@ import pytest
 import polysched as ps
 from polysched.lang.nodes import Size
 from polysched.lang.program import Program
-from polysched.poly.isl import isl
-from polysched.poly.listing import text
-from polysched.poly.looptree import Loop, Seq, as_written
-from polysched.poly.model import Model
-from polysched.poly.oracle import domain_points, instances
-from polysched.poly.scan import scan
-from polysched.poly.scantree import Scan
+from polysched.poly.model.model import Model
+from polysched.poly.report.listing import text
+from polysched.poly.scan.scan import scan
+from polysched.poly.scan.scantree import Scan
+from polysched.poly.sets.isl import isl
+from polysched.poly.tree.looptree import Loop, Seq, as_written
+from polysched.testing.oracle import domain_points, instances
 
 from . import programs
 from .trees import executed, fused_tree, nest, random_tree, split, stages

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import polysched as ps
-from polysched.poly.edits import stages
+from polysched.poly.tree.edits import stages
 
 from .directives.cases import i, j, jacobi, l, m, n, plane, product
 from .directives.support import same

@@ -7,9 +7,9 @@ from itertools import islice, product
 
 import pytest
 
-from polysched.poly import smallest as own
-from polysched.poly.isl import Frame, Set, isl, val
-from polysched.poly.smallest import smallest_point
+from polysched.poly.sets import smallest as own
+from polysched.poly.sets.isl import Frame, Set, isl, val
+from polysched.poly.sets.smallest import smallest_point
 
 FRAME = Frame(("n", "m"), ("x", "y"))
 SPAN = 12

@@ -16,7 +16,7 @@ from polysched.checking.examine import check
 from polysched.codegen import storage
 from polysched.codegen.ir import Buffer
 from polysched.codegen.text import module_text
-from polysched.poly.memory import LARGEST, STACK
+from polysched.poly.tree.memory import LARGEST, STACK
 
 from .directives.cases import i, j, m, n, product
 from .directives.support import listed, refused, same

@@ -11,9 +11,9 @@ import pytest
 
 import polysched as ps
 from polysched.lang.tensors import Func
-from polysched.poly import folding
-from polysched.poly.looptree import Alloc, Keep, Loop, Produce, Seq, Stage
-from polysched.poly.uses import Uses
+from polysched.poly.placement import folding
+from polysched.poly.tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage
+from polysched.poly.tree.uses import Uses
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

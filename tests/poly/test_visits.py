@@ -11,12 +11,12 @@ import pytest
 
 import polysched as ps
 from polysched.lang.nodes import Node
-from polysched.poly import visits
-from polysched.poly.edits import stages
-from polysched.poly.isl import Set
-from polysched.poly.looptree import iterations
-from polysched.poly.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
-from polysched.poly.visits import Uncountable, empty_shares, shares_at
+from polysched.poly.report import visits
+from polysched.poly.report.visits import Uncountable, empty_shares, shares_at
+from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from polysched.poly.sets.isl import Set
+from polysched.poly.tree.edits import stages
+from polysched.poly.tree.looptree import iterations
 
 from .directives.cases import cholesky, gauss_seidel, i, j, jacobi, lu, m, n, nussinov, plane, t
 from .directives.test_values import PROGRAMS, random_directive

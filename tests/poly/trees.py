@@ -9,10 +9,10 @@ from dataclasses import replace
 from polysched.codegen.evaluate import compile_nodes
 from polysched.lang.dtypes import int64
 from polysched.lang.nodes import Node, Op, Size, integer, substitute
-from polysched.poly.looptree import Loop, Seq, Stage, Tree, as_written, leaves
-from polysched.poly.model import Model
-from polysched.poly.scan import scan
-from polysched.poly.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from polysched.poly.model.model import Model
+from polysched.poly.scan.scan import scan
+from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from polysched.poly.tree.looptree import Loop, Seq, Stage, Tree, as_written, leaves
 
 Instance = tuple[str, tuple[int, ...]]
 

@@ -13,8 +13,9 @@ import pytest
 
 import polysched as ps
 from polysched.checking.report import CheckError
-from polysched.poly import proof, times
-from polysched.poly.stages import StageHandle
+from polysched.poly.proof import proof
+from polysched.poly.schedule.stages import StageHandle
+from polysched.poly.tree import times
 from polysched.testing import check
 from polysched.testing.directives import WEIGHTS
 from polysched.testing.hunt import Hunt

@@ -60,7 +60,7 @@ def test_locks_that_another_thread_holds() -> None:
     """Every one of ours, as long as the process lives; and a budget for isl."""
     code = """
     from polysched import forks
-    from polysched.poly import isl
+    from polysched.poly.sets import isl
     assert works(1)
     leave = [beside(lock) for lock in list(forks._locks)]
     assert len(leave) >= 5
@@ -125,7 +125,7 @@ def test_another_thread_imports_what_a_call_needs() -> None:
     found, importing = False, threading.Event()
     class Slow(MetaPathFinder):
         def find_spec(self, name, path, target=None):
-            if name == "polysched.poly.isl":
+            if name == "polysched.poly.sets.isl":
                 importing.set()
                 for _ in range(1000):
                     time.sleep(0)

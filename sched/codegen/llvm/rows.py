@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...poly.linear import expanded
+from ...poly.sets.linear import expanded
 from .. import ir
 from .builder import Builder
 from .shuffles import shuffled

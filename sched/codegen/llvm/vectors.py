@@ -18,8 +18,8 @@ from ...lang import index as ix
 from ...lang.dtypes import DType, bool_, int64
 from ...lang.errors import InternalError
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
-from ...poly.lanes import near, span, stride
-from ...poly.linear import Apart, expanded
+from ...poly.sets.lanes import near, span, stride
+from ...poly.sets.linear import Apart, expanded
 from .. import ir
 from . import instructions
 from .expressions import Evaluator

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
-from ...poly.linear import coefficient, expanded
-from ...poly.simplify import COMPARISONS, TRUE
+from ...poly.sets.linear import coefficient, expanded
+from ...poly.sets.simplify import COMPARISONS, TRUE
 from ..inequalities import as_sums
 from ..ir import (
     Alloc,

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, integer, replaced_all
-from ...poly.linear import direction, expanded
+from ...poly.sets.linear import direction, expanded
 from ..ir import Alloc, Buffer, If, Lanes, Module, Seq, Stmt, Store, Stores
 from ..rewrite import map_module
 

@@ -15,8 +15,8 @@ from functools import cache
 
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Size, Var, postorder
-from ...poly import flat
-from ...poly.flat import without_origins
+from ...poly.sets import flat
+from ...poly.sets.flat import without_origins
 from ..ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
 from ..rewrite import map_expressions, map_module, map_stores, map_tree_expressions
 from ..storage import stride

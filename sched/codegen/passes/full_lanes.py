@@ -15,8 +15,8 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
-from ...poly.lanes import CHOSEN, FAILS_LESS, moving, rises
-from ...poly.simplify import TRUE
+from ...poly.sets.lanes import CHOSEN, FAILS_LESS, moving, rises
+from ...poly.sets.simplify import TRUE
 from ..inequalities import strongest
 from ..ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..rewrite import map_module

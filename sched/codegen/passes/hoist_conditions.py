@@ -21,7 +21,7 @@ from itertools import groupby
 
 from ...lang import index as ix
 from ...lang.nodes import Node, postorder
-from ...poly.simplify import TRUE
+from ...poly.sets.simplify import TRUE
 from ..inequalities import compatible, strongest
 from ..ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
 from ..rewrite import map_buffers

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...lang import index as ix
 from ...lang.nodes import Node
-from ...poly.linear import expanded
+from ...poly.sets.linear import expanded
 from ..ir import For, Module, Stmt
 from ..rewrite import map_module, map_tree_expressions
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
-from ...poly.linear import expanded, is_small
-from ...poly.simplify import TRUE
+from ...poly.sets.linear import expanded, is_small
+from ...poly.sets.simplify import TRUE
 from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
 from ..rewrite import map_statements, map_tree_expressions
 from ..simplify import assuming, chosen, conjuncts, general

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..looptree import produced
-from ..placement import placed
-from ..state import Edit
+from ..placement.placement import placed
+from ..state.editing import Editing
+from ..state.record import Directive
+from ..state.state import Edit
+from ..tree.looptree import produced
 from . import invariants
-from .editing import Editing
-from .record import Directive
 
 
 def applied(e: Editing) -> Edit:

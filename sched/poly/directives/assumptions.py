@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from ...lang.nodes import Node
 from ...lang.printer import expr_text
-from ..affine import condition as affine_condition
-from ..edits import At, stages
-from ..isl import PwAff, Set, complement, isl, val
-from ..state import Assumption
-from .fields import loop_name, number, predicate
+from ..sets.affine import condition as affine_condition
+from ..sets.isl import PwAff, Set, complement, isl, val
+from ..state.fields import loop_name, number, predicate
+from ..state.record import Directive
+from ..state.state import Assumption
+from ..tree.edits import At, stages
 from .parts import by_outer, iterations_of
-from .record import Directive
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,26 @@ from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import integer
 from ...lang.tensors import Func
-from .. import relocation
-from ..around import as_beside
-from ..edits import At, Place, Shared, loops_around, map_stages, node_at, place_of, put, stages
-from ..looptree import Alloc, Keep, Produce, Seq, Stage, Tree, leaves, loops_of, produced, producer
-from .fields import loop_name, number, stage_name
-from .record import Directive
+from ..state.fields import loop_name, number, stage_name
+from ..state.record import Directive
+from ..tree import relocation
+from ..tree.around import as_beside
+from ..tree.edits import At, Place, Shared, loops_around, map_stages, node_at, place_of, put, stages
+from ..tree.looptree import (
+    Alloc,
+    Keep,
+    Produce,
+    Seq,
+    Stage,
+    Tree,
+    leaves,
+    loops_of,
+    produced,
+    producer,
+)
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

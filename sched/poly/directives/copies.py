@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from ...lang import index as ix
 from ...lang.nodes import Node, Var, postorder
 from ...lang.tensors import Func, Tensor
-from .. import layouts
-from ..edits import At, loops_around, stages
-from ..isl import Map
-from ..looptree import Stage
-from ..rewrites import Clone, Staged
-from .fields import flag, loop_name, loop_names, stage_name, tensor_name
+from ..placement import layouts
+from ..program.rewrites import Clone, Staged
+from ..sets.isl import Map
+from ..state.fields import flag, loop_name, loop_names, stage_name, tensor_name
+from ..state.record import Directive
+from ..tree.edits import At, loops_around, stages
+from ..tree.looptree import Stage
 from .placing import compute_together, placeable
-from .record import Directive
 from .rewriting import add_rewrite, stored
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

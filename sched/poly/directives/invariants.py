@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from ...lang.nodes import Read, RVar, postorder
 from ...lang.printer import expr_text
 from ...lang.tensors import Func
-from ..coordinates import is_too_far
-from ..edits import changed, loops_around, stages
-from ..kept import copies
-from ..kinds import Kind
-from ..looptree import Alloc, Keep, Loop, Path, Stage, kinds, leaves, loops_of, produced
-from ..memo import Same
-from ..uses import shape
+from ..placement.kept import copies
+from ..sets.coordinates import is_too_far
+from ..sets.memo import Same
+from ..tree.edits import changed, loops_around, stages
+from ..tree.kinds import Kind
+from ..tree.looptree import Alloc, Keep, Loop, Path, Stage, kinds, leaves, loops_of, produced
+from ..tree.uses import shape
 from .kinds import check_count
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 def check_reach(e: Editing) -> None:

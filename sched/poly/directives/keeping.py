@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from ...lang.definitions import Definition
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
-from ..accumulation import matched
-from ..edits import At, Body, map_stages, rewritten, stages, with_body
-from ..looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
-from .fields import loop_name
-from .record import Directive
+from ..program.accumulation import matched
+from ..state.fields import loop_name
+from ..state.record import Directive
+from ..tree.edits import At, Body, map_stages, rewritten, stages, with_body
+from ..tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

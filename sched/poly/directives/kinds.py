@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from ...lang import index as ix
 from ...lang.errors import Span
 from ...lang.nodes import Node, Op
-from ..bounds import constant_extent
-from ..edits import At, loops_around, put, stages
-from ..isl import Set
-from ..kinds import Kind
-from ..looptree import Seq
-from .fields import loop_name
-from .record import Directive
+from ..sets.isl import Set
+from ..state.fields import loop_name
+from ..state.record import Directive
+from ..tree.bounds import constant_extent
+from ..tree.edits import At, loops_around, put, stages
+from ..tree.kinds import Kind
+from ..tree.looptree import Seq
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 from ...lang import index as ix
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, integer
-from ..bounds import extent_from, fixed_start
-from ..edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
-from ..hulls import MANY, small_sizes
-from ..isl import Set
-from ..looptree import Loop, Seq, Stage, Tree
+from ..sets.hulls import MANY, small_sizes
+from ..sets.isl import Set
+from ..state.fields import choice, loop_name, loop_names, new_name, new_names, number
+from ..state.record import Directive
+from ..tree.bounds import extent_from, fixed_start
+from ..tree.edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
+from ..tree.looptree import Loop, Seq, Stage, Tree
 from . import tails
 from .assumptions import multiples
-from .fields import choice, loop_name, loop_names, new_name, new_names, number
 from .kinds import split_factor
-from .record import Directive
 from .tails import TAILS
 
 if TYPE_CHECKING:
-    from .editing import Editing, Symbols
+    from ..state.editing import Editing, Symbols
 
 
 @dataclass(frozen=True)

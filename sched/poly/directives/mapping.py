@@ -15,16 +15,16 @@ from ...lang.errors import LanguageTypeError, ScheduleError, Span
 from ...lang.expr import Expr, as_node
 from ...lang.nodes import Node, Read, RVar, Var, integer, postorder, substitute
 from ...lang.printer import expr_text
-from ..affine import affine_values, why_not_affine
-from ..edits import At, Coordinates, map_stages, put, recoordinate
-from ..isl import Frame, relation
-from ..looptree import Loop, Seq, Stage, Tree
-from .fields import indices, loop_name, loop_names, new_name, new_names, number
+from ..sets.affine import affine_values, why_not_affine
+from ..sets.isl import Frame, relation
+from ..state.fields import indices, loop_name, loop_names, new_name, new_names, number
+from ..state.record import NO_FUNCS, Directive, map_text
+from ..tree.edits import At, Coordinates, map_stages, put, recoordinate
+from ..tree.looptree import Loop, Seq, Stage, Tree
 from .loops import check_free, check_perfect
-from .record import NO_FUNCS, Directive, map_text
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

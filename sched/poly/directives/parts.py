@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import Node
-from ..edits import At, map_stages, node_at, own_stages, place_of, put, stages, with_body
-from ..isl import Map, Set, isl, union_sets, val
-from ..looptree import Loop, Produce, Seq, Stage, Tree, loop_map
-from .fields import loop_name, number, predicate
-from .record import Directive
+from ..sets.isl import Map, Set, isl, union_sets, val
+from ..state.fields import loop_name, number, predicate
+from ..state.record import Directive
+from ..tree.edits import At, map_stages, node_at, own_stages, place_of, put, stages, with_body
+from ..tree.looptree import Loop, Produce, Seq, Stage, Tree, loop_map
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

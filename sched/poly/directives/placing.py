@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, cast
 
 from ...lang.order import tensors_read
 from ...lang.tensors import Func
-from .. import relocation
-from ..edits import At, loops_around, own_stages, stages
-from ..inline import why_not_inline
-from ..looptree import Seq, loops_as_vars, loops_of, produced
-from ..placement import at_root
-from ..rewrites import Clone, InlinedClone
+from ..placement.placement import at_root
+from ..program.inline import why_not_inline
+from ..program.rewrites import Clone, InlinedClone
+from ..state.fields import loop_name, stage_name
+from ..state.record import Directive
+from ..tree import relocation
+from ..tree.edits import At, loops_around, own_stages, stages
+from ..tree.looptree import Seq, loops_as_vars, loops_of, produced
 from . import keeping
-from .fields import loop_name, stage_name
-from .record import Directive
 from .rewriting import add_rewrite, chosen, func_of, stored
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ...lang.errors import LanguageError
 from ...lang.tensors import Func
-from ..edits import stages
-from ..forms import Rewrite, with_choice, with_rewrite, without_rewrite
-from ..rewrites import InlinedClone
+from ..program.rewrites import InlinedClone
+from ..state.forms import Rewrite, with_choice, with_rewrite, without_rewrite
+from ..tree.edits import stages
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 def func_of(e: Editing) -> Func:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..folding import foldable
-from ..hints import Prefetch
-from ..looptree import Keep
-from ..memory import PLACES, Memory, Window
-from .fields import axes, axis, choice, loop_name, number, tensor_name
-from .record import Directive
+from ..placement.folding import foldable
+from ..state.fields import axes, axis, choice, loop_name, number, tensor_name
+from ..state.record import Directive
+from ..tree.hints import Prefetch
+from ..tree.looptree import Keep
+from ..tree.memory import PLACES, Memory, Window
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

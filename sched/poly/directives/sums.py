@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import RVar, postorder
-from .. import layouts
-from ..accumulation import accumulates, is_exact
-from ..edits import stages
-from ..rewrites import Factored
-from .fields import loop_name
-from .record import Directive
+from ..placement import layouts
+from ..program.accumulation import accumulates, is_exact
+from ..program.rewrites import Factored
+from ..state.fields import loop_name
+from ..state.record import Directive
+from ..tree.edits import stages
 from .rewriting import add_rewrite
 
 if TYPE_CHECKING:
-    from .editing import Editing
+    from ..state.editing import Editing
 
 
 @dataclass(frozen=True)

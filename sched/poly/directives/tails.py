@@ -16,9 +16,9 @@ from dataclasses import replace
 from ...lang import index as ix
 from ...lang.errors import ScheduleError
 from ...lang.nodes import Var, integer
-from ..edits import At, map_stages, own_stages, put
-from ..isl import Map, Set, isl, union_sets, val
-from ..looptree import Loop, Seq, Stage, Tree
+from ..sets.isl import Map, Set, isl, union_sets, val
+from ..tree.edits import At, map_stages, own_stages, put
+from ..tree.looptree import Loop, Seq, Stage, Tree
 from .parts import (
     at_least,
     by_outer,

@@ -11,7 +11,7 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 from polysched.checking.execute import Path, Write
 from polysched.checking.judge import Judge
-from polysched.poly.stages import StageHandle
+from polysched.poly.schedule.stages import StageHandle
 
 from ..test_serial import survives
 from .cases import gauss_seidel

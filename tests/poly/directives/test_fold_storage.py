@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly import folding
-from polysched.poly.memory import Window
+from polysched.poly.placement import folding
+from polysched.poly.tree.memory import Window
 
 from .cases import T, i, j, m, n, t
 from .support import refused, same, witness

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.poly import padding
+from polysched.poly.proof import padding
 
 from ..test_serial import survives
 from .cases import gauss_seidel

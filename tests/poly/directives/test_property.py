@@ -11,7 +11,7 @@ import pytest
 
 import polysched as ps
 import polysched.codegen.build
-from polysched.poly.stages import StageHandle
+from polysched.poly.schedule.stages import StageHandle
 from polysched.testing.native import backwards
 
 from .oracle import LARGEST, PAD, Nest, Random, first_wrong, pairs, random_program

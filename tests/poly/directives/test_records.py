@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import polysched as ps
-from polysched.poly.directives.record import KINDS, Directive, from_json
+from polysched.poly.state.record import KINDS, Directive, from_json
 from polysched.testing import directives as drawn, rewriting
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "directives"

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 import polysched as ps
-from polysched.poly.edits import stages
-from polysched.poly.stages import StageHandle
+from polysched.poly.schedule.stages import StageHandle
+from polysched.poly.tree.edits import stages
 
 from .cases import blur, cholesky, floyd_warshall, i, j, jacobi, lu, m, n, nussinov, product
 from .support import same

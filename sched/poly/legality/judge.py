@@ -1,0 +1,297 @@
+"""What a state of a schedule breaks: dependences, and planes that are overwritten too early."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from ...lang.errors import InternalError, PolyschedError, ScheduleError
+from ...lang.scalars import symbols_of
+from ..model.statements import Statement
+from ..placement import kept, sinking
+from ..placement.folding import Clobber, enough, fold_of, windows
+from ..program.accumulation import accumulates, is_exact
+from ..proof import padding
+from ..proof.indivisible import divided
+from ..proof.pairs import Pair, smallest_pair
+from ..proof.proof import Violation
+from ..proof.sharing import shared
+from ..scan.scan import scan
+from ..scan.scantree import Scan
+from ..sets.isl import BudgetExceeded, Set, allowance, attempt, budget_apart
+from ..sets.memo import Same, same
+from ..state.numbers import may_leave_64_bits
+from ..state.record import Directive
+from ..state.state import State
+from ..tree.edits import stages
+from ..tree.memory import Fault
+from . import registers
+from .advice import Helps
+from .refusals import Asked, clobbered, refusal
+
+F = TypeVar("F", Violation, Clobber)
+
+FEW = 4
+"""Of as few convex parts the bounds of loops are found."""
+
+BOUNDS = 3
+"""So many budgets may the bounds of all loops of a schedule take that has been accepted: few of
+those that a directive makes are looked at when it is said."""
+
+SEARCH = 100_000
+"""So much work may isl put into the search for a fault with a smaller pair of instances."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """All that goes wrong."""
+
+    clobbers: tuple[Clobber, ...]
+    violations: tuple[Violation, ...]
+
+    def beyond(self, known: Faults) -> Faults:
+        """What is not among others."""
+        return Faults(
+            tuple(_beyond(self.clobbers, known.clobbers)),
+            tuple(_beyond(self.violations, known.violations)),
+        )
+
+
+def _beyond(faults: Sequence[F], known: Sequence[F]) -> Iterator[F]:
+    for fault in faults:
+        pairs = fault.pairs
+        for other in known:
+            if other.subject == fault.subject:
+                pairs = pairs.subtract(other.pairs)
+        if not pairs.is_empty():
+            yield replace(fault, pairs=pairs)
+
+
+def _smallest(faults: Sequence[F]) -> tuple[F, Pair | None]:
+    """The fault with the smallest pair of instances, or any where none is found; among those that
+    are found soon, where there are several."""
+    best: tuple[F, Pair | None] = faults[0], smallest_pair(faults[0].pairs, *faults[0].ends)
+    with suppress(BudgetExceeded), attempt(SEARCH):
+        for fault in faults[1:]:
+            pair = smallest_pair(fault.pairs, *fault.ends)
+            if pair is not None and (best[1] is None or pair.rank < best[1].rank):
+                best = fault, pair
+    return best
+
+
+@dataclass(frozen=True)
+class Change:
+    """What was asked for, and what the schedule was before and after it."""
+
+    asked: Asked
+    before: State
+    after: State
+
+    @property
+    def is_trusted(self) -> bool:
+        return len(self.after.trusted) > len(self.before.trusted)
+
+
+class Judge:
+    """Judges states of schedules."""
+
+    def __init__(self) -> None:
+        self._scanned: tuple[State, tuple[Scan, ...]] | None = None
+
+    def nests(self, state: State, budgets: int = BOUNDS) -> tuple[Scan, ...]:
+        """The loops of a state with their bounds; those of the last one asked for are kept.
+
+        They have budgets of their own: they are the same whoever asks first, with whatever left.
+        """
+        kept = self._scanned
+        if kept is None or kept[0] is not state:
+            symbols = {**symbols_of(state.form.program), **state.constants}
+            with budget_apart(budgets * allowance(len(state.form.model.statements))):
+                kept = state, scan(state.tree, symbols, self.callable(state))
+            self._scanned = kept
+        return kept[1]
+
+    def check_loops(self, state: State, directives: Iterable[Directive], budgets: int = 1) -> None:
+        """Finds the bounds of loops that may be too intricate, or leave 64 bits: then the directive
+        that makes them is refused, and not the print or the compilation that needs them.
+
+        Args:
+            directives: those that led to the state.
+            budgets: how many of them the bounds of all loops may take.
+        """
+        pieces = (int(s.instances.n_basic_set()) for s in stages(state.tree))
+        if may_leave_64_bits(directives) or any(n > FEW for n in pieces):
+            self.nests(state, budgets)
+
+    def callable(self, state: State) -> Set:
+        """The sizes that a call accepts."""
+        form = state.form
+        allowed = [*(a.allowed for a in state.assumptions), *(c.allowed for c in form.proven.sizes)]
+
+        def find() -> Set:
+            context = form.model.context
+            for sizes in allowed:
+                context = context.intersect(sizes).coalesce()
+            return context
+
+        return form.memo.of(("callable", Same(form.model.context), same(allowed)), find)
+
+    def faults(self, state: State, only: Collection[Statement] | None = None) -> Faults:
+        """What goes wrong, or what does for some statements alone; and for the folds."""
+        context = self.callable(state)
+
+        known, proofs = state.form.memo.of, state.form.proofs
+
+        def relaxed(s: Statement) -> bool:
+            d = s.definition
+            return known(("exact", d), partial(is_exact, d)) or (
+                s.name in state.reassociated and accumulates(d)
+            )
+
+        lost = [
+            c
+            for func, window in state.folds
+            for c in proofs.broken(fold_of(state.form.model, state.tree, func, window), context)
+            or ()
+        ]
+        # A statement of an earlier form is the one of the same definition.
+        serials = {s.definition.serial for s in only or ()}
+        every = state.form.model.statements
+        asked = None if only is None else [s for s in every if s.definition.serial in serials]
+
+        def indivisible(v: Violation) -> bool:
+            own = v.source is v.sink and v.dependence.tensor is v.source.func
+            return own and v.source.name in state.atomic and relaxed(v.source.base)
+
+        broken = state.form.prover.violations(state.tree, relaxed, context, asked)
+        left = (divided(state.tree, v) if indivisible(v) else v for v in broken)
+        found = [v for v in left if v is not None]
+        return Faults(tuple(lost), (*found, *shared(state.tree, context, proofs)))
+
+    def new_faults(self, changes: Sequence[Change]) -> Faults:
+        """What goes wrong behind some changes, apart from what did so before them and from what
+        those among them brought about that are trusted."""
+        first, last = changes[0].before, changes[-1].after
+        found = self.faults(last)
+        if not last.trusted:
+            return found
+        found = found.beyond(self.faults(first))
+        for c in changes:
+            if c.is_trusted:
+                made = self.faults(c.after).beyond(self.faults(c.before))
+                found = found.beyond(made)
+        return found
+
+    def _padded(self, state: State) -> Fault | None:
+        """A tile that is filled up where somebody would notice."""
+        form, context = state.form, self.callable(state)
+        return padding.fault(form.model, state.tree, context, dict(state.folds), form.memo)
+
+    def _no_room(self, state: State) -> Fault | None:
+        """What cannot be on the stack or in registers as it is asked to be."""
+        model, memo = state.form.model, state.form.memo
+        places = {f: m for f, m in state.memory.items() if f in model.regions}
+        chosen = {f: m for f, m in places.items() if m.place in ("stack", "register")}
+        if not chosen:
+            return None
+        symbols, context = symbols_of(state.form.program), self.callable(state)
+        # What is kept is found with a budget of its own, not with what is left of another one.
+        with budget_apart(allowance(len(model.statements))):
+            folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
+        with budget_apart(BOUNDS * allowance(len(model.statements))):
+            return registers.fault(state.tree, symbols, context, chosen, folds, memo)
+
+    def _out_of_place(self, state: State) -> Fault | None:
+        """What uses storage where it is not, or writes back what is not its own."""
+        return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))
+
+    def is_kept(self, changes: Sequence[Change]) -> bool:
+        """Whether changes make nothing go wrong."""
+        state = changes[-1].after
+        if self._padded(state) or self._no_room(state):
+            return False
+        if state.form.prover.uncovered(state.tree, self.callable(state)) is not None:
+            return False
+        found = self.new_faults(changes)
+        return not (found.clobbers or found.violations or self._out_of_place(state))
+
+    def check(self, changes: Sequence[Change], helps: Helps, *, is_trusted: bool) -> None:
+        """Refuses changes that make something go wrong.
+
+        Args:
+            helps: whether a directive would be right with another one before it.
+            is_trusted: the order of instances is not asked. Nobody can be trusted with memory that
+                is not there.
+
+        Raises:
+            ScheduleError: says what cannot be stored as it would be, or names two instances and
+                the change that put them out of order.
+        """
+        state, directive = changes[-1].after, changes[-1].asked.directive
+        _refuse(self._padded(state) or self._no_room(state), directive)
+        if not is_trusted:
+            self._check_order(changes, helps)
+        _refuse(self._out_of_place(state), directive)
+
+    def _check_order(self, changes: Sequence[Change], helps: Helps) -> None:
+        """Refuses changes that put instances out of order.
+
+        Raises:
+            ScheduleError: names two instances, and the change that did so.
+        """
+        state = changes[-1].after
+        context = self.callable(state)
+        missing = state.form.prover.uncovered(state.tree, context)
+        if missing is not None:
+            raise self._left_out(missing, changes)
+        found = self.new_faults(changes)
+        if found.clobbers:
+            func = found.clobbers[0].func
+            lost, pair = _smallest([c for c in found.clobbers if c.func is func])
+            window = dict(state.folds)[func]
+            more = enough(state.form.model, func, window, state.tree, context)
+            raise clobbered(lost, pair, window, more, self._culprit(changes, lost, pair))
+        if found.violations:
+            broken, pair = _smallest(found.violations)
+            raise refusal(broken, pair, self._culprit(changes, broken, pair), helps)
+
+    def _left_out(self, missing: Statement, changes: Sequence[Change]) -> PolyschedError:
+        """Parts of a stage are some of the instances that it had when it was taken apart. In
+        another form of the program it may have more."""
+        asked = changes[-1].asked
+        if all(c.before.form is c.after.form for c in changes):
+            text = asked.directive.text()
+            return InternalError(f"{text} leaves out instances of {missing.name}")
+        return ScheduleError(
+            f"{asked.subject} is refused: {missing.name} would compute more than the parts that it "
+            "was taken apart into",
+            where=asked.directive.span,
+            hint="say this first, then peel or partition",
+            directive=asked.text,
+        )
+
+    def _culprit(
+        self, changes: Sequence[Change], fault: Violation | Clobber, pair: Pair | None
+    ) -> Asked:
+        """The first change behind which two instances are out of order, and stay so to the end."""
+        pairs = fault.pairs if pair is None else pair.relation
+        found = changes[-1]
+        with suppress(BudgetExceeded), attempt():  # else any of them may be to blame
+            for change in reversed(changes[:-1]):
+                there = self.faults(change.after, {s.base for s in fault.ends})
+                faults: tuple[Violation | Clobber, ...] = (*there.clobbers, *there.violations)
+                same = [f.pairs.intersect(pairs) for f in faults if f.subject == fault.subject]
+                if all(p.is_empty() for p in same):
+                    break
+                found = change
+        return found.asked
+
+
+def _refuse(fault: Fault | None, directive: Directive) -> None:
+    """Refuses a directive for what is wrong behind it, if anything is."""
+    if fault is not None:
+        what, hint = fault
+        raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())

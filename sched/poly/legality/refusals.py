@@ -1,0 +1,162 @@
+"""What is said of a schedule that is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...lang.errors import ScheduleError
+from ..directives.mapping import Skew
+from ..placement.folding import Clobber
+from ..program.accumulation import accumulates
+from ..proof.pairs import Pair
+from ..proof.proof import Violation, witness_text
+from ..state.record import Directive
+from ..tree.memory import Window
+from .advice import Helps
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asked for: a directive, or several that count as one, of which this is a part.
+
+    `among` are those with which it is proven: a batch, or a sketch.
+    """
+
+    directive: Directive
+    text: str
+    among: str = ""
+
+    @property
+    def subject(self) -> str:
+        """What a refusal begins with."""
+        return f"{self.text} in a {self.among}" if self.among else self.text
+
+
+def refusal(found: Violation, pair: Pair | None, asked: Asked, helps: Helps) -> ScheduleError:
+    """The error for a violation.
+
+    Args:
+        pair: its instances, where they are known.
+        helps: whether the directive would be right with another one before it.
+    """
+    directive, d = asked.directive, found.dependence
+    if pair is None:
+        return ScheduleError(
+            f"{asked.subject} is refused: it could not be shown that {d.source.name} runs before "
+            f"{d.sink.name} where it must",
+            where=directive.span,
+            status="unproved",
+            kind=_kind(directive, found),
+            tensor=d.tensor.name,
+            directive=asked.text,
+        )
+    return ScheduleError(
+        f"{asked.subject} is refused: {_order_text(directive, found)}{witness_text(found, pair)}",
+        where=directive.span,
+        hint=_hint(directive, found, pair, helps),
+        status="violation" if d.exact else "unproved",
+        kind=_kind(directive, found),
+        tensor=d.tensor.name,
+        source=pair.source,
+        sink=pair.sink,
+        sizes=pair.sizes,
+        directive=asked.text,
+    )
+
+
+def clobbered(
+    found: Clobber, pair: Pair | None, window: Window, enough: int | None, asked: Asked
+) -> ScheduleError:
+    """The error where a plane is overwritten before its last read.
+
+    Args:
+        pair: the reader and the writer, where they are known.
+        enough: how many planes would do, if that is known.
+    """
+    func, span = found.func, asked.directive.span
+    kept = "1 plane" if window.planes == 1 else f"{window.planes} planes"
+    what = f"{asked.subject} is refused: {kept} of {func.name} along axis {window.axis}"
+    if pair is None:
+        return ScheduleError(
+            f"{what}: it is not shown that this is enough", where=span, status="unproved",
+            kind="clobber", tensor=func.name, directive=asked.text,
+        )  # fmt: skip
+    reader, writer = pair.source, pair.sink
+    at = ", ".join(f"{k}={v}" for k, v in pair.sizes.items())
+    return ScheduleError(
+        f"{what}: too few, {writer} overwrites what {reader} still reads, at {at}",
+        where=span,
+        hint=f"keep more planes: fold_storage({window.axis}, {enough})"
+        if enough is not None
+        else f"keep {func.name} whole",
+        status="violation",
+        kind="clobber",
+        tensor=func.name,
+        source=reader,
+        sink=writer,
+        sizes=pair.sizes,
+        directive=asked.text,
+    )
+
+
+def _kind(directive: Directive, v: Violation) -> str:
+    named = {"parallel": "race", "vectorize": "lane"}.get(directive.name, v.dependence.kind)
+    return v.kind or named
+
+
+def _order_text(directive: Directive, v: Violation) -> str:
+    if v.is_lost:
+        return ""
+    if directive.name in ("parallel", "accumulate_at") or v.kind == "race":
+        return "two iterations would run at once, and one needs the other: "
+    if directive.name == "vectorize":
+        return "two lanes would run at once, and one needs the other: "
+    return "the first would run after the second: "
+
+
+def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str | None:
+    d = v.dependence
+    if v.is_lost and d.source.func.history.home is not None:
+        return f"{d.tensor.name} is new in each iteration: use it in the iteration that computes it"
+    if v.is_lost:
+        return f"compute {d.tensor.name} at a loop that is around all that read it"
+    if v.kind == "race":
+        return "store_at that loop, or one inside of it: each iteration has storage of its own then"
+    if v.is_divided:
+        return "what accumulate_at keeps is copied there and back: keep it around the parallel loop"
+    if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
+        if directive.name == "parallel":
+            return (
+                "atomic() lets iterations add to the same element at once; rfactor(...) gives each "
+                "a partial sum"
+            )
+        if directive.name == "accumulate_at":
+            return "keep it around the parallel loop; rfactor(...) gives each a partial sum"
+        return "a float sum keeps its order: reassociate() allows any"
+    if d.source.func.is_reduction and d.source is d.sink:
+        return "rfactor(...) gives each iteration a partial result"
+    if not d.exact:
+        return "which elements they touch depends on data: trust() takes your word for it"
+    if directive.name == "parallel":
+        return "wavefront(...) makes an inner loop parallel, where all distances go forward"
+    if directive.name in ("reorder", "transform"):
+        return _skew_hint(directive, pair, helps)
+    return None
+
+
+def _skew_hint(directive: Directive, pair: Pair, helps: Helps) -> str | None:
+    """By how much to skew, where the inner loop goes backwards while the outer goes forward."""
+    before, after = pair.source.point, pair.sink.point
+    if before.keys() != after.keys():
+        return None
+    steps = {k: after[k] - before[k] for k in before}
+    forward = [k for k, x in steps.items() if x > 0]
+    backward = [k for k, x in steps.items() if x < 0]
+    if not forward or not backward:
+        return None
+    t, i = forward[0], backward[0]
+    factor = -(steps[i] // steps[t])
+    skew = Skew(directive.stage, t, i, factor)
+    if not helps(directive, [skew]):
+        return None
+    return f'skew("{t}", "{i}", {factor}) first makes the distance along {i} go forward'

@@ -1,0 +1,164 @@
+"""What can be kept on the stack or in registers, as `store_in` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from ...lang.nodes import Node, Var, integer, postorder, replaced_all
+from ...lang.tensors import Func
+from ..scan.scan import Nest, nests
+from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..sets.isl import Set
+from ..sets.memo import Memo, Same
+from ..tree.looptree import Alloc, Keep, Loop, Seq, nodes
+from ..tree.memory import LARGEST, STACK, WHERE, Fault, Memory, Window
+from ..tree.uses import shape
+
+
+def fault(
+    tree: Seq,
+    symbols: Mapping[str, Node],
+    context: Set,
+    memory: Mapping[Func, Memory],
+    folds: Mapping[Func, Window],
+    memo: Memo,
+) -> Fault | None:
+    """What cannot be kept where it is asked to be; None if all can.
+
+    Args:
+        symbols: the sizes that isl knows by name.
+        context: what holds of them.
+        memory: of Funcs that are to be on the stack or in registers.
+        folds: what is kept of Funcs that are not stored whole.
+        memo: what has been found for nests that nothing has changed about.
+    """
+    found = [(nest, _stored_in(nest)) for nest in nests(tree, context)]
+    for func, how in memory.items():
+        if not any(func in stored for _, stored in found):
+            return (
+                f"{func.name} lives for the whole program, and cannot be stored {WHERE[how.place]}",
+                "store_at(...) or accumulate_at(...) a loop first",
+            )
+    for nest, stored in found:
+        here = {func: how for func, how in memory.items() if func in stored}
+        if here:
+            kept = {func: folds[func] for func in here if func in folds}
+            given = tuple(here.items()), tuple(kept.items()), Same(context)
+            key = ("fits", shape(nest.tree), _loop_names(nest), nest.parts, *given)
+            wrong = memo.of(key, partial(_fault, nest, symbols, context, here, kept))
+            if wrong is not None:
+                return wrong
+    return None
+
+
+def _stored_in(nest: Nest) -> set[Func]:
+    """What has storage there."""
+    return {x.func for _, x in nodes(Seq((nest.tree,))) if isinstance(x, (Alloc, Keep))}
+
+
+def _loop_names(nest: Nest) -> tuple[str, ...]:
+    """What a message may say."""
+    return tuple(x.name for _, x in nodes(Seq((nest.tree,))) if isinstance(x, Loop))
+
+
+def _fault(
+    nest: Nest,
+    symbols: Mapping[str, Node],
+    context: Set,
+    memory: Mapping[Func, Memory],
+    folds: Mapping[Func, Window],
+) -> Fault | None:
+    """The same of one nest."""
+    scanned = nest.scanned(symbols, context)
+    rooms = [x for x in walk(scanned) if isinstance(x, (ScanAlloc, ScanKeep))]
+    for func, how in memory.items():
+        for room in rooms:
+            if room.func is func:
+                wrong = _no_room(room, how, folds) or _addressed(room, how)
+                if wrong is not None:
+                    return wrong
+    return _all_together(rooms, memory, folds)
+
+
+def _all_together(
+    rooms: Sequence[ScanAlloc | ScanKeep],
+    memory: Mapping[Func, Memory],
+    folds: Mapping[Func, Window],
+) -> Fault | None:
+    """Funcs of one nest, each of which would fit."""
+    needed: dict[Func, int] = {}
+    for x in rooms:
+        if x.func in memory:
+            bytes = _bytes(x, memory[x.func], folds) or 0
+            needed[x.func] = max(needed.get(x.func, 0), bytes)
+    total = sum(needed.values())
+    if total <= STACK:
+        return None
+    return (
+        f"{', '.join(f.name for f in needed)} take {total} bytes together, and no more than "
+        f"{STACK} can be stored {WHERE['stack']}",
+        "loops further inside, smaller tiles, or some of them on the heap",
+    )
+
+
+def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> Fault | None:
+    """Storage whose size is not known when compiling, or too large."""
+    func, bytes = room.func, _bytes(room, how, folds)
+    if bytes is None:
+        return (
+            f"the extents of {func.name} are not constant: it cannot be stored {WHERE[how.place]}",
+            "split the loops around it by constant factors",
+        )
+    if bytes > LARGEST:
+        return (
+            f"{func.name} takes {bytes} bytes, and no more than {LARGEST} can be stored "
+            f"{WHERE[how.place]}",
+            "a loop further inside, or smaller tiles",
+        )
+    return None
+
+
+def _bytes(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> int | None:
+    """How much memory it takes, where that is a constant."""
+    func, extents = room.func, list(room.extents)
+    if isinstance(room, ScanAlloc) and func in folds:
+        extents[folds[func].axis] = integer(folds[func].planes)
+    needed = [how.bytes(t, extents) for t in func.dtypes]
+    return None if None in needed else sum(n for n in needed if n is not None)
+
+
+def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
+    """What is to be in registers, and has elements that are found when the program runs."""
+    moving = next(_moving(room.body, room, frozenset(), {}), None)
+    if how.place != "register" or moving is None:
+        return None
+    return (
+        f"which element of {room.func.name} is used depends on the loop {moving}, which is "
+        "neither unrolled nor a vector: a register has no address",
+        f"unroll({moving!r}) or vectorize({moving!r})",
+    )
+
+
+def _moving(
+    scan: Scan, room: ScanAlloc | ScanKeep, serial: frozenset[Node], shown: Mapping[Node, str]
+) -> Iterator[str]:
+    """The loops inside, not laid out one by one, that an index into a room depends on."""
+    match scan:
+        case ScanLoop(loop=loop, var=var, body=body):
+            laid_out = loop.kind in ("unrolled", "vector")
+            inside = serial if laid_out else serial | {var}
+            yield from _moving(body, room, inside, {**shown, var: loop.name})
+        case ScanAlloc(body=body) | ScanIf(body=body) | ScanKeep(body=body):
+            yield from _moving(body, room, serial, shown)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _moving(part, room, serial, shown)
+        case ScanStage(stage=stage, point=point):
+            for access in stage.statement.accesses:
+                kept = not isinstance(room, ScanKeep) or room.keep.holds(stage, access)
+                if access.tensor is room.func and kept:
+                    index = replaced_all(access.index, point)
+                    for n in postorder(*index):
+                        if isinstance(n, Var) and n in serial:
+                            yield shown[n]

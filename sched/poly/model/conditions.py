@@ -1,0 +1,355 @@
+"""What a program asks of its sizes and data so that every access is in bounds.
+
+Each access is proven inside its tensor for all sizes, or turned into the weakest condition on the
+sizes under which it is; an index that its type alone bounds, read from an Input, into a scan of
+that Input at the call. What neither can save is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ...cached import cached_property
+from ...lang.definitions import Definition
+from ...lang.dtypes import INDEX, concrete, int64
+from ...lang.errors import LanguageError, Span
+from ...lang.nodes import Node, Op, Read, postorder
+from ...lang.tensors import Func, Input, Tensor
+from ..sets.isl import BudgetExceeded, Map, Set, attempt, complement, existentials, isl
+from ..sets.memo import Same
+from ..sets.smallest import smallest_point
+from .model import Model, elements
+from .statements import Access, Statement
+
+OPERATIONS = 250_000
+"""So much work may isl put into whether a read needs a guard."""
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCondition:
+    """The sizes for which an access is in bounds. `text` says whose."""
+
+    allowed: Set
+    access: Access
+    span: Span
+
+    @property
+    def is_about_emptiness(self) -> bool:
+        """Whether a reduction needs a value, and not an access its bounds."""
+        return self.access.is_write and self.access.tensor.nonempty
+
+    @property
+    def problem(self) -> str:
+        """What is wrong where the condition fails."""
+        return "an empty reduction" if self.is_about_emptiness else "out of bounds"
+
+    @property
+    def text(self) -> str:
+        a = self.access
+        if self.is_about_emptiness:
+            return f"{a.tensor.written} has no value over an empty domain ({self.span})"
+        verb = "writes" if a.is_write else "reads"
+        return f"{a.statement.name} {verb} {a.text} ({self.span})"
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Every value of `source` must be a valid index along `axis` of `tensor`.
+
+    Attributes:
+        is_padded: whether the index is read from a copy that has zeros where `source` has no
+            elements. A read that needs no guard could meet them, and an axis may be empty.
+    """
+
+    source: Input
+    tensor: Tensor
+    axis: int
+    access: Access
+    is_padded: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """All of them; `own` are those of the model alone."""
+
+    model: Model
+    sizes: tuple[SizeCondition, ...]
+    scans: tuple[Scan, ...]
+    own: Conditions | None = None
+
+    @cached_property
+    def safe(self) -> frozenset[tuple[Statement, Read]]:
+        """The accesses that need no guard to be safe to execute anywhere. Code is made of one form
+        of a program in many, so they are found when somebody asks."""
+        if self.own is not None:
+            return self.own.safe
+        allowed = self.model.context
+        for c in self.sizes:
+            allowed = allowed.intersect(c.allowed)
+        found = set()
+        for s in self.model.statements:
+            for a in s.reads:
+                with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it keeps its guard
+                    if a.node is not None and _is_safe(self.model, a, allowed, self.scans):
+                        found.add((s, a.node))
+        return frozenset(found)
+
+
+def conditions(model: Model) -> Conditions:
+    """Proves or conditions every access of a model; refuses the hopeless ones."""
+    sizes: list[SizeCondition] = []
+    scans: list[Scan] = []
+    for access in (a for s in model.statements for a in s.accesses):
+        needed, found = _known(model, access)
+        scans += needed
+        if found is not None and not any(found.allowed.is_equal(old.allowed) for old in sizes):
+            sizes.append(found)
+    sizes += [c for s in model.statements if (c := _not_empty(model, s)) is not None]
+    sizes = _without_implied(model, sizes)
+    _check_not_empty(model, sizes)
+    return Conditions(model, tuple(sizes), tuple(scans))
+
+
+def _known(model: Model, access: Access) -> tuple[Sequence[Scan], SizeCondition | None]:
+    """`_check`, of what has not been checked in another form of the program. What an index is
+    copied from, `_scanned` looks up in all definitions."""
+    read = (n.tensor for n in postorder(*access.index) if isinstance(n, Read))
+    if any(isinstance(tensor, Func) for tensor in read):
+        return _check(model, access)
+    box = Same(model.declared(access.tensor)) if _has_box(model, access.tensor) else None
+    key = ("in bounds", access, box, Same(model.context))
+    return model.memo.of(key, lambda: _check(model, access))
+
+
+def _has_box(model: Model, tensor: Tensor) -> bool:
+    """Whether what there is of a tensor does not follow from what is accessed."""
+    return not isinstance(tensor, Func) or tensor.extents is not None or model.is_fixed(tensor)
+
+
+def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
+    """A maximum needs at least one value at each point where it is asked for."""
+    d = statement.definition
+    if not d.func.nonempty or not d.is_update:
+        return None
+    if statement.guard is not None or statement.data_bounds:
+        raise LanguageError(
+            f"{d.func.name} may have nothing to choose from: its RVars run as the data says",
+            where=d.span,
+            hint="say what it is then: initial=...",
+        )
+    computed = model.computed[d.func]
+    key = ("not empty", statement, Same(computed), Same(model.context))
+    return model.memo.of(key, lambda: _has_value(model, statement, computed))
+
+
+def _has_value(model: Model, statement: Statement, computed: Set) -> SizeCondition | None:
+    """The sizes for which each element that is computed gets a value."""
+    d = statement.definition
+    reached = elements(statement.write)
+    bad = computed.subtract(reached).intersect_params(model.context)
+    if bad.is_empty():
+        return None
+    allowed = _other_sizes(model, bad.params())
+    return SizeCondition(allowed, statement.write, d.span)
+
+
+def _other_sizes(model: Model, bad: Set) -> Set:
+    """The sizes of a model that are not among some, in few words."""
+    if existentials(bad):  # what they are isl finds out for each piece: here for fewer
+        bad = bad.coalesce()
+    return complement(bad.gist(model.context)).gist(model.context).coalesce()
+
+
+def together(model: Model, found: Conditions, whole: Conditions) -> Conditions:
+    """What is asked of a model, `found`, and of the program before anything was inlined."""
+    sizes = _without_implied(model, [*whole.sizes, *found.sizes])
+    scans = {(s.source, s.tensor, s.axis): s for s in (*whole.scans, *found.scans)}
+    return Conditions(model, tuple(sizes), tuple(scans.values()), found)
+
+
+def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
+    """The conditions that do not follow from the others."""
+    kept = list(sizes)
+    for c in sizes:
+        rest = model.context
+        for other in kept:
+            if other is not c:
+                rest = rest.intersect(other.allowed)
+        if rest.is_subset(c.allowed):
+            kept.remove(c)
+    return kept
+
+
+def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
+    """{ instance -> element } with the element outside of the tensor."""
+    box = model.declared(access.tensor)
+    return relation.intersect_domain(domain).subtract_range(box).intersect_params(model.context)
+
+
+def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | None]:
+    """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
+    tensor = access.tensor
+    if not _has_box(model, tensor):
+        access.check_region()
+        return [], None  # its region is made of what is accessed
+    bad = outside(model, access, access.relation.map, access.domain)
+    if bad.is_empty():
+        return [], None
+    scans = _scans(model, access)
+    bad = _scanned_inside(model, scans, bad)
+    if bad.is_empty():
+        return scans, None
+    span = access.statement.definition.span
+    if access.relation.may:
+        bad = _scanned_inside(model, scans, _without_types(model, access))
+    allowed = _other_sizes(model, bad.params())
+    if access.relation.may and access.domain.intersect_params(allowed).is_empty():
+        raise _unprovable(access, span)
+    if allowed.intersect(model.context).is_empty():
+        raise _never(access, bad, span)
+    return scans, SizeCondition(allowed, access, span)
+
+
+def _scans(model: Model, access: Access) -> list[Scan]:
+    """A scan for each index that is a value read from an Input, bounded by its type alone."""
+    found = []
+    for axis, index in enumerate(access.index):
+        source, is_padded = _scanned(model, index)
+        if source is not None:
+            found.append(Scan(source, access.tensor, axis, access, is_padded))
+    return found
+
+
+def _without_types(model: Model, access: Access) -> Map:
+    """{ instance -> element outside }: a type bounds an index for all sizes, or not at all."""
+    box = model.declared(access.tensor)
+    loose = outside(model, access, access.relation.unbounded, access.domain)
+    touched = access.relation.map.intersect_domain(access.domain)
+    reached = touched.intersect_params(model.context).range()
+    for axis in range(access.tensor.ndim):
+        inside = _axis_range(box, axis)
+        if reached.is_subset(inside):
+            loose = loose.intersect_range(inside)
+    return loose
+
+
+def _scanned_inside(model: Model, scans: Sequence[Scan], accessed: Map) -> Map:
+    """{ instance -> element } with the coordinates that are scanned inside of the tensor."""
+    for scan in scans:
+        accessed = accessed.intersect_range(_axis_range(model.declared(scan.tensor), scan.axis))
+    return accessed
+
+
+def _axis_range(box: Set, axis: int) -> Set:
+    """The box opened along every axis but one."""
+    count = int(box.dim(isl.dim_type.set))
+    result = box
+    for k in range(count):
+        if k != axis:
+            result = result.drop_constraints_involving_dims(isl.dim_type.set, k, 1)
+    return result
+
+
+def _scanned(model: Model, index: Node) -> tuple[Input | None, bool]:
+    """The Input whose value is the index, through conversions that keep it and through copies, if
+    there is one; and whether a copy has zeros where the Input has no elements. These zeros are not
+    scanned: no index that the program reads is among them."""
+    passed: set[Tensor] = set()
+    is_padded = False
+    while True:
+        match index:
+            case Read(tensor=Input() as source) if source.range is None:
+                return source, is_padded
+            case Read(tensor=Func() as func) if func not in passed:  # as in a recurrence
+                passed.add(func)
+                match model.definitions.get(func):
+                    case [Definition(is_padded=True, values=(Op(operands=(_, inside, _)),))]:
+                        index, is_padded = inside, True
+                    case [Definition(is_update=False, values=(Node() as value,))]:
+                        index = value
+                    case _:
+                        return None, False
+            case Op(op="cast", operands=(inner,)) if _widens(inner, index):
+                index = inner
+            case _:
+                return None, False
+
+
+def _widens(inner: Node, outer: Node) -> bool:
+    """Whether no index changes: every uint64 below an extent is an int64."""
+    a, b = concrete(inner.type or INDEX), concrete(outer.type or INDEX)
+    return a.is_int and b.is_int and b.min <= a.min and (a.max <= b.max or b == int64)
+
+
+def _unprovable(access: Access, span: Span) -> LanguageError:
+    verb = "written" if access.is_write else "read"
+    return LanguageError(
+        f"{access.text} is {verb} at an index that depends on data and that "
+        "nothing but its type bounds",
+        where=span,
+        hint="clamp it, ps.clip(x, 0, n - 1), or declare the values it is made from: "
+        "ps.Input(..., range=(0, n)), ps.Param(..., min=, max=)",
+    )
+
+
+def _always_empty(c: SizeCondition) -> LanguageError:
+    return LanguageError(
+        f"{c.access.tensor.name} has no value where its domain is empty, as it is somewhere for "
+        "all sizes",
+        where=c.span,
+        hint="say what it is there: initial=..., or let the RVar run over at least one value",
+    )
+
+
+def _never(access: Access, bad: Map, span: Span) -> LanguageError:
+    found = smallest_point(bad.wrap())
+    where = _point_text(access, found) if found is not None else ""
+    verb = "written" if access.is_write else "read"
+    return LanguageError(
+        f"{access.text} is {verb} out of bounds for all sizes{where}",
+        where=span,
+        hint="change the index, the region it is used in, or the shape",
+    )
+
+
+def _point_text(access: Access, found: tuple[dict[str, int], list[int]]) -> str:
+    sizes, coordinates = found
+    dims = access.statement.frame.dims
+    instance = ", ".join(f"{n}={v}" for n, v in zip(dims, coordinates, strict=False))
+    element = ", ".join(map(str, coordinates[len(dims) :]))
+    at = ", ".join(f"{k}={v}" for k, v in sizes.items())
+    text = f": {access.statement.name}[{instance}] touches {access.tensor.name}[{element}]"
+    return text + (f", at {at}" if at else "")
+
+
+def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
+    """Refuses conditions that only empty outputs meet."""
+    if not sizes:
+        return
+    outputs = [model.box(f) for f in model.program.outputs]
+    nonempty = model.context
+    for box in outputs:
+        nonempty = nonempty.intersect(box.params())
+    if nonempty.is_empty():
+        return
+    allowed = nonempty
+    for c in sizes:
+        smaller = allowed.intersect(c.allowed)
+        if smaller.is_empty():
+            if c.is_about_emptiness:
+                raise _always_empty(c)
+            if c.access.relation.may:
+                raise _unprovable(c.access, c.span)
+            bad = outside(model, c.access, c.access.relation.map, c.access.domain)
+            raise _never(c.access, bad.intersect_params(nonempty), c.span)
+        allowed = smaller
+
+
+def _is_safe(model: Model, access: Access, allowed: Set, scans: Sequence[Scan]) -> bool:
+    """Whether the read is in bounds at every instance, whatever its guard says."""
+    domain = access.statement.domain.union(access.domain).intersect_params(allowed)
+    own = [scan for scan in scans if scan.access is access and not scan.is_padded]
+    reached = _scanned_inside(model, own, access.relation.map.intersect_domain(domain))
+    return bool(reached.range().is_subset(model.box(access.tensor)))

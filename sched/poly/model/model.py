@@ -1,0 +1,411 @@
+"""The polyhedral model of a program: statements with exact domains, and what they access.
+
+A statement is one definition. Its dimensions are the Vars of its left side, then its RVars in
+running order; its domain is exact, over sizes and integer Params. Regions flow from the outputs
+back to the inputs: a Func without a declared shape is computed exactly where it is needed.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...lang.definitions import Definition
+from ...lang.errors import InternalError, LanguageError
+from ...lang.order import Block, reads_itself
+from ...lang.printer import expr_text
+from ...lang.program import Program
+from ...lang.scalars import output_sizes
+from ...lang.tensors import Func, Tensor
+from ..sets.affine import affine_value, condition, why_not_affine
+from ..sets.hulls import PIECES_LIMIT, filled
+from ..sets.intervals import declared_range
+from ..sets.isl import Frame, Map, PwAff, Set, is_bounded, isl, union_sets
+from ..sets.memo import Memo, Same, same
+from .closure import Regions, closed_regions
+from .domains import Domains, simpler, with_few_existentials
+from .pieces import share
+from .statements import Access, Statement, elements_there
+
+
+class Model:
+    """Statements, regions and the context of a program.
+
+    Args:
+        program: what is computed.
+        definitions: by Func, the typed definitions to use (with other Funcs inlined, say).
+        exact: whether regions are exactly what is needed; else a union of pieces may be filled
+            up to its hull by a few corner points, which makes loops simpler.
+        memo: what other forms of the program have found.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        definitions: dict[Func, tuple[Definition, ...]] | None = None,
+        exact: bool = True,
+        memo: Memo | None = None,
+    ) -> None:
+        self.program = program
+        self.memo = memo or Memo()
+        self.exact = exact
+        self.definitions = definitions or {f: program.definitions_of(f) for f in program.funcs}
+        self.params = tuple(
+            [*program.sizes, *(n for n, p in program.params.items() if p.info.dtype.is_int)]
+            + [s.name for f in program.outputs for s in output_sizes(program, f)]
+        )
+        self.parameters = Frame(self.params, ())
+        self.context = self._context()
+        self._sizes_known = (self.params, Same(self.context))
+        self._about = (*self._sizes_known, exact)
+        #: Beyond these nothing is computed, though there are consumers that ask for it.
+        self.limits: dict[Func, Set] = {}
+        self.regions: dict[Func, Set] = {}
+        #: What is computed: regions, for a Func that is fresh in each iteration of loops around
+        #: with the iteration, { (loops, element) }.
+        self.computed: dict[Func, Set] = {}
+        self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
+        #: Those that nobody may need any more elements of.
+        self._finished: set[Func] = set()
+        self._by_serial = {d.serial: d for ds in self.definitions.values() for d in ds}
+        self._made: dict[int, Statement] = {}
+        self.domains = Domains(self)
+        for step in program.steps:
+            if isinstance(step, Block):
+                self._block(step)
+        for group in program.demand_order:
+            stored = [f for f in group if f in self.definitions]
+            closed = self._closed(stored) if program.follows_itself(group) else {}
+            for func in stored:
+                self._func(func, closed.get(func))
+            self._finished.update(stored)
+        self.statements = [
+            self._made[d.serial]
+            for step in program.steps
+            for d in step.definitions
+            if d.serial in self._made
+        ]
+
+    # context ----------------------------------------------------------------------------------
+    def _context(self) -> Set:
+        of_params = tuple(self.program.params.get(name) for name in self.params)
+        required = tuple(r.condition for r in self.program.requirements)
+        key = ("context", self.params, of_params, required)
+        return self.memo.of(key, self._sizes)
+
+    def _sizes(self) -> Set:
+        """The sizes and Params for which the program means something."""
+        frame = self.parameters
+        result = frame.universe
+        for name in self.params:
+            x, param = frame.param(name), self.program.params.get(name)
+            lo, hi = (0, None) if param is None else declared_range(param)
+            result = result.intersect(x.ge_set(frame.constant(lo)))
+            if hi is not None:
+                result = result.intersect(x.le_set(frame.constant(hi)))
+        for requirement in self.program.requirements:
+            result = result.intersect(condition(frame, requirement.condition).set)
+        return result.params().coalesce()
+
+    def extent(self, tensor: Tensor, axis: int, frame: Frame) -> PwAff:
+        """The extent of an axis, over a frame with the model's parameters."""
+        extents = tensor.extents
+        if extents is None:
+            assert isinstance(tensor, Func)
+            return frame.param(output_sizes(self.program, tensor)[axis].name)
+        value = affine_value(frame, extents[axis])
+        if value is None:
+            raise LanguageError(
+                f"the extent {expr_text(extents[axis])} of {tensor.name} "
+                + why_not_affine((extents[axis],), "sizes"),
+                where=tensor.span,
+                hint="make it a size of its own: nz = ps.size('nz', default=...)",
+            )
+        return value
+
+    def is_fixed(self, func: Func) -> bool:
+        """Whether the region of a Func is given, and does not follow from what is read of it."""
+        return func not in self.limits and self.program.is_fixed(func)
+
+    def box(self, tensor: Tensor) -> Set:
+        """All elements that there are: `declared`, or the region where that follows from use."""
+        if isinstance(tensor, Func) and not self.is_fixed(tensor):
+            return self.regions[tensor]
+        return self.declared(tensor)
+
+    def declared(self, tensor: Tensor) -> Set:
+        """{ index : 0 <= index < extents }"""
+        key = ("declared", tensor, self.program.names.get(tensor), self.params)
+        return self.memo.of(key, lambda: self._declared(tensor))
+
+    def _declared(self, tensor: Tensor) -> Set:
+        frame = self.element_frame(tensor)
+        result = frame.universe
+        for k, name in enumerate(frame.dims):
+            extent = self.extent(tensor, k, frame)
+            result = result.intersect(frame.within(name, frame.constant(0), extent))
+        return result
+
+    def element_frame(self, tensor: Tensor) -> Frame:
+        # No loop is called so, which matters where loops around come first.
+        return Frame(self.params, tuple(f"#{k}" for k in range(tensor.ndim)))
+
+    # regions ----------------------------------------------------------------------------------
+    def _closed(self, group: Sequence[Func]) -> Regions:
+        """What is needed of Funcs whose regions follow from each other."""
+        needed = tuple(same(self._demand[f]) for f in group)
+        definitions = tuple(self.definitions[f] for f in group)
+        key = ("closed", *group, definitions, needed, self._names(group), self._about)
+        return self.memo.of(key, lambda: self._solved(group))
+
+    def _solved(self, group: Sequence[Func]) -> Regions:
+        demand = {f: union_sets(self._demand[f], self.element_frame(f).empty) for f in group}
+        for func, region in demand.items():
+            self._check_bounded(func, region, 0)
+        return closed_regions(self, group, demand)
+
+    def _func(self, func: Func, closed: Set | None) -> None:
+        """The statements of a Func outside of blocks, all of whose consumers have been visited.
+
+        Args:
+            closed: its region, if that follows from itself.
+        """
+        # Of what has a shape all is computed, whoever needs it.
+        needed = None if self.is_fixed(func) else same(self._demand[func])
+        given = self.definitions[func], needed, Same(closed), self._names((func,))
+        key = ("computed", func, given, self._about)
+        found = self.memo.of(key, lambda: self._computed(func, closed))
+        self.regions[func] = self.computed[func] = found.region
+        for statement in found.statements:
+            self._add(statement)
+
+    def _computed(self, func: Func, closed: Set | None) -> _Computed:
+        """How a Func outside of blocks is computed."""
+        definitions = [d for d in self.definitions[func] if d.block is None]
+        made: list[Statement] = []
+        fixed = self.is_fixed(func)
+        if fixed:
+            region = self.box(func)
+        elif closed is not None:
+            region = self._clipped(func, closed) if func in self.limits else closed
+        else:
+            empty = self.element_frame(func).empty
+            region = self._filled(func, union_sets(self._demand[func], empty))
+            region = self.memo.alike(func, self._clipped(func, self._tiles(func, region)))
+            self._check_bounded(func, region, 0)
+        for d in reversed([d for d in definitions if d.is_update]):
+            statement = self._update(d, region)
+            made.append(statement)
+            if not fixed:
+                region = union_sets([region, *_touched(statement)], region)
+                if region.n_basic_set() > PIECES_LIMIT:
+                    region = filled(region, self.context, self.exact)
+                region = self._clipped(func, region)
+                region = self.memo.alike(func, with_few_existentials(region))
+                for access in (statement.write, *statement.reads):
+                    if access.tensor is func:  # the regions of the updates before it grow, too
+                        access.check_region()
+        return _Computed(region, (*made, *self._pieces(func, region)))
+
+    def _names(self, funcs: Sequence[Func]) -> tuple[str, ...]:
+        return tuple(self.program.names[f] for f in funcs)
+
+    def _filled(self, func: Func, needed: Set) -> Set:
+        """A region in simpler words around what is needed; of a copy or a clone, around what there
+        is of it: no more is read."""
+        region = filled(needed, self.context, self.exact)
+        there = elements_there(self.params, self.definitions[func][0])
+        if there is None or region is needed:
+            return region
+        region = region.intersect(there)
+        if self.definitions[func][0].copies is not None:  # where there is less, zeros may be asked
+            region = region.union(needed.subtract(there).intersect_params(self.context))
+        return region.coalesce()
+
+    def _tiles(self, func: Func, region: Set) -> Set:
+        """A region with whole tiles along the axes of a copy that has some."""
+        frame = self.element_frame(func)
+        for k, extent in self.definitions[func][0].tiles:
+            rest = region.project_out(isl.dim_type.set, k, 1).insert_dims(isl.dim_type.set, k, 1)
+            name = frame.dims[k]
+            region = rest.intersect(frame.within(name, frame.constant(0), frame.constant(extent)))
+        return region
+
+    def _clipped(self, func: Func, region: Set) -> Set:
+        """The part of a region that lies inside the declared shape. That nothing else is accessed
+        is checked apart from this; what depends on data may seem to reach further."""
+        if func in self.limits:
+            return region.intersect(self.limits[func]).coalesce()
+        return region if func.extents is None else region.intersect(self.declared(func))
+
+    def _pieces(self, func: Func, region: Set) -> list[Statement]:
+        """The pieces of the pure definition over a region, loops around first."""
+        key = ("pieces", func, self.definitions[func], Same(region), self._names((func,)))
+        return self.memo.of((*key, self._sizes_known), lambda: self._shared_out(func, region))
+
+    def _shared_out(self, func: Func, region: Set) -> list[Statement]:
+        pieces = [d for d in self.definitions[func] if not d.is_update]
+        if not pieces:
+            return []  # an InOut is defined by the caller
+        if pieces[0].opaque is not None:
+            return [self.domains.extern(pieces[0], region)]
+        frame = self.element_frame(func)
+        frame = Frame(frame.params, (*(r.name for r in pieces[0].loops), *frame.dims))
+        shares = share(func, pieces, frame, region, self.context)
+        numbers = range(len(pieces)) if len(pieces) > 1 else [None]
+        given = zip(pieces, numbers, shares, strict=True)
+        return [self.domains.piece(d, number, own) for d, number, own in given]
+
+    def _add(self, statement: Statement) -> None:
+        """Takes note of a statement and of what it needs of other Funcs."""
+        self._made[statement.definition.serial] = statement
+        for func, needed in self.memo.of(("needs", statement), lambda: self._needs(statement)):
+            if func in self._finished and not self.is_fixed(func):
+                raise InternalError(f"{statement.name} reads {func.name}, whose region is known")
+            self._demand[func].append(needed)
+
+    def _needs(self, statement: Statement) -> list[tuple[Func, Set]]:
+        """What a statement needs of other Funcs."""
+        return [
+            (a.tensor, self.memo.alike(a.tensor, elements(a)))
+            for a in statement.reads
+            if isinstance(a.tensor, Func) and a.tensor is not statement.func
+        ]
+
+    def _check_bounded(self, func: Func, region: Set, around: int) -> None:
+        for k in range(func.ndim):
+            if not is_bounded(region, around + k):
+                raise LanguageError(
+                    f"the region of {func.name} that is needed has no bounds along axis {k}: "
+                    "an index that depends on data reaches it",
+                    where=func.history.recorded[0].span,
+                    hint=f"clamp the index, or declare a shape: ps.Func({func.name!r}, (n, m))",
+                )
+
+    def part(self, params: Sequence[str], demand: Mapping[Func, Set]) -> list[Statement]:
+        """The statements that compute no more of some Funcs than is demanded, for each value of
+        more parameters: those that follow from each other, or a single one.
+
+        Args:
+            params: what the demand depends on, besides sizes.
+            demand: elements, with these parameters.
+        """
+        local = copy.copy(self)
+        local.params = (*self.params, *params)
+        local.parameters = Frame(local.params, ())
+        local.limits = {f: self.regions[f] for f in demand}
+        local.memo = Memo()  # its statements are changed afterwards
+        local.regions, local.computed, local._made = {}, {}, {}
+        local._finished = set()
+        local._demand = {f: [] for f in self.definitions}
+        local.domains = Domains(local)
+        group = tuple(demand)
+        closed: Regions = {}
+        if self.program.follows_itself(group) or reads_itself(group[0]):
+            closed = closed_regions(local, group, demand)
+        for func in group:
+            local._demand[func].append(demand[func])
+            local._func(func, closed.get(func))
+        order = {s.definition.serial: s for s in self.statements}
+        # Updates that no region bounds would run for all values of the parameters.
+        first, *others = (d.params() for d in demand.values())
+        asked = union_sets(others, first)
+        found = [local._made[serial] for serial in order if serial in local._made]
+        for statement in found:
+            base = statement.placed = order[statement.definition.serial]
+            domain = statement.domain.intersect_params(asked).intersect(base.domain)
+            statement.domain = simpler(domain)
+            statement.name = base.name
+        return found
+
+    # blocks -----------------------------------------------------------------------------------
+    def _block(self, block: Block) -> None:
+        """The statements of a block, last ones first: what is read of a Func that is fresh in
+        each iteration is known when its own definitions are reached."""
+        for step in reversed(block.body):
+            if isinstance(step, Block):
+                self._block(step)
+                continue
+            for written in reversed(step.definitions):
+                d = self._by_serial.get(written.serial)
+                if d is not None and d.func.history.home is None:
+                    self._add(self._update(d, self.box(d.func)))
+                elif d is not None:
+                    self._fresh(d)
+
+    def _fresh(self, d: Definition) -> None:
+        """A definition of a Func that is fresh in each iteration of the loops around it.
+
+        Its region is a set of (loops, element): what this very iteration needs.
+        """
+        func = d.func
+        if d.is_update:
+            statement = self._update(d, self._fresh_region(d))
+            self._add(statement)
+            self._demand[func] += self.memo.of(("touched", statement), lambda: self._own(statement))
+        elif d.serial not in self._made:
+            region = self._fresh_region(d)
+            around = len(d.loops)
+            self.computed[func] = region
+            self.regions[func] = region.project_out(isl.dim_type.set, 0, around).coalesce()
+            for statement in self._pieces(func, region):
+                self._add(statement)
+
+    def _own(self, statement: Statement) -> list[Set]:
+        return [self.memo.alike(statement.func, x) for x in _touched(statement)]
+
+    def _update(self, d: Definition, region: Set) -> Statement:
+        """An update of a Func over a region."""
+        limit = self.is_fixed(d.func), Same(self.limits.get(d.func))
+        key = ("update", d, Same(region), *limit, self._names((d.func,)), self._sizes_known)
+        return self.memo.of(key, lambda: self.domains.update(d, region))
+
+    def _fresh_region(self, d: Definition) -> Set:
+        func, home = d.func, d.func.history.home
+        given = func, home, same(self._demand[func]), self._names((func,))
+        return self.memo.of(("fresh", *given, self._about), lambda: self._needed_fresh(func))
+
+    def _needed_fresh(self, func: Func) -> Set:
+        home = func.history.home
+        assert home is not None
+        names = tuple(r.name for r in home.loops)
+        frame = Frame(self.params, (*names, *self.element_frame(func).dims))
+        around = self.domains.loops(home, frame)
+        if self.is_fixed(func):
+            return around.intersect(self.box(func).insert_dims(isl.dim_type.set, 0, len(names)))
+        needed = filled(union_sets(self._demand[func], frame.empty), self.context, self.exact)
+        region = needed.intersect(around).coalesce()
+        self._check_bounded(func, region, len(names))
+        return region
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """How a Func is computed: where, and by which statements."""
+
+    region: Set
+    statements: tuple[Statement, ...]
+
+
+def elements(access: Access) -> Set:
+    """The elements that an access touches; of a Func that is fresh in each iteration of loops
+    around, with the iteration: { (loops, element) }."""
+    return iteration_and_element(access).range()
+
+
+def iteration_and_element(access: Access) -> Map:
+    """{ instance -> element }; -> (loops, element) of a Func that is fresh in each iteration."""
+    home = access.tensor.history.home if isinstance(access.tensor, Func) else None
+    if home is None:
+        return access.map
+    statement, count = access.statement, len(home.loops)
+    around = Map.identity(statement.frame.space.map_from_set())
+    around = around.project_out(isl.dim_type.out, count, len(statement.frame.dims) - count)
+    return around.flat_range_product(access.map)
+
+
+def _touched(statement: Statement) -> list[Set]:
+    """What a statement reads and writes of its own Func."""
+    own = [a for a in statement.accesses if a.tensor is statement.func]
+    return [elements(a) for a in own]

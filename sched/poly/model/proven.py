@@ -1,0 +1,75 @@
+"""A program proven: its model, and what it asks of sizes and data."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ...lang.errors import LanguageError
+from ...lang.program import Program
+from ...steps import Log
+from ..program.inline import Definitions
+from ..sets.isl import BudgetExceeded, attempt
+from ..sets.memo import Memo
+from .conditions import Conditions, conditions, together
+from .model import Model
+from .updates import check_updates
+
+
+def proven(
+    program: Program,
+    definitions: Definitions,
+    log: Log,
+    asked: Conditions | None,
+    memo: Memo,
+) -> tuple[Model, Conditions]:
+    """The model and what it asks of the sizes.
+
+    Regions are filled up where that makes loops simpler; but what is computed beyond need
+    may ask nothing more of the sizes, so where anything is asked they are exact.
+
+    Args:
+        asked: what another form of the program asks, with all that its Funcs forbid.
+        memo: what other forms have found.
+
+    Raises:
+        BudgetExceeded: the program is too intricate.
+    """
+    model, found = _proven(program, definitions, log, memo)
+    if asked is None and len(definitions) < len(program.funcs):
+        # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
+        _, asked = _attempt(program, None, True, log, memo)
+    return model, found if asked is None else together(model, found, asked)
+
+
+def _proven(
+    program: Program, definitions: Definitions, log: Log, memo: Memo
+) -> tuple[Model, Conditions]:
+    filled: tuple[Model, Conditions] | None = None
+    with suppress(BudgetExceeded, LanguageError), attempt():
+        filled = _attempt(program, definitions, False, log, memo)
+        if not (filled[1].sizes or filled[1].scans):
+            return filled
+    if filled is None:
+        return _attempt(program, definitions, True, log, memo)
+    with suppress(BudgetExceeded), attempt():
+        return _attempt(program, definitions, True, log, memo)
+    return filled  # what is asked of filled regions is sufficient, if not the weakest
+
+
+def unproved(program: Program) -> LanguageError:
+    """What is said where the time for a proof ran out."""
+    return LanguageError(
+        f"{', '.join(f.name for f in program.outputs)} could not be proven right: the "
+        "regions and bounds of the program are too intricate for the time allowed",
+        where=program.outputs[-1].history.recorded[-1].span,
+        hint="declare the shapes of the Funcs in between, or clamp indices more simply",
+    )
+
+
+def _attempt(
+    program: Program, definitions: Definitions | None, exact: bool, log: Log, memo: Memo
+) -> tuple[Model, Conditions]:
+    step = log.step
+    model = step("model", lambda: Model(program, definitions, exact, memo))
+    step("updates", lambda: check_updates(model))
+    return model, step("conditions", lambda: conditions(model))

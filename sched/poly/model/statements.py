@@ -1,0 +1,157 @@
+"""Statements and what they access: one definition over its exact domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ...cached import cached_property
+from ...lang.definitions import Definition
+from ...lang.errors import LanguageError
+from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ...lang.printer import region_text, written_index
+from ...lang.tensors import Func, Tensor
+from ..sets.affine import Relation, access_relation, affine_value
+from ..sets.isl import Frame, Map, Set, is_bounded
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One read or write of a statement.
+
+    `relation` maps instances to elements; `domain` is where it may happen, `must` whether it
+    happens everywhere there and at one known element.
+    """
+
+    statement: Statement
+    tensor: Tensor
+    index: tuple[Node, ...]
+    relation: Relation
+    domain: Set
+    must: bool
+    node: Read | None
+    #: Where a region ends that is read as a whole, from `index` on.
+    ends: tuple[Node, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """As it is written: `A[i, j]`, or `A[0:n, j:j + 1]` for a region."""
+        written = self.statement.definition.before_inlining
+        index = tuple(written.get(x, x) for x in self.index)
+        inside = written_index(index) if self.ends is None else region_text(index, self.ends)
+        return f"{self.tensor.name}[{inside}]"
+
+    @property
+    def is_write(self) -> bool:
+        return self.node is None
+
+    @cached_property
+    def reach(self) -> Map:
+        """{ instance -> element }; where data say which one, of all that the tensor has: what is
+        outside is proven not to be, asked of the sizes, or found when an index is scanned."""
+        found, tensor, params = self.relation.map, self.tensor, self.statement.frame.params
+        if not self.relation.may:
+            return found
+        if tensor.extents is not None:
+            return found.intersect_range(_declared(params, tensor.extents))
+        own = tensor.history.typed() if isinstance(tensor, Func) else ()
+        there = elements_there(params, own[0]) if own else None
+        return found if there is None else found.intersect_range(there)
+
+    @property
+    def map(self) -> Map:
+        """{ instance -> element }, over the instances at which it may happen."""
+        return self.reach.intersect_domain(self.domain)
+
+    def check_region(self) -> None:
+        """Everything that an access may touch is computed, so sizes must bound it.
+
+        Raises:
+            LanguageError: nothing bounds an index that depends on data.
+        """
+        touched, tensor = self.map.range(), self.tensor
+        if self.relation.may and not all(is_bounded(touched, k) for k in range(tensor.ndim)):
+            verb = "written" if self.is_write else "read"
+            raise LanguageError(
+                f"{self.text} is {verb} at an index that depends on data, and nothing bounds it: "
+                f"{tensor.name} has no declared shape",
+                where=self.statement.definition.span,
+                hint=f"declare one, ps.Func({tensor.name!r}, (n, m)), or clamp the index: "
+                "ps.clip(x, 0, n - 1)",
+            )
+
+
+@lru_cache(512)
+def _declared(params: tuple[str, ...], extents: tuple[Node, ...]) -> Set:
+    """{ element : 0 <= element < extents }"""
+    frame = Frame(params, tuple(f"#{k}" for k in range(len(extents))))
+    result = frame.universe
+    for name, extent in zip(frame.dims, extents, strict=True):
+        end = affine_value(frame, extent)
+        if end is not None:
+            result = result.intersect(frame.within(name, frame.constant(0), end))
+    return result
+
+
+def elements_there(params: tuple[str, ...], first: Definition) -> Set | None:
+    """What there is of a copy, or of a clone, by its first definition: reads of other elements are
+    refused as those of what it stands for are. None: whatever is read of it."""
+    if first.copies is not None:
+        return _copied(params, first)
+    return None if first.within is None else _declared(params, first.within)
+
+
+def _copied(params: tuple[str, ...], d: Definition) -> Set:
+    """{ element : what it is a copy of is there }; nobody needs others, or is refused."""
+    frame = Frame(params, tuple(f"#{k}" for k in range(len(d.lhs))))
+    (read,) = {n.index: n for n in postorder(*d.values) if isinstance(n, Read)}.values()
+    given: dict[Node, Node] = {x: Var(name) for x, name in zip(d.lhs, frame.dims, strict=True)}
+    at = access_relation(frame, replaced_all(read.index, given))
+    extents = read.tensor.extents
+    if at.may or extents is None:
+        return frame.universe
+    return _declared(params, extents).apply(at.map.reverse())
+
+
+@dataclass(eq=False)
+class Statement:
+    """A definition over its exact domain. `guard` is what remains to be tested at each instance.
+
+    Of a Func that is computed at a loop of its consumers, `around` are the loops around it: they
+    come first in its frame, so that an instance that runs several times counts as several. `base`
+    is the statement without them.
+    """
+
+    definition: Definition
+    name: str
+    frame: Frame
+    domain: Set
+    guard: Node | None
+    #: Bounds of RVars that are read from data; the domain holds all values they may have.
+    data_bounds: frozenset[Node] = frozenset()
+    accesses: list[Access] = field(default_factory=list)
+    around: tuple[Var, ...] = ()
+    placed: Statement | None = None
+
+    @property
+    def base(self) -> Statement:
+        """The statement of the algorithm, which it executes here and there."""
+        return self if self.placed is None else self.placed
+
+    @property
+    def func(self) -> Func:
+        return self.definition.func
+
+    @property
+    def loops(self) -> tuple[Var | RVar, ...]:
+        """Its dimensions as symbols, outermost first in the order written."""
+        d = self.definition
+        return (*self.around, *(d.dims if d.opaque is None else d.loops))
+
+    @property
+    def reads(self) -> list[Access]:
+        return [a for a in self.accesses if not a.is_write]
+
+    @property
+    def write(self) -> Access:
+        return next(a for a in self.accesses if a.is_write)

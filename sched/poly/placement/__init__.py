@@ -1,0 +1,1 @@
+"""What is computed at which loop, and where it is stored."""

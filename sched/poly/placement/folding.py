@@ -1,0 +1,382 @@
+"""What need not be stored: planes of recurrences, and initial values of arrays in place.
+
+Folding: how many planes of a recurrence's Func must be kept along an axis, mostly that of time.
+With W of them, plane x is kept at x mod W. That is right if no plane is overwritten between its
+own writes and its last read: with r the reads and w the writes of the Func,
+
+    { y - x : r reads [p, x], w writes [p, y], a write of [p, x] before w, w before r }
+
+must contain no multiple of W but 0, in the order of the tree (a statement reads before it
+writes). The smallest window for which isl proves that is taken, along the first axis that has
+one. A read at an index that depends on data stands for all elements that it may touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial, reduce
+
+from ...cached import cached_property
+from ...lang.inout import InOut
+from ...lang.tensors import Func
+from ..model.model import Model
+from ..model.statements import Access, Statement
+from ..sets.isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
+from ..sets.memo import Memo, Same
+from ..tree.bounds import span_of
+from ..tree.edits import stages
+from ..tree.looptree import Seq, loops_of, produced
+from ..tree.memory import Window
+from ..tree.times import placed
+from ..tree.uses import Uses
+from .precedence import Before, precedence, within_lives
+from .sinking import stored_depth
+
+LARGEST = 8
+"""Windows up to this size are tried."""
+
+LARGEST_OF_TILES = 4096
+"""Of larger ones that which is certainly enough, up to this size."""
+
+OPERATIONS = 2_500_000
+"""So much work may isl put into one window."""
+
+HINT = 300_000
+"""So much work may isl put into saying how many planes would do."""
+
+
+def windows(
+    model: Model, tree: Seq, memo: Memo, only: Collection[Func] | None = None
+) -> dict[Func, Window]:
+    """The Funcs that need not be stored whole, and what is kept of each.
+
+    Args:
+        only: those that are asked about; all if None.
+    """
+    found: dict[Func, Window] = {}
+    for func in _candidates(model, tree):
+        if (only is None or func in only) and foldable(model, func) is None:
+            uses, known = Uses(tree, (func,)), model.context
+            key = ("window", func, uses, Same(known))
+            window = memo.of(key, partial(_window_in_time, known, func, uses.tree))
+            if window is not None:
+                found[func] = window
+    return found
+
+
+def _window_in_time(known: Set, func: Func, tree: Seq) -> Window | None:
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return _window(known, func, tree)
+    return None  # it is stored whole
+
+
+def _candidates(model: Model, tree: Seq) -> list[Func]:
+    """The Funcs whose windows move: those of recurrences, and those that outlive the iteration in
+    which they are computed."""
+    program = model.program
+    found = dict.fromkeys(f for group in program.recurrences for f in group)
+    for path, node in produced(tree):
+        for func in node.funcs:
+            if stored_depth(path, func) < len(loops_of(path)):
+                found[func] = None
+    # What fills up tiles would overwrite elements that share its place.
+    padded = {s.statement.func for s in stages(tree) if s.pads}
+    stored = [f for f in found if f not in program.outputs and f in model.regions]
+    return [f for f in stored if f not in padded]
+
+
+def _window(known: Set, func: Func, tree: Seq) -> Window | None:
+    spans = _spans(known, tree, func)
+    found: list[tuple[float, int, Window]] = []
+    overwritten = _overwritten(known, func, tree)
+    for axis, span in enumerate(spans):
+        distances = [x.distances(axis) for x in overwritten]
+        planes = _fewest(distances, 1) or _enough_for_all(distances)
+        if planes is None or (span is not None and planes >= span):
+            continue
+        if span is None and planes <= LARGEST:
+            return Window(axis, planes)  # one of however many
+        found.append((planes / span if span else 0.0, axis, Window(axis, planes)))
+    return min(found, key=lambda x: x[:2])[2] if found else None
+
+
+def _spans(known: Set, tree: Seq, func: Func) -> list[int | None]:
+    """How many elements along each axis are stored at a time; None: that depends on sizes."""
+    depths = [stored_depth(path, func) for path, node in produced(tree) if func in node.funcs]
+    depth = min(depths, default=0)
+    touched = [
+        p.at(list(range(depth))).flat_range_product(p.stage.statement.write.map).range()
+        for p in placed(tree)
+        if p.stage.statement.func is func
+    ]
+    whole = union_sets(touched[1:], touched[0]).intersect_params(known)
+    found = []
+    for axis in range(func.ndim):
+        count = int(whole.dim(isl.dim_type.set))
+        along = whole.project_out(isl.dim_type.set, depth + axis + 1, count - depth - axis - 1)
+        found.append(span_of(along.project_out(isl.dim_type.set, depth, axis), depth))
+    return found
+
+
+def _accesses(tree: Seq, func: Func) -> list[Access]:
+    """All that what runs does to a Func."""
+    statements = dict.fromkeys(s.statement for s in stages(tree))
+    return [a for s in statements for a in s.accesses if a.tensor is func]
+
+
+def _fewest(distances: Sequence[Set], least: int) -> int | None:
+    """The smallest number of planes none of whose multiples is a distance; if not many do."""
+    numbers = range(least, LARGEST + 1)
+    return next((n for n in numbers if not any(_some_multiple(d, n) for d in distances)), None)
+
+
+def _enough_for_all(distances: Sequence[Set]) -> int | None:
+    """One more than the largest distance, up or down, if that is a constant and not too large."""
+    found = 0
+    for d in distances:
+        if d.is_empty():
+            continue
+        lo, hi = d.dim_min_val(0), d.dim_max_val(0)
+        if not (lo.is_int() and hi.is_int()):
+            return None
+        found = max(found, -int(lo.to_python()), int(hi.to_python()))
+    return found + 1 if found < LARGEST_OF_TILES else None
+
+
+class Overwritten:
+    """What writes may be too early for a read, one element after the other along an axis."""
+
+    def __init__(
+        self, known: Set, write: Access, read: Access, writes: Sequence[Access], before: Before
+    ) -> None:
+        self.known, self.write, self.read = known, write, read
+        self.writes, self.before = writes, before
+        self.wanted, self.stored = read.map.range_map(), write.map.range_map()
+
+    def pairs(self, axis: int) -> Map:
+        """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is, before r reads that }
+
+        Over pairs of an instance and an element, since a read may touch several.
+        """
+        line = _line(self.stored, axis)
+        pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
+        pairs = pairs.intersect(self._late).intersect_params(self.known)
+        if pairs.is_empty():
+            return pairs
+        first, *others = (pairs.intersect(held) for held in self._held)
+        return reduce(Map.union, others, first)
+
+    def distances(self, axis: int) -> Set:
+        """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
+        return _along(self.pairs(axis).apply_domain(self.wanted).apply_range(self.stored), axis)
+
+    # What is the same along all axes is found once, and without the domains of `wanted` and
+    # `stored`: with these it is intersected, and the pieces of domains would be multiplied again.
+    @cached_property
+    def _late(self) -> Map:
+        """{ (r, [p, x]) -> (w, [q, y]) : w may come before r }"""
+        late = self.before(self.write.statement, self.read.statement)
+        return self.read.reach.domain_map().apply_range(late).apply_range(self._writer)
+
+    @cached_property
+    def _writer(self) -> Map:
+        """{ w -> (w, [q, y]) }"""
+        return self.write.reach.domain_map().reverse()
+
+    @cached_property
+    def _held(self) -> list[Map]:
+        """{ (r, [p, x]) -> (w, [q, y]) : a write of [p, x] may come before w }, for each write"""
+        wanted = self.read.reach.range_map()
+        return [
+            wanted.apply_range(
+                first.map.reverse().apply_range(
+                    self.before(first.statement, self.write.statement).reverse()
+                )
+            ).apply_range(self._writer)
+            for first in self.writes
+        ]
+
+
+def _overwritten(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
+    """Of each write of a Func, for each read; at sizes that are known of."""
+    accesses = _accesses(tree, func)
+    writes = [a for a in accesses if a.is_write]
+    before = within_lives(tree, func, precedence(tree))
+    return [
+        Overwritten(known, write, read, writes, before)
+        for write in writes
+        for read in accesses
+        if not read.is_write
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Clobber:
+    """{ r -> w : w overwrites what r still has to read }, where planes share storage."""
+
+    func: Func
+    read: Statement
+    write: Statement
+    pairs: Map
+
+    @property
+    def subject(self) -> object:
+        """Clobbers of one subject are about the same instances."""
+        return self.func, self.read, self.write
+
+    @property
+    def ends(self) -> tuple[Statement, Statement]:
+        """The statements whose instances they are."""
+        return self.read, self.write
+
+
+class Clobbers(tuple[Clobber, ...]):
+    """All that goes wrong with a Func."""
+
+    def is_empty(self) -> bool:
+        return not self
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A few planes of a Func are enough: each is read before another one takes its place.
+
+    Attributes:
+        uses: what is done to the Func.
+        sizes: those that the program may have.
+    """
+
+    func: Func
+    window: Window
+    uses: Uses
+    sizes: Same
+
+    def broken(self, context: Set) -> Clobbers:
+        """What goes wrong at sizes of a context."""
+        assert isinstance(self.sizes.of, Set)
+        return Clobbers(clobbers(self.sizes.of, self.func, self.window, self.uses.tree, context))
+
+
+def fold_of(model: Model, tree: Seq, func: Func, window: Window) -> Fold:
+    """The obligation of a window."""
+    return Fold(func, window, Uses(tree, (func,)), Same(model.context))
+
+
+def clobbers(known: Set, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
+    """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
+    found = []
+    for x in _overwritten(known, func, tree):
+        wanted, stored = x.wanted, x.stored
+        shared = _sharing(_line(stored, window.axis), window)
+        pairs = x.pairs(window.axis)
+        pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
+        pairs = pairs.intersect_params(context)
+        if not pairs.is_empty():
+            instances = pairs.apply_domain(x.read.map.domain_map())
+            instances = instances.apply_range(x.write.map.domain_map())
+            found.append(Clobber(func, x.read.statement, x.write.statement, instances))
+    return found
+
+
+def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> int | None:
+    """How many planes would do where those of a window are too few, if not many; None, too, where
+    that takes long to find."""
+    with suppress(BudgetExceeded), attempt(HINT):
+        overwritten = _overwritten(model.context, func, tree)
+        found = [x.distances(window.axis) for x in overwritten]
+        return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
+    return None
+
+
+def _sharing(line: Map, window: Window) -> Map:
+    """{ [p, x] -> [p, y] : x and y differ, and share storage }"""
+    frame = isl.LocalSpace.from_space(line.deltas().get_space())
+    distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, window.axis)
+    multiples = Set.from_basic_set(distance.mod_val(val(window.planes)).zero_basic_set())
+    apart = multiples.subtract(Set.from_basic_set(distance.zero_basic_set()))
+    return line.intersect(line.deltas_map().intersect_range(apart).domain().unwrap())
+
+
+def foldable(model: Model, func: Func) -> str | None:
+    """Why planes of a Func cannot share storage at all, if so."""
+    accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
+    if func in model.program.outputs:
+        return "it is an output, which the caller gets whole"
+    if any(a.is_write and a.relation.may for a in accesses):
+        return "data say where it is written"
+    if any(a.statement.definition.opaque is not None for a in accesses):
+        return "an extern stage is given all of it"
+    return None
+
+
+def _along(pairs: Map, axis: int) -> Set:
+    """{ y - x : [p, x] -> [p, y] }, and more where the pairs are of many divisions: isl would take
+    seconds, and little of its budget."""
+    if any(int(m.dim(isl.dim_type.div)) > _MANY_DIVISIONS for m in pairs.get_basic_maps()):
+        pairs = pairs.remove_divs()
+    planes = pairs.deltas()
+    count = int(planes.dim(isl.dim_type.set))
+    planes = planes.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
+    return planes.project_out(isl.dim_type.set, 0, axis)
+
+
+_MANY_DIVISIONS = 24
+
+
+def _line(stored: Map, axis: int) -> Map:
+    """{ [p, x] -> [p, y] }"""
+    space = stored.get_space().range()
+    result = Map.universe(space.map_from_set())
+    for k in range(int(space.dim(isl.dim_type.set))):
+        if k != axis:
+            result = result.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return result
+
+
+def _some_multiple(distances: Set, step: int) -> bool:
+    """Whether a multiple of `step` other than 0 is among the distances."""
+    frame = isl.LocalSpace.from_space(distances.get_space())
+    distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
+    multiples = isl.Set.from_basic_set(distance.mod_val(val(step)).zero_basic_set())
+    none = isl.Set.from_basic_set(distance.zero_basic_set())
+    return not distances.intersect(multiples).subtract(none).is_empty()
+
+
+def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
+    """The InOuts whose initial values are read after they have been overwritten.
+
+    With R the reads of A.initial and W the writes of A, A needs a copy unless
+
+        { r -> w : R(r) = W(w), w before r }
+
+    is empty. (An instance reads before it writes.)
+    """
+    inouts = model.program.inouts
+    if not inouts:
+        return ()
+    before = precedence(tree)
+    statements = dict.fromkeys(s.statement for s in stages(tree))
+    return tuple(a for a in inouts if _may_be_clobbered(model, statements, a, before))
+
+
+def _may_be_clobbered(
+    model: Model, statements: Iterable[Statement], array: InOut, before: Before
+) -> bool:
+    """The same; also where that takes long to find: a copy does no harm."""
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return _clobbered(model, statements, array, before)
+    return True
+
+
+def _clobbered(model: Model, statements: Iterable[Statement], array: InOut, before: Before) -> bool:
+    accesses = [a for s in statements for a in s.accesses]
+    reads = [a for a in accesses if a.tensor is array.initial]
+    writes = [a for a in accesses if a.tensor is array and a.is_write]
+    for read in reads:
+        for write in writes:
+            touched = read.map.apply_range(write.map.reverse()).intersect_params(model.context)
+            if not touched.intersect(before(write.statement, read.statement)).is_empty():
+                return True
+    return False

@@ -1,0 +1,179 @@
+"""Copies around an accumulation that is kept in storage of its own: in first, and back at the end.
+
+With I the iterations of the accumulating stage over its loops but those over RVars, and P those of
+a pure definition inside, which begins elements anew,
+
+    I \\ P is copied in, and I union P back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...lang.definitions import Definition
+from ...lang.errors import ScheduleError
+from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ...lang.printer import expr_text
+from ..model.statements import Access, Statement
+from ..program.accumulation import matched
+from ..sets.coordinates import coordinate_map
+from ..sets.isl import Frame, Map, Set, isl, union_sets
+from ..tree.looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
+from ..tree.memory import Fault
+from .layouts import element_of, expressions
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The loops that copy in and back."""
+
+    load: Tree
+    store: Tree
+
+
+def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) -> Copies:
+    """The copies around a body inside of `depth` loops.
+
+    Raises:
+        ScheduleError: no loops copy just what is accumulated, or the body uses it elsewhere, too.
+    """
+    inside = leaves(Seq(node.body))
+    _check_apart(node, [s for _, s in inside], depth, context)
+    paths = [p for p, s in inside if node.is_of(s)]
+    parts = [s for _, s in inside if node.is_of(s)]
+    stage = parts[0]
+    if any(s.coordinates != stage.coordinates for s in parts):
+        names = ", ".join(s.name for s in parts)
+        raise ScheduleError(
+            f"{names} run at different iterations, so no one loop copies what they accumulate"
+        )
+    below = loops_of(paths[0])
+    told = stage.statement.definition.lhs
+    own = [
+        k
+        for k in range(depth, depth + len(below))
+        if all(n in told for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
+    ]
+    chosen = [*range(depth), *own]
+    found = element_of(stage, parts, chosen, stage.statement.definition.lhs)
+    if found is None:
+        raise ScheduleError(
+            f"the loops of {stage.name} over {', '.join(map(expr_text, told))} do not tell which "
+            "element it accumulates"
+        )
+    running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
+    begun = [
+        _begun(s, stage, chosen, depth)
+        for _, s in inside
+        if s.statement.func is node.func and not s.statement.definition.is_update
+    ]
+    fresh = union_sets(begun, Set.empty(running.get_space()))
+    whole = running.union(fresh).coalesce()
+    dims = tuple(Var(f"#{k}") for k in range(len(chosen)))
+    element = expressions(found.intersect_domain(whole), symbols, dims)
+    loops = [below[k - depth] for k in own]
+    frame = Frame(stage.statement.frame.params, tuple(x.name for x in dims))
+
+    def nest(where: Set, part: str) -> Tree:
+        d = _copy(stage.statement.definition, element, dims)
+        made: Tree = Stage(Statement(d, f"{node.stage}{part}", frame, where, None), dims)
+        for loop in reversed(loops):
+            # What one part has of its own says nothing of a loop over all of them.
+            shared = all(any(x is loop for x in loops_of(p)) for p in paths)
+            laid_out = shared and loop.kind in ("vector", "unrolled")
+            made = Loop(loop.name, (made,), loop.kind if laid_out else "serial")
+        return made
+
+    return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
+
+
+def fault(tree: Seq) -> Fault | None:
+    """What is copied back by iterations that run at once though data say whether it is theirs, in
+    words with a hint. Only where such loops are trusted: without trust they are a race."""
+    for path, stage in leaves(tree):
+        s = stage.statement
+        for k, (_, node) in enumerate(path):
+            if isinstance(node, Keep) and node.is_of(stage) and (s.guard or s.data_bounds):
+                at_once = next((x for x in loops_of(path[:k]) if x.kind == "parallel"), None)
+                if at_once is not None:
+                    return (
+                        f"iterations of the parallel loop {at_once.name} would write back all that "
+                        f"{stage.name} may accumulate there, though data say what it does",
+                        "a serial loop, or no storage of its own",
+                    )
+    return None
+
+
+def _check_apart(node: Keep, inside: Sequence[Stage], depth: int, context: Set) -> None:
+    """Refuses what would use elements where they are not while they are kept elsewhere.
+
+    Raises:
+        ScheduleError: as said.
+    """
+    uses = [(s, a) for s in inside for a in s.statement.accesses if a.tensor is node.func]
+    held = [touched_by(s, a, depth) for s, a in uses if a.is_write and node.holds(s, a)]
+    for s, a in uses:
+        if not node.holds(s, a):
+            met = union_sets(held[1:], held[0]).intersect(touched_by(s, a, depth))
+            if not met.intersect_params(context).is_empty():
+                uses_it = f"{s.name} {'writes' if a.is_write else 'reads'} {a.text}"
+                raise ScheduleError(
+                    f"{uses_it} inside of the loop too, which may be an element that {node.stage} "
+                    "keeps to itself there",
+                    hint="a loop further inside, fission, or partition",
+                )
+
+
+def touched_by(stage: Stage, access: Access, depth: int) -> Set:
+    """{ (loops, element) : an access of a stage touches the element }, whole tiles if padded."""
+    whole = loop_map(stage)
+    total = int(whole.dim(isl.dim_type.out))
+    at = whole.project_out(isl.dim_type.out, depth, total - depth)
+    touches = access.reach.intersect_domain(stage.padded)
+    return at.flat_range_product(touches).range()
+
+
+def _copy(d: Definition, element: tuple[Node, ...], dims: tuple[Var, ...]) -> Definition:
+    values = tuple(Read(d.func, element, c, t) for c, t in enumerate(d.func.dtypes))
+    return Definition(
+        d.func, None, element, values, "=", dims, (), (), d.span, d.serial, is_added=True
+    )
+
+
+def _project(stage: Stage, chosen: list[int]) -> Set:
+    """The iterations of a stage over some of its loops."""
+    whole = stage.instances.apply(loop_map(stage))
+    for k in reversed(range(len(stage.coordinates))):
+        if k not in chosen:
+            whole = whole.project_out(isl.dim_type.set, k, 1)
+    return whole.coalesce()
+
+
+def _begun(pure: Stage, update: Stage, chosen: list[int], depth: int) -> Set:
+    """The iterations of an update that would touch what a pure definition has begun.
+
+    Raises:
+        ScheduleError: it does not do so in the iteration of the loops around in which that runs.
+    """
+    given = matched(update.statement.definition, pure.statement.definition)
+    found = _where(pure, replaced_all(tuple(update.coordinates[k] for k in chosen), given))
+    here = found.apply_range(_outermost(found, depth))
+    if not here.is_equal(_where(pure, pure.coordinates[:depth])):
+        raise ScheduleError(
+            f"{pure.name} begins elements in other iterations than those in which {update.name} "
+            "accumulates them",
+            hint="both are shifted then, or none",
+        )
+    return found.range()
+
+
+def _where(stage: Stage, coordinates: Sequence[Node]) -> Map:
+    """{ instance of a stage -> coordinates }"""
+    return coordinate_map(stage.statement.frame, coordinates).intersect_domain(stage.instances)
+
+
+def _outermost(found: Map, count: int) -> Map:
+    """{ iteration -> its outermost coordinates }"""
+    whole = Map.identity(found.range().get_space().map_from_set())
+    return whole.project_out(isl.dim_type.out, count, int(whole.dim(isl.dim_type.out)) - count)

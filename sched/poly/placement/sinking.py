@@ -1,0 +1,156 @@
+"""Where the storage lives of what is computed at loops: as asked, or further inside.
+
+A window slides over iterations that run in order, one after the other. Storage that lives outside
+of a parallel loop, or around the parts of a loop that was taken apart, is moved inside of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...lang.tensors import Func
+from ..model.model import Model
+from ..sets.isl import Set
+from ..tree.edits import rewritten, stages, with_body
+from ..tree.looptree import (
+    Alloc,
+    Loop,
+    Path,
+    Produce,
+    Seq,
+    Stage,
+    Tree,
+    kinds,
+    leaves,
+    loops_of,
+    nodes,
+    produced,
+)
+from ..tree.memory import Fault
+
+
+def slides(model: Model, func: Func) -> bool:
+    """Whether each element of a Func can be computed by itself, when it is first needed."""
+    definitions = model.definitions[func]
+    return all(d.opaque is None and (d.is_pointwise or not d.is_update) for d in definitions)
+
+
+def storage_of(path: Path, func: Func) -> Alloc:
+    """The storage of a Func on a path."""
+    return next(x for _, x in path if isinstance(x, Alloc) and x.func is func)
+
+
+def stored_depth(path: Path, func: Func) -> int:
+    """Around how many loops of a path the storage of a Func lies."""
+    nodes = [node for _, node in path]
+    return sum(isinstance(x, Loop) for x in nodes[: nodes.index(storage_of(path, func))])
+
+
+def fault(tree: Seq, context: Set) -> Fault | None:
+    """A stage that uses a Func outside of all its storage, in words with a hint. Where nothing is
+    trusted it would also need there what has not been computed there."""
+    stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
+    for path, stage in leaves(tree):
+        here = {x.func for _, x in path if isinstance(x, Alloc)}
+        for a in stage.statement.accesses:
+            if a.tensor not in stored - here:
+                continue
+            happens = stage.instances.intersect(a.domain)
+            used = a.reach.intersect_domain(happens).intersect_params(context)
+            if not used.is_empty():
+                return (
+                    f"{stage.name} uses {a.text}, and {a.tensor.name} is stored inside of a loop "
+                    f"that {stage.name} is not in",
+                    f"s[{a.tensor.name}].store_at(...) a loop around both or store_root(), "
+                    "with this directive in one s.batch()",
+                )
+    return None
+
+
+def sunk(model: Model, tree: Seq) -> Seq:
+    """What slides and cannot do so over all of its storage gets storage further inside: iterations
+    that run at once share nothing, nor do the parts of a loop that was taken apart."""
+    while True:
+        # Parts first: storage that moves into a loop of one of them is lost to the others.
+        if (copies := _shared_by_copies(model, tree)) is not None:
+            tree = _each_its_own(tree, *copies)
+        elif (threads := _shared_by_threads(model, tree)) is not None:
+            storage, loop = threads
+            tree = _further_in(tree, storage, loop)
+        else:
+            return tree
+
+
+def _shared_by_threads(model: Model, tree: Seq) -> tuple[Alloc, Loop] | None:
+    """The storage of a Func that slides, and the innermost parallel loop inside of it."""
+    if "parallel" not in kinds(tree):
+        return None
+    for path, node in produced(tree):
+        parallel = [x for _, x in path if isinstance(x, Loop) and x.kind == "parallel"]
+        for func in node.funcs if parallel else ():
+            inside = loops_of(path)[stored_depth(path, func) :]
+            if any(x is parallel[-1] for x in inside) and slides(model, func):
+                return storage_of(path, func), parallel[-1]
+    return None
+
+
+def _shared_by_copies(model: Model, tree: Seq) -> tuple[Alloc, list[Tree]] | None:
+    """The storage of a Func that slides, and the parts of what stands in it that compute the Func
+    each for itself."""
+    places = [(func, path) for path, node in produced(tree) for func in node.funcs]
+    copies = Counter(func for func, _ in places)
+    for func, path in places:
+        if copies[func] > 1 and slides(model, func):
+            storage = storage_of(path, func)
+            parts = _parts_using(storage, func)
+            if len(parts) > 1 and all(_computes(x, func) for x in parts):
+                return storage, parts
+    return None
+
+
+def _parts_using(tree: Tree, func: Func) -> list[Tree]:
+    """The parts of a tree that use a Func, as far outside as there are several."""
+    while not isinstance(tree, Stage):
+        parts = [x for x in tree.body if _uses(x, func)]
+        if len(parts) != 1:
+            return parts
+        (tree,) = parts
+    return [tree]
+
+
+def _uses(tree: Tree, func: Func) -> bool:
+    return any(a.tensor is func for s in stages(tree) for a in s.statement.accesses)
+
+
+def _computes(tree: Tree, func: Func) -> bool:
+    """Whether a Func is computed for what else is in a tree."""
+    return not isinstance(tree, Produce) and any(func in p.funcs for _, p in produced(tree))
+
+
+def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
+    """The tree with storage inside of a loop, in the place of that around it."""
+
+    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        if node is storage:
+            return body
+        if node is loop:
+            why = f"iterations of {loop.name} run at once"
+            body = (Alloc(storage.func, body, moved=why),)
+        return (with_body(node, body),)
+
+    return rewritten(tree, change)
+
+
+def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
+    """The tree with storage around each of the parts, in the place of that around all."""
+
+    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        if node is storage:
+            return body
+        made = with_body(node, body)
+        if any(node is part for part in parts):
+            return (Alloc(storage.func, (made,), moved="the loop around it was taken apart"),)
+        return (made,)
+
+    return rewritten(tree, change)

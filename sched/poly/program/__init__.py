@@ -1,0 +1,1 @@
+"""What is scheduled: definitions, as inlining and other rewrites leave them."""

@@ -1,0 +1,54 @@
+"""Which updates accumulate, and whether the order of what they add changes a bit."""
+
+from __future__ import annotations
+
+from ...lang.definitions import Definition
+from ...lang.errors import ScheduleError
+from ...lang.nodes import Node, Op, Read, Var, postorder, replaced_all
+
+_EXACT = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
+
+
+def accumulates(d: Definition) -> bool:
+    """Whether an update combines the old value of an element with others, which could come in
+    any order if the operator allows it."""
+    if d.op == "=" or len(d.values) > 1:
+        return False
+    own = [n for n in postorder(*d.lhs, *d.where, *d.values) if _is_own(n, d)]
+    if len(own) != 1 or not isinstance(own[0], Read) or own[0].index != d.lhs:
+        return False
+    match d.values[0]:
+        case Op(op="fma", operands=(a, b, c)):
+            return c is own[0] and own[0] not in set(postorder(a, b))
+        case Op(op=op, operands=(a, b)) if op in _EXACT:
+            last = b if a is own[0] else a
+            beside = a is own[0] or (b is own[0] and op != "sub")
+            return beside and own[0] not in set(postorder(last))
+    return False
+
+
+def is_exact(d: Definition) -> bool:
+    """Whether the order of accumulation does not change a bit: integers, minima, maxima."""
+    return accumulates(d) and (d.op in ("min", "max") or not d.func.dtypes[0].is_float)
+
+
+def _is_own(n: Node, d: Definition) -> bool:
+    return isinstance(n, Read) and n.tensor is d.func
+
+
+def matched(update: Definition, other: Definition) -> dict[Node, Node]:
+    """What the dimensions of an update are at an instance of another definition that writes the
+    same element: RVars are where they begin.
+
+    Raises:
+        ScheduleError: the update's element is not told by Vars alone.
+    """
+    if not all(isinstance(x, Var) for x in update.lhs):
+        raise ScheduleError(
+            f"{update.name} writes {update.func.name} at more than its Vars",
+            hint="the left side is made of Vars then: C[i, j] += ...",
+        )
+    found: dict[Node, Node] = dict(zip(update.lhs, other.lhs, strict=True))
+    for r in update.rvars:
+        found[r] = replaced_all((r.lo,), found)[0]
+    return found

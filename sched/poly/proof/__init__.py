@@ -1,0 +1,1 @@
+"""Which order a program needs, and whether a tree keeps it."""

@@ -1,0 +1,274 @@
+"""Dependences between executed instances, for a LoopTree.
+
+Flow dependences are exact: each read is traced to the last write of its element before it, in the
+order of the tree. Where a write is a may-access (a scatter), it kills nothing, and every earlier
+write of the element is a possible source; and so it is where the last one takes too long to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import attrgetter
+from typing import Literal
+
+from ...lang.tensors import Tensor
+from ..model.model import Model, iteration_and_element
+from ..model.statements import Access, Statement
+from ..sets.isl import BudgetExceeded, Map, Set, UnionMap, attempt, isl
+from ..tree.looptree import Tree, time_maps
+
+Kind = Literal["flow", "anti", "output"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """{ source instance -> sink instance }: the sink must run after the source.
+
+    flow: the sink reads what the source wrote. anti: the sink overwrites what the source read.
+    output: both write. `exact` is False where a may-access takes part.
+    """
+
+    kind: Kind
+    tensor: Tensor
+    source: Statement
+    sink: Statement
+    map: Map
+    exact: bool
+
+    def __repr__(self) -> str:
+        arrow = f"{self.source.name} -> {self.sink.name}"
+        return f"{self.kind} on {self.tensor.name}: {arrow}: {self.map}"
+
+
+def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
+    """All dependences between the statements of a tree, flow first."""
+    tensors = dict.fromkeys(a.tensor for s in model.statements for a in s.accesses)
+    return flow_first(d for tensor in tensors for d in dependences_on(tensor, model, tree))
+
+
+def flow_first(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
+    """Dependences, those of one kind in the order given."""
+    order = {"flow": 0, "anti": 1, "output": 2}
+    return tuple(sorted(found, key=lambda d: order[d.kind]))
+
+
+def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]:
+    """The dependences between the accesses of one tensor."""
+    accesses = [a for s in model.statements for a in s.accesses if a.tensor is tensor]
+    writes = [a for a in accesses if a.is_write]
+    reads = [a for a in accesses if not a.is_write]
+    if not writes:
+        return []
+    times = time_maps(tree, {a.statement for a in accesses})
+    if are_written_once(writes):
+        return _ordered("flow", model, tensor, writes, reads, times)
+    return [
+        *(_flow_or_more(model, tensor, reads, writes, times) if reads else []),
+        *_ordered("anti", model, tensor, reads, writes, times),
+        *_ordered("output", model, tensor, writes, writes, times),
+    ]
+
+
+def are_written_once(writes: Iterable[Access]) -> bool:
+    """Whether an element has one value ever: all writes are those of one pure definition, whose
+    pieces share its region, and no loop around makes it anew. Then a read is of that value, and
+    nothing overwrites it."""
+    return all(
+        not w.statement.definition.is_update and not w.statement.definition.loops for w in writes
+    )
+
+
+class _Names:
+    """Tuple names, by which isl tells statements (and the accesses of one) apart."""
+
+    def __init__(self, accesses: Iterable[Access]) -> None:
+        self.statements = list(dict.fromkeys(a.statement for a in accesses))
+
+    def name(self, statement: Statement) -> str:
+        return f"S{self.statements.index(statement)}"
+
+    def statement(self, name: str) -> Statement:
+        return self.statements[int(name[1:])]
+
+    def union(self, maps: Iterable[tuple[Statement, Map]], model: Model, out: str) -> UnionMap:
+        result = UnionMap.empty(model.parameters.space.params())
+        for statement, m in maps:
+            named = m.set_tuple_name(isl.dim_type.in_, self.name(statement))
+            result = result.union(UnionMap.from_map(named.set_tuple_name(isl.dim_type.out, out)))
+        return result
+
+
+def _flow_or_more(
+    model: Model,
+    tensor: Tensor,
+    reads: list[Access],
+    writes: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    """The flow dependences; from every earlier write, where it takes long to find the last one."""
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        if not _is_fatal(reads, writes, times):
+            return _flow(model, tensor, reads, writes, times)
+        must = [w for w in writes if w.must]
+        using = {a.statement: times[a.statement] for a in (*reads, *must)}
+        last = _flow(model, tensor, reads, must, using) if must else []
+        may = [w for w in writes if not w.must]
+        return _inexact([*last, *_ordered("flow", model, tensor, may, reads, times)])
+    return _inexact(_ordered("flow", model, tensor, writes, reads, times))
+
+
+def _inexact(found: Iterable[Dependence]) -> list[Dependence]:
+    return [replace(d, exact=False) for d in found]
+
+
+def _is_fatal(
+    reads: Iterable[Access], writes: Iterable[Access], times: Mapping[Statement, Map]
+) -> bool:
+    """Whether isl's analysis may end the process: as it goes on behind a may-access, it counts an
+    integer division twice that a domain has twice (`align_context_divs` in isl)."""
+    if all(w.must for w in writes):
+        return False
+    maps = [*(a.map for a in (*reads, *writes)), *times.values()]
+    return any(int(piece.dim(isl.dim_type.div)) for m in maps for piece in m.get_basic_maps())
+
+
+OPERATIONS = 1_000_000
+"""So much work may isl put into the last writes before the reads of a tensor."""
+
+
+def _flow(
+    model: Model,
+    tensor: Tensor,
+    reads: list[Access],
+    writes: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    names = _Names([*reads, *writes])
+    maps = {a: a.map for a in (*reads, *writes)}
+    wide = _widened(reads, writes, times)
+    maps |= wide.maps
+
+    def accesses(chosen: Iterable[Access]) -> UnionMap:
+        return names.union(((a.statement, maps[a]) for a in chosen), model, "x")
+
+    info = isl.UnionAccessInfo.from_sink(accesses(reads))
+    info = info.set_must_source(accesses(w for w in writes if w.must))
+    info = info.set_may_source(accesses(w for w in writes if not w.must))
+    schedule = names.union(({**times, **wide.times}).items(), model, "t")
+    flow = info.set_schedule_map(schedule).compute_flow()
+    exact = all(a.must for a in (*reads, *writes))
+    return [
+        Dependence("flow", tensor, source, sink, relation, exact)
+        for source, sink, relation in _split(flow.get_may_dependence(), names, model, wide.sinks)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Wide:
+    """Accesses and times over more instances than there are, and what a sink must be in."""
+
+    maps: dict[Access, Map] = field(default_factory=dict)
+    times: dict[Statement, Map] = field(default_factory=dict)
+    sinks: dict[Statement, Set] = field(default_factory=dict)
+
+
+def _widened(reads: list[Access], writes: list[Access], times: Mapping[Statement, Map]) -> _Wide:
+    """Convex domains instead of unions, where that changes no source of an instance that is.
+
+    isl's analysis multiplies the pieces of domains, those of Funcs that are computed where they
+    are needed above all. More writes are harmless if no read that takes place reads what they
+    write; more reads are, if they are dropped from the result.
+    """
+    wide = _Wide()
+    read = reduce(Set.union, (a.map.range() for a in reads))
+    accesses = [*reads, *writes]
+    for s in dict.fromkeys(a.statement for a in accesses):
+        of = [a for a in accesses if a.statement is s]
+        domain = of[0].domain
+        if domain.n_basic_set() < 2 or not all(a.domain.is_equal(domain) for a in of):
+            continue
+        hull = Set.from_basic_set(domain.simple_hull())
+        extra = hull.subtract(domain)
+        written = (extra.apply(a.relation.map) for a in of if a.is_write)
+        time = _formula(times[s])
+        if time is not None and all(elements.is_disjoint(read) for elements in written):
+            wide.times[s] = time.intersect_domain(hull)
+            wide.sinks[s] = domain
+            wide.maps.update((a, a.relation.map.intersect_domain(hull)) for a in of)
+    return wide
+
+
+def _formula(times: Map) -> Map | None:
+    """The function of an instance that its time is, without the domain, if one is enough."""
+    pieces: list[Map] = []
+    times.as_pw_multi_aff().foreach_piece(lambda _, f: pieces.append(Map.from_multi_aff(f)))
+    return pieces[0] if len(pieces) == 1 else None
+
+
+def _split(
+    dependence: UnionMap, names: _Names, model: Model, sinks: Mapping[Statement, Set]
+) -> list[tuple[Statement, Statement, Map]]:
+    found: list[tuple[Statement, Statement, Map]] = []
+    maps: list[Map] = []
+    dependence.foreach_map(maps.append)
+    for m in maps:
+        source = names.statement(m.get_tuple_name(isl.dim_type.in_))
+        sink = names.statement(m.get_tuple_name(isl.dim_type.out))
+        plain = m.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+        if sink in sinks:
+            plain = plain.intersect_range(sinks[sink])
+        plain = plain.intersect_params(model.context).gist_params(model.context).coalesce()
+        if not plain.is_empty():
+            found.append((source, sink, plain))
+    return found
+
+
+def _ordered(
+    kind: Kind,
+    model: Model,
+    tensor: Tensor,
+    first: list[Access],
+    second: list[Access],
+    times: Mapping[Statement, Map],
+) -> list[Dependence]:
+    """{ x -> y : x touches an element, y writes it later }; flow: x writes it, y reads it. What is
+    fresh in each iteration of loops around is read in the iteration that writes it."""
+    element = iteration_and_element if kind == "flow" else attrgetter("map")
+    by_pair: dict[tuple[Statement, Statement], tuple[Map, bool]] = {}
+    # The domains are in what is touched already: their pieces need not be multiplied again.
+    several = [s for s, time in times.items() if time.n_basic_map() > 1]
+    times = {**times, **{s: _formula(times[s]) or times[s] for s in several}}
+    for a in first:
+        for b in second:
+            touched = element(a).apply_range(element(b).reverse())
+            before = _before(times[a.statement], times[b.statement])
+            found = touched.intersect(before).intersect_params(model.context)
+            if not found.is_empty():
+                key = (a.statement, b.statement)
+                old, exact = by_pair.get(key, (found, True))
+                by_pair[key] = (old.union(found), exact and a.must and b.must)
+    return [
+        Dependence(kind, tensor, source, sink, _plain(relation, model), exact)
+        for (source, sink), (relation, exact) in by_pair.items()
+    ]
+
+
+def _plain(relation: Map, model: Model) -> Map:
+    return relation.coalesce().gist_params(model.context)
+
+
+def flow_of_all_writes(model: Model, d: Dependence, times: Mapping[Statement, Map]) -> Map:
+    """{ x -> y : x writes an element that y reads later }, whoever writes it in between."""
+    writes = [a for a in d.source.accesses if a.tensor is d.tensor and a.is_write]
+    reads = [a for a in d.sink.accesses if a.tensor is d.tensor and not a.is_write]
+    (found,) = _ordered("flow", model, d.tensor, writes, reads, times)
+    return found.map
+
+
+def _before(source: Map, sink: Map) -> Map:
+    """{ x -> y : time(x) < time(y) }"""
+    space = source.get_space().range()
+    return source.apply_range(Map.lex_lt(space)).apply_range(sink.reverse())

@@ -1,0 +1,327 @@
+"""The proof of a schedule: no dependence of the program may run backwards, or at once.
+
+With D the dependences of the program as written and `unordered` the pairs of instances that a
+tree does not order, D intersected with them must be empty. D is taken once. Behind each directive
+all of D is asked, whatever the directive says that it did: what has not changed since its proof is
+known by its obligation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ...cached import cached_property
+from ...lang.tensors import Tensor
+from ..model.model import Model
+from ..model.statements import Statement
+from ..program.accumulation import accumulates
+from ..sets.isl import Map, Set
+from ..sets.memo import Same
+from ..sets.smallest import smallest_point
+from ..tree.edits import stages
+from ..tree.looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
+from ..tree.times import Placed, common, placed, same_copy
+from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
+from .obligations import Coverage, Delivery, Order, Proofs
+from .pairs import Pair, instance
+
+Relaxed = Callable[[Statement], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """Pairs of instances of a dependence that a tree runs in the wrong order, or in none.
+
+    `source` and `sink` are the statements that run: those of the dependence, or what executes
+    them at a loop. `kind` is that of the dependence, "race" where iterations at once share
+    storage, "uninitialised" where the sink reads what the source does not compute there.
+    """
+
+    dependence: Dependence
+    pairs: Map
+    source: Statement
+    sink: Statement
+    kind: str = ""
+    #: Whether each instance is indivisible, but for copies to and from storage of its own.
+    is_divided: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        return self.kind == "uninitialised"
+
+    @property
+    def subject(self) -> object:
+        """Violations of one subject are about the same instances."""
+        return self.dependence, self.source, self.sink, self.kind
+
+    @property
+    def ends(self) -> tuple[Statement, Statement]:
+        """The statements whose instances they are."""
+        return self.source, self.sink
+
+
+Standing = tuple[object, ...]
+"""Of each stage that touches a tensor, in order: its statement, the outermost loop around it (or it
+itself), and which storage of the tensor that loop is in."""
+
+Free = frozenset[Statement]
+"""The statements whose accumulation may run in any order."""
+
+
+class Settled:
+    """For each tensor what it was when all dependences on it were kept, in whichever form."""
+
+    def __init__(self) -> None:
+        self._known: dict[Tensor, tuple[Standing, Standing, Free, Set]] = {}
+
+    def holds(
+        self, tensor: Tensor, written: Standing, now: Standing, free: Free, context: Set
+    ) -> bool:
+        known = self._known.get(tensor)
+        if known is None or known[:3] != (written, now, free):
+            return False
+        return context is known[3] or context.is_subset(known[3])
+
+    def note(
+        self, tensor: Tensor, written: Standing, now: Standing, free: Free, context: Set
+    ) -> None:
+        self._known[tensor] = (written, now, free, context)
+
+
+class Prover:
+    """Judges trees of one model.
+
+    Args:
+        proofs, settled: what is known from other forms of the program.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        written: Seq,
+        proofs: Proofs | None = None,
+        settled: Settled | None = None,
+    ) -> None:
+        self.model = model
+        self.written = written
+        self.proofs = proofs or Proofs()
+        self.settled = settled or Settled()
+
+    @property
+    def dependences(self) -> tuple[Dependence, ...]:
+        """Those of the program as written."""
+        return flow_first(d for tensor in self._tensors for d in self._dependences_on(tensor))
+
+    @cached_property
+    def _tensors(self) -> list[Tensor]:
+        return list(dict.fromkeys(a.tensor for s in self.model.statements for a in s.accesses))
+
+    def _dependences_on(self, tensor: Tensor) -> list[Dependence]:
+        """Those of one tensor, found when somebody asks for them."""
+        key = ("dependences", tensor, self._as_written[tensor], Same(self.model.context))
+        find = partial(dependences_on, tensor, self.model, self.written)
+        return self.model.memo.of(key, find)
+
+    def _dependences_among(self, tensors: Collection[Tensor]) -> Iterator[Dependence]:
+        """Those on some tensors."""
+        chosen = (tensor for tensor in self._tensors if tensor in tensors)
+        yield from flow_first(d for tensor in chosen for d in self._dependences_on(tensor))
+
+    def violations(
+        self,
+        tree: Tree,
+        relaxed: Relaxed,
+        context: Set,
+        only: Collection[Statement] | None = None,
+    ) -> Iterator[Violation]:
+        """What a tree breaks among the dependences of the program.
+
+        Args:
+            relaxed: whether a statement's accumulation may run in any order.
+            context: the sizes that a call accepts.
+            only: the statements of which something is asked; all of them if None.
+        """
+        every = self._standing(tree).items()
+        asked = {t: now for t, now in every if not self._is_settled(t, now, relaxed, context)}
+        if not asked:
+            return
+        parts: dict[Statement, list[Placed]] = {}
+        for p in placed(tree):
+            parts.setdefault(p.stage.statement.base, []).append(p)
+        kept = dict(asked)
+        for d in self._dependences_among(asked):
+            if only is not None and d.source not in only and d.sink not in only:
+                kept.pop(d.tensor, None)
+                continue
+            for v in self._broken(d, parts, relaxed, context):
+                kept.pop(d.tensor, None)
+                yield v
+        for t, now in kept.items():
+            self.settled.note(t, self._as_written[t], now, self._free_on(t, relaxed), context)
+
+    def _standing(self, tree: Tree) -> dict[Tensor, Standing]:
+        """For each tensor the stages that touch it, in order."""
+        found: dict[Tensor, list[object]] = {t: [] for t in self._tensors}
+        inside: dict[Tensor, int] = {}
+        numbers: Counter[Tensor] = Counter()
+
+        def visit(node: Tree) -> None:
+            if isinstance(node, Alloc):
+                numbers[node.func] += 1
+                outside, inside[node.func] = inside.get(node.func, 0), numbers[node.func]
+                for child in node.body:
+                    visit(child)
+                inside[node.func] = outside
+            elif isinstance(node, Seq):
+                for child in node.body:
+                    visit(child)
+            else:
+                for stage in stages(node):
+                    base = stage.statement.base
+                    for t in self._touched[base]:
+                        found[t] += (base, node, inside.get(t, 0))
+
+        visit(tree)
+        return {t: tuple(standing) for t, standing in found.items()}
+
+    @cached_property
+    def _touched(self) -> dict[Statement, list[Tensor]]:
+        return {s: self._tensors_of(s) for s in self.model.statements}
+
+    def _tensors_of(self, s: Statement) -> list[Tensor]:
+        find = partial(dict.fromkeys, (a.tensor for a in s.accesses))
+        return list(self.model.memo.of(("touched tensors", s), find))
+
+    @cached_property
+    def _as_written(self) -> dict[Tensor, Standing]:
+        return self._standing(self.written)
+
+    @cached_property
+    def _sums_on(self) -> dict[Tensor, list[Statement]]:
+        """By tensor, the statements that touch it and may be told to accumulate in any order."""
+        found: dict[Tensor, list[Statement]] = {t: [] for t in self._tensors}
+        known = self.model.memo.of
+        for s, tensors in self._touched.items():
+            if known(("sum", s.definition), partial(accumulates, s.definition)):
+                for tensor in tensors:
+                    found[tensor].append(s)
+        return found
+
+    def _free_on(self, tensor: Tensor, relaxed: Relaxed) -> Free:
+        """Those that may accumulate in any order."""
+        return frozenset(s for s in self._sums_on[tensor] if relaxed(s))
+
+    def _is_settled(self, tensor: Tensor, now: Standing, relaxed: Relaxed, context: Set) -> bool:
+        """Whether nothing has changed for a tensor since all dependences on it were kept. In the
+        tree as it is written they are, since they are taken from it."""
+        written = self._as_written[tensor]
+        if now == written:
+            return True
+        return self.settled.holds(tensor, written, now, self._free_on(tensor, relaxed), context)
+
+    def _broken(
+        self,
+        d: Dependence,
+        parts: Mapping[Statement, Sequence[Placed]],
+        relaxed: Relaxed,
+        context: Set,
+    ) -> Iterator[Violation]:
+        """What the parts of statements break of a dependence."""
+        sources, sinks = parts.get(d.source, ()), parts.get(d.sink, ())
+        own = d.tensor is d.source.func and relaxed(d.source)
+        free = own and d.source is d.sink
+        must = Same(self._whole_flow(d) if own and not free and d.kind == "flow" else d.map)
+        for a in sources:
+            for b in sinks:
+                order = Order(must, d.kind, a.run, b.run, common(a, b, d.tensor), free)
+                pairs = self.proofs.broken(order, context)
+                if pairs is not None:
+                    yield Violation(d, pairs, a.stage.statement, b.stage.statement)
+        for delivery in _deliveries(d, sources, sinks) if d.kind == "flow" else ():
+            pairs = self.proofs.broken(delivery, context)
+            if pairs is not None:
+                sink = delivery.sink.statement
+                yield Violation(d, pairs, d.source, sink, "uninitialised")
+
+    def uncovered(self, tree: Tree, context: Set) -> Statement | None:
+        """A statement some of whose instances no stage of a tree runs. What is computed at a loop
+        is another question: whether that is all that is read there (`violations`)."""
+        parts: dict[Statement, list[Same]] = {s: [] for s in self.model.statements}
+        for p in placed(tree):
+            s, run = p.stage.statement, p.stage.where
+            if s.placed is not None:
+                parts.pop(s.placed, None)
+            else:
+                parts[s].append(Same(run))
+        every = (Coverage(s, tuple(found)) for s, found in parts.items())
+        return next((c.statement for c in every if self.proofs.broken(c, context)), None)
+
+    def _whole_flow(self, d: Dependence) -> Map:
+        """A flow dependence from a sum whose order is free: any of its terms may come last."""
+        return self.model.memo.of(("whole flow", d), partial(self._flow_of_all_writes, d))
+
+    def _flow_of_all_writes(self, d: Dependence) -> Map:
+        using = [s for s, tensors in self._touched.items() if d.tensor in tensors]
+        return flow_of_all_writes(self.model, d, time_maps(self.written, using))
+
+
+def witness_text(v: Violation, pair: Pair) -> str:
+    """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
+    d = v.dependence
+    first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
+    if not d.exact:
+        first, second = f"may {first[:-1]}", f"may {second[:-1]}"
+    at = ", ".join(f"{k}={x}" for k, x in pair.sizes.items())
+    element = f"{d.tensor.name}[{_element(d, pair)}]"
+    if v.is_lost:
+        text = f"{pair.sink} {second} {element}, which {pair.source} has not computed there"
+    else:
+        text = f"{pair.source} {first} {element}, {pair.sink} {second} it"
+    return text + (f", at {at}" if at else "")
+
+
+def _deliveries(
+    d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed]
+) -> Iterator[Delivery]:
+    """What must reach each sink of a flow dependence, as a Func is computed at a loop, or stored
+    anew in each iteration of one."""
+    counts = [_loops_apart(a, d.tensor) for a in sources]
+    if all(count is None for count in counts):
+        return
+    for b in sinks:
+        found = [
+            (a.run, count or 0)
+            for a, count in zip(sources, counts, strict=True)
+            if same_copy(a, b, d.tensor, count or 0)
+        ]
+        yield Delivery(Same(d.map), b.run, tuple(found))
+
+
+def _loops_apart(a: Placed, tensor: object) -> int | None:
+    """Around how many loops of a stage a value does not outlive an iteration; None if all do."""
+    node = producer(a.path, tensor)
+    if node is not None:
+        return node.apart
+    for position, (_, x) in enumerate(a.path):
+        if isinstance(x, Alloc) and x.func is tensor:
+            return len(loops_of(a.path[:position])) or None
+    return None
+
+
+def _element(d: Dependence, pair: Pair) -> str:
+    """The element that both instances touch."""
+    images = []
+    ends = ((pair.first, d.kind != "anti"), (pair.second, d.kind != "flow"))
+    for (statement, is_write), at in zip(ends, pair.points, strict=True):
+        here = instance(statement, pair.sizes, at)
+        own = [a for a in statement.accesses if a.tensor is d.tensor and a.is_write == is_write]
+        touched = [a.map.intersect_domain(here).range() for a in own]
+        image = touched[0]
+        for other in touched[1:]:
+            image = image.union(other)
+        images.append(image)
+    found = smallest_point(images[0].intersect(images[1]))
+    return ", ".join(map(str, found[1])) or "()" if found is not None else "?"

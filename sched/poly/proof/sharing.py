@@ -1,0 +1,88 @@
+"""Storage that iterations of a loop share, although they run at once.
+
+A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
+written by several threads; lanes share all storage. Of its writes and reads, those of different
+iterations must touch different elements. (What slides has moved inside, see `placement`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...lang.tensors import Func
+from ..model.statements import Statement
+from ..placement.sinking import stored_depth
+from ..sets.isl import Set
+from ..tree.looptree import Seq, kinds, loops_of, produced, producer
+from ..tree.times import Placed, meeting, placed
+from .dependences import Dependence, Kind
+from .obligations import Apart, Once, Proofs
+from .proof import Violation
+
+
+def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
+    """Pairs of instances that touch one element at once.
+
+    Args:
+        proofs: what is known to be apart.
+    """
+    if kinds(tree).isdisjoint({"parallel", "vector"}):
+        return
+    for path, node in produced(tree):
+        for func in node.funcs:
+            loops, stored = loops_of(path), stored_depth(path, func)
+            for k in range(node.apart):
+                kind = loops[k].kind
+                if kind == "vector" or (kind == "parallel" and k >= stored):
+                    yield from _races(tree, func, k, context, proofs)
+    yield from _run_twice(tree, context, proofs)
+
+
+def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
+    """Instances that run in several parts of a stage, as tiles at an end that begin earlier do, in
+    iterations that run at once."""
+    parts: dict[Statement, list[Placed]] = {}
+    for p in placed(tree):
+        parts.setdefault(p.stage.statement, []).append(p)
+    for statement, found in parts.items():
+        for number, a in enumerate(found):
+            for b in found[:number]:
+                for k in _at_once(a, b):
+                    again = proofs.broken(Once(a.run, b.run, k), context)
+                    if again is not None:
+                        func = statement.func
+                        d = Dependence("output", func, statement.base, statement.base, again, True)
+                        yield Violation(d, again, statement, statement, "race")
+
+
+def _at_once(a: Placed, b: Placed) -> Iterator[int]:
+    """The parallel loops around two stages whose iterations share what these store."""
+    met = meeting(a, b)
+    func = a.stage.statement.func
+    for k, loop in enumerate(met.loops):
+        private = any(f is func and depth > k for f, depth in met.private)
+        if loop.kind == "parallel" and not private:
+            yield k
+
+
+def _races(tree: Seq, func: Func, loop: int, context: Set, proofs: Proofs) -> Iterator[Violation]:
+    using = [p for p in placed(tree) if any(a.tensor is func for a in p.stage.statement.accesses)]
+    for a in using:
+        if producer(a.path, func) is None:
+            continue
+        for b in using:
+            if len(b.loops) > loop and a.loops[loop] is b.loops[loop]:
+                yield from _between(a, b, func, loop, context, proofs)
+
+
+def _between(
+    a: Placed, b: Placed, func: Func, loop: int, context: Set, proofs: Proofs
+) -> Iterator[Violation]:
+    first, second = a.stage.statement, b.stage.statement
+    for x in (x for x in first.accesses if x.tensor is func and x.is_write):
+        for y in (y for y in second.accesses if y.tensor is func):
+            pairs = proofs.broken(Apart(a.run, b.run, x, y, loop), context)
+            if pairs is not None:
+                kind: Kind = "output" if y.is_write else "flow"
+                d = Dependence(kind, func, first.base, second.base, pairs, x.must and y.must)
+                yield Violation(d, pairs, first, second, "race")

@@ -1,0 +1,1 @@
+"""Nests of Funcs that need themselves."""

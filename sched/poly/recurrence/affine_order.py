@@ -1,0 +1,356 @@
+"""The order of a recurrence as isl's scheduler finds it: skewed, shifted, in parts.
+
+isl's scheduler gives each statement a vector of affine times. It is asked twice: with the
+statements whole, then with each cut where the conditions of its reads change (as even from odd,
+or the left half from the right); the coordinates of a statement that was cut are selects. It may
+return orders that violate a dependence of a statement on itself, and the tree made of one holds
+more than one isl was asked for: so the result is a LoopTree, and every pair is checked on it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...lang import index as ix
+from ...lang.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
+from ...lang.scalars import output_sizes
+from ...lang.tensors import Func
+from ..model.model import Model
+from ..model.statements import Statement
+from ..sets.affine import affine_value
+from ..sets.coordinates import coordinate_map
+from ..sets.expressions import Translator
+from ..sets.hulls import simple_hull
+from ..sets.isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
+from ..tree.looptree import Loop, Seq, Stage, Tree, iterations, leaves, loop_map, time_maps
+
+if TYPE_CHECKING:
+    from .recurrence import Pair
+
+PARTS_LIMIT = 12
+"""The statements are cut into no more parts than this, all together."""
+
+PIECES_LIMIT = 4
+"""The loops visit a statement in no more convex pieces: more nobody could read, or run fast."""
+
+WAYS_LIMIT = 12
+"""No more ways than this to cut one statement in two are tried."""
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+Times = dict["Part", list[Node]]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the instances of a statement, under a name that isl tells them by."""
+
+    label: str
+    statement: Statement
+    domain: Set
+
+
+def scheduled(model: Model, statements: Sequence[Statement], pairs: Sequence[Pair]) -> Tree | None:
+    """The nest that isl's scheduler finds for whole statements, if every pair obeys it."""
+    whole = [Part(f"S{k}", s, s.domain) for k, s in enumerate(statements)]
+    return _attempt(model, whole, pairs)
+
+
+def scheduled_in_parts(
+    model: Model, statements: Sequence[Statement], pairs: Sequence[Pair]
+) -> Tree | None:
+    """The same with statements cut where their reads change: one of them in two, else all."""
+    group = {s.func for s in statements}
+    whole = {s: [s.domain] for s in statements}
+    ways = [{**whole, s: halves} for s in statements for halves in _halves(s, group)]
+    finest = {s: _cut(s, group, PARTS_LIMIT // len(statements)) for s in statements}
+    for way in (*ways[:WAYS_LIMIT], finest):
+        parts = [
+            Part(f"S{k}.{number}", s, domain)
+            for k, (s, domains) in enumerate(way.items())
+            for number, domain in enumerate(domains)
+        ]
+        found = _attempt(model, parts, pairs) if len(parts) > len(statements) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _halves(s: Statement, group: set[Func]) -> Iterator[list[Set]]:
+    """The instances of a statement in two, on both sides of one condition of a read."""
+    seen: list[Set] = []
+    for access in s.reads:
+        if access.tensor in group:
+            for piece in access.domain.gist(s.domain).get_basic_sets():
+                for where in conditions_of(piece):
+                    if not any(where.is_equal(other) for other in seen):
+                        seen.append(where)
+                        yield _divided([s.domain], where)
+
+
+def _cut(s: Statement, group: set[Func], limit: int) -> list[Set]:
+    """The instances of a statement by which reads of the group they make, in a few parts."""
+    parts = [s.domain]
+    for access in s.reads:
+        if access.tensor in group:
+            finer = _divided(parts, access.domain)
+            parts = finer if len(finer) <= limit else parts
+    return parts
+
+
+def _divided(parts: Sequence[Set], where: Set) -> list[Set]:
+    """The parts inside and outside of a set."""
+    halves = [half for p in parts for half in (p.intersect(where), p.subtract(where))]
+    return [half.coalesce() for half in halves if not half.is_empty()]
+
+
+def _attempt(model: Model, parts: Sequence[Part], pairs: Sequence[Pair]) -> Tree | None:
+    times = _times(model, parts, pairs)
+    if times is None:
+        return None
+    times = _numbered(_plainer(_fewer(times, pairs), pairs))
+    timed = {
+        s: _merged(model, s, [(p, time) for p, time in times.items() if p.statement is s])
+        for s in dict.fromkeys(p.statement for p in times)
+    }
+    tree = Seq(_nests(list(timed.items()), 0, dict.fromkeys(timed, ())))
+    if any(_is_ragged(stage) for _, stage in leaves(tree)):
+        return None
+    return tree if obeyed(tree, pairs) else None
+
+
+def _is_ragged(stage: Stage) -> bool:
+    allowed = max(PIECES_LIMIT, stage.statement.domain.n_basic_set())
+    return bool(iterations(stage).n_basic_set() > allowed)
+
+
+def obeyed(tree: Seq, pairs: Sequence[Pair]) -> bool:
+    """Whether a tree runs each pair in its order, and no two instances at once."""
+    for _, stage in leaves(tree):
+        if not loop_map(stage).intersect_domain(stage.statement.domain).is_injective():
+            return False
+    times = time_maps(tree)
+    for p in pairs:
+        first, second = times[p.first], times[p.second]
+        late = first.apply_range(Map.lex_ge(first.get_space().range()))
+        if not p.map.intersect(late.apply_range(second.reverse())).is_empty():
+            return False
+    return True
+
+
+# isl's scheduler ---------------------------------------------------------------------------------
+def _times(model: Model, parts: Sequence[Part], pairs: Sequence[Pair]) -> Times | None:
+    """The time of each part, over the dimensions of its statement; None if isl finds none."""
+    nothing = model.parameters.space.params()
+    domain, order = UnionSet.empty(nothing), UnionMap.empty(nothing)
+    for p in parts:
+        inside = p.domain.intersect_params(model.context).set_tuple_name(p.label)
+        domain = domain.union(UnionSet.from_set(inside))
+    for pair in pairs:
+        for a in (p for p in parts if p.statement is pair.first):
+            for b in (p for p in parts if p.statement is pair.second):
+                between = pair.map.intersect_domain(a.domain).intersect_range(b.domain)
+                named = between.set_tuple_name(_IN, a.label).set_tuple_name(_OUT, b.label)
+                order = order.union(UnionMap.from_map(named))
+    asked = isl.ScheduleConstraints.on_domain(domain).set_context(model.context)
+    found = compute_schedule(asked.set_validity(order).set_proximity(order))
+    if found is None:
+        return None
+    by_label = {p.label: p for p in parts}
+    maps: list[Map] = []
+    found.foreach_map(maps.append)
+    times: Times = {}
+    for m in maps:
+        part = by_label[str(m.get_tuple_name(_IN))]
+        nodes = _nodes(model, part, m.reset_tuple_id(_IN))
+        if nodes is None:
+            return None
+        times[part] = nodes
+    depth = max(map(len, times.values()), default=0)
+    padding: list[Node] = [ix.ZERO] * depth  # all there is where a part has no instances
+    return {p: [*times.get(p, ()), *padding][:depth] for p in parts}
+
+
+def _nodes(model: Model, part: Part, time: Map) -> list[Node] | None:
+    """A time as expressions; None where it is not one affine value at each level."""
+    names = Translator(_symbols(model), part.statement.loops)
+    values, nodes = time.as_pw_multi_aff(), []
+    for k in range(int(time.dim(_OUT))):
+        pieces = values.get_pw_aff(k).gist(part.domain).get_pieces()
+        if len(pieces) != 1:
+            return None
+        nodes.append(names.aff(pieces[0][1]))
+    return nodes
+
+
+def _symbols(model: Model) -> dict[str, Node]:
+    """The sizes and Params that isl knows by name."""
+    program = model.program
+    extents = [s for f in program.outputs for s in output_sizes(program, f)]
+    found: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
+    return {symbol.name: symbol for symbol in found}
+
+
+# simpler times ----------------------------------------------------------------------------------
+def _fewer(times: Times, pairs: Sequence[Pair]) -> Times:
+    """With parts in one order with other ones of their statement where every pair obeys that."""
+    for a, b in itertools.permutations(times, 2):
+        if a.statement is b.statement and times[a] != times[b]:
+            times = _changed(times, a, times[b], pairs) or times
+    return times
+
+
+def _plainer(times: Times, pairs: Sequence[Pair]) -> Times:
+    """With dimensions of the statements in the place of other values where every pair obeys it."""
+    for part in times:
+        for level, node in enumerate(times[part]):
+            if not isinstance(node, (Const, Var, RVar)):
+                for plain in (x for v in part.statement.loops for x in (v, ix.sub(ix.ZERO, v))):
+                    time = [*times[part][:level], plain, *times[part][level + 1 :]]
+                    changed = times if plain is node else _changed(times, part, time, pairs)
+                    if changed is not None:
+                        times = changed
+                        break
+    return times
+
+
+def _changed(times: Times, part: Part, time: list[Node], pairs: Sequence[Pair]) -> Times | None:
+    """With another time for one part, if every pair obeys it and no two instances meet."""
+    times = {**times, part: time}
+    own = [p for p in times if p.statement is part.statement]
+    if not all(_apart(times, part, other) for other in own):
+        return None
+    forward = (_forward(times, p, a, b) for p in pairs for a, b in _ends(times, p, part))
+    return times if all(forward) else None
+
+
+def _ends(times: Times, pair: Pair, part: Part) -> Iterator[tuple[Part, Part]]:
+    """Between which parts a pair may be, where one of them is this one."""
+    for a in (p for p in times if p.statement is pair.first):
+        for b in (p for p in times if p.statement is pair.second):
+            if part in (a, b):
+                yield a, b
+
+
+def _apart(times: Times, a: Part, b: Part) -> bool:
+    """Whether no two instances have one time."""
+    first, second = _time_map(a, times[a]), _time_map(b, times[b])
+    met = first.apply_range(second.reverse())
+    return met.is_subset(Map.identity(met.get_space()))
+
+
+def _forward(times: Times, pair: Pair, a: Part, b: Part) -> bool:
+    first, second = _time_map(a, times[a]), _time_map(b, times[b])
+    late = first.apply_range(Map.lex_ge(first.get_space().range()))
+    return bool(pair.map.intersect(late.apply_range(second.reverse())).is_empty())
+
+
+def _time_map(part: Part, time: Sequence[Node]) -> Map:
+    return coordinate_map(part.statement.frame, time).intersect_domain(part.domain)
+
+
+def _numbered(times: Times) -> Times:
+    """With the constants of each level that has nothing else counted from 0."""
+    times = {p: list(time) for p, time in times.items()}
+    for level in range(max(map(len, times.values()), default=0)):
+        here = {p: ix.constant(time[level]) for p, time in times.items()}
+        numbers = sorted({number for number in here.values() if number is not None})
+        count: dict[int | None, int] = {number: k for k, number in enumerate(numbers)}
+        if None not in here.values():
+            for p in times:
+                times[p][level] = integer(count[here[p]])
+    return times
+
+
+# from times to a tree ----------------------------------------------------------------------------
+def _merged(model: Model, s: Statement, parts: Sequence[tuple[Part, list[Node]]]) -> list[Node]:
+    """The coordinates of a statement at each level, from those of its parts."""
+    depth = len(parts[0][1])
+    return [_chosen(model, s, [(p.domain, t[k]) for p, t in parts]) for k in range(depth)]
+
+
+def _chosen(model: Model, s: Statement, parts: Sequence[tuple[Set, Node]]) -> Node:
+    """One expression that has, on each part, the value given there."""
+    cases: dict[Node, Set] = {}
+    for domain, node in sorted(parts, key=lambda part: isinstance(part[1], Const)):
+        same = next((other for other in cases if _agree(s, domain, node, other)), node)
+        cases[same] = cases[same].union(domain) if same in cases else domain
+    result, *others = cases
+    for node in others:
+        where = _simplified(cases[node].coalesce(), s.domain.intersect_params(model.context))
+        result = ix.select(Translator(_symbols(model), s.loops).condition(where), node, result)
+    return result
+
+
+def _simplified(where: Set, within: Set) -> Set:
+    """A set that is the same within another one; one convex piece if there is such a one."""
+    hull = simple_hull(where)
+    convex = hull.intersect(within).is_equal(where.intersect(within))
+    return (hull if convex else where).gist(within).coalesce()
+
+
+def _agree(s: Statement, domain: Set, a: Node, b: Node) -> bool:
+    if a is b:
+        return True
+    x, y = affine_value(s.frame, a), affine_value(s.frame, b)
+    return x is not None and y is not None and domain.intersect(x.ne_set(y)).is_empty()
+
+
+Timed = tuple[Statement, list[Node]]
+
+
+def _nests(
+    timed: Sequence[Timed], level: int, outer: dict[Statement, tuple[Node, ...]]
+) -> tuple[Tree, ...]:
+    """The trees of statements that agree in all levels before this one.
+
+    A level at which each statement has a constant orders them; any other one is a loop.
+
+    Args:
+        outer: the coordinates of the loops around them.
+    """
+    if level == len(timed[0][1]):
+        return tuple(Stage(s, outer[s]) for s, _ in timed)
+    here = {s: time[level] for s, time in timed}
+    numbers = {s: ix.constant(node) for s, node in here.items()}
+    if None not in numbers.values():
+        trees: tuple[Tree, ...] = ()
+        for number in sorted({n for n in numbers.values() if n is not None}):
+            same = [(s, time) for s, time in timed if numbers[s] == number]
+            trees += _nests(same, level + 1, outer)
+        return trees
+    inner = {s: (*outer[s], node) for s, node in here.items()}
+    return (Loop(_name(here.values()), _nests(timed, level + 1, inner)),)
+
+
+def _name(coordinates: Iterable[Node]) -> str:
+    """What a loop is called: as the Var that it runs over, where it runs over one."""
+    moving = [x for x in coordinates if not isinstance(x, Const)]
+    plain = [x.name for x in moving if isinstance(x, (Var, RVar))]
+    down = [x.name for x in map(_negated, moving) if x is not None]
+    if len(plain) == len(moving):
+        return plain[-1]
+    if len(down) == len(moving):
+        return f"{down[-1]}.down"
+    return "part" if all(map(_is_choice, moving)) else "wave"
+
+
+def _negated(x: Node) -> Var | RVar | None:
+    match x:
+        case Op(op="neg", operands=(Var() | RVar() as v,)):
+            return v
+        case _:
+            return None
+
+
+def _is_choice(x: Node) -> bool:
+    """Whether a coordinate is one of some constants."""
+    match x:
+        case Op(op="select", operands=(_, a, b)):
+            return _is_choice(a) and _is_choice(b)
+        case _:
+            return isinstance(x, Const)

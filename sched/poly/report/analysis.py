@@ -1,0 +1,250 @@
+"""What follows from a state of a schedule: each fact is found when somebody asks, and once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Generic, Self, TypeVar, overload
+
+from ...cached import cached_property
+from ...lang.inout import InOut
+from ...lang.nodes import Node
+from ...lang.program import Program
+from ...lang.scalars import symbols_of
+from ...lang.tensors import Func
+from ...steps import Log
+from ..legality.judge import Judge
+from ..model.conditions import Conditions
+from ..model.model import Model
+from ..placement.folding import copied, windows
+from ..scan import generate
+from ..scan.loop_program import LoopProgram
+from ..scan.scantree import Scan, ScanAlloc, walk
+from ..sets.isl import BudgetExceeded, Set, allowance, budget, budget_apart
+from ..state.forms import Form
+from ..state.record import Directive
+from ..state.state import State
+from ..tree.hints import Hints
+from ..tree.looptree import Loop, Seq
+from ..tree.memory import Memory, Window
+from . import requires
+from .evaluations import Evaluation, evaluations
+from .listing import loop_extent
+from .placed import repeats_of
+from .repeats import Repeats
+from .requirements import Requirements
+
+T = TypeVar("T")
+
+
+class found(Generic[T]):
+    """A fact of an `Analysis`, found within a budget of its own. That it takes too long is kept as
+    well: it would take as long again."""
+
+    def __init__(self, find: Callable[[Any], T]) -> None:
+        self._find, self._name = find, find.__name__
+        self.__doc__ = find.__doc__
+
+    @overload
+    def __get__(self, a: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, a: Analysis, owner: type) -> T: ...
+
+    def __get__(self, a: Analysis | None, owner: type) -> Self | T:
+        if a is None:
+            return self
+        kept = a.__dict__.setdefault("_found", {})
+        if self._name not in kept:
+            kept[self._name] = self._in_budget(a)
+        result: T | BudgetExceeded = kept[self._name]
+        if isinstance(result, BudgetExceeded):
+            raise BudgetExceeded from result
+        return result
+
+    def _in_budget(self, a: Analysis) -> T | BudgetExceeded:
+        try:
+            with budget_apart(allowance(len(a.model.statements))):
+                return a.log.step(self._name, lambda: self._find(a))
+        except BudgetExceeded as error:
+            return error.with_traceback(None)
+
+
+class Analysis:
+    """What follows from a state.
+
+    Attributes:
+        state: what the schedule is.
+        directives: those that led to it.
+
+    Any fact may raise `BudgetExceeded`.
+    """
+
+    def __init__(self, state: State, directives: tuple[Directive, ...], judge: Judge, log: Log):
+        self.state, self.directives = state, directives
+        self.log, self._judge = log, judge
+
+    def logged(self, log: Log) -> Analysis:
+        """The same, with all that has been found: what is found from now on is timed by `log`."""
+        made = copy.copy(self)
+        made.__dict__["_found"] = dict(self.__dict__.get("_found", {}))
+        made.log = log
+        return made
+
+    # the state --------------------------------------------------------------------------------
+    @property
+    def form(self) -> Form:
+        """The program as it is scheduled: what is inlined, and what has been rewritten."""
+        return self.state.form
+
+    @property
+    def program(self) -> Program:
+        """What is computed."""
+        return self.form.program
+
+    @property
+    def model(self) -> Model:
+        """The statements, and what they access."""
+        return self.form.model
+
+    @property
+    def proven(self) -> Conditions:
+        """What the program asks of sizes and data."""
+        return self.form.proven
+
+    @property
+    def tree(self) -> Seq:
+        """The loops and what stands in them."""
+        return self.state.tree
+
+    @property
+    def memory(self) -> Mapping[Func, Memory]:
+        """How Funcs lie in memory, where a directive says so."""
+        return self.state.memory
+
+    @property
+    def atomic(self) -> frozenset[str]:
+        """The stages whose accumulations are indivisible."""
+        return self.state.atomic
+
+    @cached_property
+    def hints(self) -> Hints:
+        """What is said of caches."""
+        return Hints(self.state.streams, self.state.prefetches)
+
+    @cached_property
+    def funcs(self) -> tuple[Func, ...]:
+        """The Funcs that are stored, producers before consumers."""
+        return tuple(f for f in self.program.funcs if f in self.model.regions)
+
+    @cached_property
+    def parameters(self) -> dict[str, Node]:
+        """The sizes and Params that bounds and conditions are made of, by name."""
+        return symbols_of(self.program)
+
+    @cached_property
+    def constants(self) -> dict[str, Node]:
+        """Sizes that are known: what is assumed to be equal to a constant."""
+        return self.state.constants
+
+    # what follows -----------------------------------------------------------------------------
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """Limits a question that has no budget of its own."""
+        with budget(allowance(len(self.model.statements))):
+            yield
+
+    @cached_property
+    def accepted(self) -> Set:
+        """The sizes that a call accepts."""
+        with self.in_time():
+            return self._judge.callable(self.state)
+
+    @cached_property
+    def context(self) -> Set:
+        """What holds of the sizes, by the program and by what the schedule assumes."""
+        with self.in_time():
+            return self.state.assumed(self.model.context)
+
+    @found
+    def bounds(self) -> tuple[Scan, ...]:
+        """The loops with their bounds."""
+        return self._judge.nests(self.state)
+
+    @property
+    def nests(self) -> tuple[Scan, ...]:
+        """The same."""
+        return self.bounds
+
+    @property
+    def nests_if_known(self) -> tuple[Scan, ...] | None:
+        """The same; None where they are too intricate to be found."""
+        with suppress(BudgetExceeded):
+            return self.bounds
+        return None
+
+    def extent(self, loop: Loop) -> str:
+        """How many iterations a loop of the tree has, as text; "?" if that takes long to find."""
+        nests = self.nests_if_known
+        return "?" if nests is None else loop_extent(nests, loop)
+
+    @found
+    def folding(self) -> dict[Func, Window]:
+        """How many planes are kept of Funcs of recurrences that need not be stored whole."""
+        return windows(self.model, self.tree, self.form.memo)
+
+    @property
+    def windows(self) -> dict[Func, Window]:
+        """The same, with what directives say."""
+        return {**self.folding, **dict(self.state.folds)}
+
+    @found
+    def copied(self) -> tuple[InOut, ...]:
+        """InOuts whose initial values are still read after they have been overwritten."""
+        return copied(self.model, self.tree)
+
+    @found
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """How often what is inlined is evaluated."""
+        return tuple(evaluations(self))
+
+    @found
+    def repeats(self) -> dict[int, list[tuple[Func, Repeats | None]]]:
+        """By the identity of a loop, the Funcs that are computed there, and how often."""
+        return repeats_of(self)
+
+    def repeats_at(self, loop: Loop) -> list[tuple[Func, Repeats | None]]:
+        """The Funcs that are computed at a loop, and how often each instance runs."""
+        return self.repeats.get(id(loop), [])
+
+    # for code and calls -----------------------------------------------------------------------
+    @property
+    def loop_program(self) -> LoopProgram:
+        """What code is made of."""
+        _ = self.nests, self.windows, self.copied  # steps of their own
+        return self.loops
+
+    @found
+    def loops(self) -> LoopProgram:
+        """The same."""
+        nests, planes, copies = self.nests, self.windows, self.copied
+        local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
+        generator = generate.Generator(self.proven, self.context, local)
+        return LoopProgram(
+            self.program,
+            tuple(map(generator.nest, nests)),
+            generate.boxes(self.model, nests, planes),
+            planes,
+            copies,
+            self.memory,
+            self.atomic,
+            self.hints,
+            self.constants,
+        )
+
+    @cached_property
+    def requirements(self) -> Requirements:
+        """What a call is checked for."""
+        with self.in_time():
+            return requires.requirements(self)

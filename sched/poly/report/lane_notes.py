@@ -1,0 +1,250 @@
+"""Vector loops whose lanes go to memory one by one, as code generation decides it.
+
+Lanes that read elements which follow each other, at a small stride or near each other load whole
+vectors; so does one element for all. Any others gather. What is said is what whole vectors do, away
+from borders (`lanes.whole`): there a mask is gone, and a clamp is its operand that moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...cached import cached_property
+from ...lang import index as ix
+from ...lang.guards import guards
+from ...lang.inout import Initial
+from ...lang.nodes import Node, Read, Var, integer, postorder, replaced_all
+from ...lang.scalars import output_sizes
+from ...lang.tensors import Func, Tensor
+from ..program.accumulation import accumulates
+from ..scan.boxes import box
+from ..scan.decided import decided
+from ..scan.rooms import local_box
+from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..sets.flat import offset, without_origins
+from ..sets.lanes import near, stride, whole
+from ..sets.linear import Apart
+from ..tree.edits import loops_around
+from ..tree.memory import AS_WRITTEN
+from .notes import LoopNote
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
+
+def lane_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
+    """What lanes gather and scatter, and what they do one after the other."""
+    if loop.loop.kind != "vector" or loop.count is None or loop.count <= loop.step:
+        return
+    for stage, tests in _stages(loop.body, loop.var, ()):
+        if stage.stage.statement.definition.opaque is None:
+            yield from _Lanes(a, loop, stage, tests).notes()
+
+
+def _stages(
+    scan: Scan, var: Var, tests: tuple[Node, ...]
+) -> Iterator[tuple[ScanStage, tuple[Node, ...]]]:
+    """Every stage below, with the conditions around it; where loops between run over different
+    iterations in each lane, these are conditions as well."""
+    match scan:
+        case ScanStage():
+            yield scan, tests
+        case ScanIf(condition=condition, body=body):
+            yield from _stages(body, var, (*tests, condition))
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _stages(part, var, tests)
+        case ScanLoop(var=x, lo=lo, hi=hi, body=body):
+            apart = var in postorder(lo, hi)
+            within = (ix.compare("ge", x, lo), ix.compare("lt", x, hi)) if apart else ()
+            yield from _stages(body, var, (*tests, *within))
+        case ScanAlloc(body=body) | ScanKeep(body=body):
+            yield from _stages(body, var, tests)
+
+
+@dataclass
+class _Lanes:
+    """One stage in the lanes of a loop; `tests` are the conditions between them."""
+
+    a: Analysis
+    loop: ScanLoop
+    scan: ScanStage
+    tests: tuple[Node, ...]
+
+    def notes(self) -> Iterator[LoopNote]:
+        stage, names = self.scan.stage, self.a.program.names
+        d = stage.statement.definition
+        store = self._stride(d.func, self._at[: len(d.lhs)], self._own)
+        folds = accumulates(d) and not store
+        if self._is_indivisible or (folds and (store is None or d.func.dtypes[0].is_bool)):
+            yield LoopNote("runs one lane after the other:", stage.name)
+            return
+        for read, guard in self._reads:
+            if not (folds and read.tensor is d.func) and self._is_scattered(read, guard):
+                yield LoopNote("gathers", names[read.tensor])
+        if not folds and store not in (1, -1):
+            yield LoopNote("scatters", names[d.func])
+
+    def _is_scattered(self, read: Read, guard: Node | None) -> bool:
+        """Whether lanes load one by one in whole vectors."""
+        seen = self._whole[self._moved[read]]
+        if not isinstance(seen, Read) or seen not in self._live:
+            return False
+        inside = self._own if read.index == self._at_first else None
+        masks = [] if guard is None else [self._whole[self._moved[guard]]]
+        masked = any(map(self._varies, (*masks, *self._masks)))
+        step = self._stride(seen.tensor, seen.index, inside)
+        if step in (1, -1) or not (masked or any(map(self._varies, seen.index))):
+            return False
+        return masked or (step != 0 and not self._is_near(seen, inside))
+
+    # expressions ------------------------------------------------------------------------------
+    @cached_property
+    def _roots(self) -> tuple[Node, ...]:
+        """What the stage is made of, as `instance` in codegen/build.py has it: where it stores,
+        its values, and what is tested."""
+        statement = self.scan.stage.statement
+        d = statement.definition
+        tests: list[Node] = [
+            test
+            for r in d.rvars
+            for test in (ix.compare("ge", r, r.lo), ix.compare("lt", r, r.hi))
+            if test.operands[1] in statement.data_bounds
+        ]
+        tests += [] if statement.guard is None else [statement.guard]
+        return decided(self.scan.stage, self.a.context, (*d.lhs, *d.values, *tests))
+
+    @cached_property
+    def _reads(self) -> list[tuple[Read, Node | None]]:
+        """All reads, each with the condition that it is kept under."""
+        statement = self.scan.stage.statement
+        needed = guards(self._roots)
+        local = {x.func for x in walk(*self.a.nests) if isinstance(x, ScanAlloc)}
+        safe = {n for x, n in self.a.proven.safe if x is statement.base and n.tensor not in local}
+        found: dict[Read, Node | None] = {}
+        for n in postorder(*self._roots):
+            if isinstance(n, Read):
+                inside = [found[x] for x in postorder(*n.index) if isinstance(x, Read)]
+                is_free = n in safe and all(x is None for x in inside)
+                found[n] = None if is_free else needed[n]
+        return list(found.items())
+
+    @cached_property
+    def _moved(self) -> dict[Node, Node]:
+        """Expressions over the loops instead of the dimensions of the stage."""
+        nodes = tuple(
+            dict.fromkeys([*self._roots, *(x for pair in self._reads for x in pair if x)])
+        )
+        known = {self.a.parameters[name]: value for name, value in self.a.constants.items()}
+        return dict(zip(nodes, replaced_all(nodes, {**self.scan.point, **known}), strict=True))
+
+    @cached_property
+    def _whole(self) -> Mapping[Node, Node]:
+        """All of it in whole vectors."""
+        roots = (*self._moved.values(), *self.tests)
+        count = len(self.scan.stage.statement.definition.lhs)
+        indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]
+        stored = [self._moved[x] for x in self._roots[:count]]
+        return whole(roots, self.loop.var, set(postorder(*indices, *stored)))
+
+    @property
+    def _at(self) -> tuple[Node, ...]:
+        """The same of all roots."""
+        return tuple(self._whole[self._moved[x]] for x in self._roots)
+
+    @property
+    def _at_first(self) -> tuple[Node, ...]:
+        """Where the stage stores, over its dimensions."""
+        return self._roots[: len(self.scan.stage.statement.definition.lhs)]
+
+    @cached_property
+    def _masks(self) -> tuple[Node, ...]:
+        """Conditions on the instance, of which some may differ between lanes."""
+        d = self.scan.stage.statement.definition
+        return (*self._at[len(d.lhs) + len(d.values) :], *(self._whole[x] for x in self.tests))
+
+    @cached_property
+    def _live(self) -> set[Node]:
+        """What is left of all parts."""
+        return set(postorder(*self._at))
+
+    def _varies(self, node: Node) -> bool:
+        return self.loop.var in postorder(node)
+
+    # memory -----------------------------------------------------------------------------------
+    def _stride(self, tensor: Tensor, index: Sequence[Node], inside: ScanKeep | None) -> int | None:
+        return stride(self._offset(tensor, index, inside), self.loop.var, self.loop.step)
+
+    def _is_near(self, read: Read, inside: ScanKeep | None) -> bool:
+        loop = self.loop
+        assert loop.count is not None
+        lanes = Apart(loop.lo, tuple(range(0, loop.count, loop.step)))
+        return near(self._offset(read.tensor, read.index, inside), loop.var, lanes) is not None
+
+    def _offset(self, tensor: Tensor, index: Sequence[Node], inside: ScanKeep | None) -> Node:
+        """Where an element is, as far as lanes differ in it: from the outermost axis that moves."""
+        how = self.a.memory.get(tensor, AS_WRITTEN) if isinstance(tensor, Func) else AS_WRITTEN
+        order = how.order or tuple(range(len(index)))
+        window = self.a.windows.get(tensor) if isinstance(tensor, Func) else None
+        at = list(index)
+        if window is not None and inside is None:
+            at[window.axis] = ix.mod(at[window.axis], window.planes)
+        moving = [k for k, axis in enumerate(order) if self._varies(at[axis])]
+        inner = order[moving[0] :] if moving else ()
+        if len(inner) < 2:
+            return without_origins(offset(at, inner, at))  # no other axis is stepped over
+        return without_origins(offset(at, inner, how.pitches(self._extents(tensor, inside))))
+
+    def _extents(self, tensor: Tensor, inside: ScanKeep | None) -> tuple[Node, ...]:
+        """How many elements of it are stored along each axis."""
+        a = self.a
+        if isinstance(tensor, Initial) and tensor.array in a.program.inouts:
+            tensor = tensor.array
+        if inside is not None:
+            same = [x for x in walk(*a.nests) if isinstance(x, ScanKeep) and x.name == inside.name]
+            found = local_box(same, "")[1]
+        elif isinstance(tensor, Func) and tensor not in a.program.outputs:
+            found = self._stored(tensor)
+        elif tensor.extents is not None:
+            found = tuple(tensor.extents)
+        else:
+            assert isinstance(tensor, Func)
+            found = output_sizes(a.program, tensor)
+        known = {a.parameters[name]: value for name, value in a.constants.items()}
+        return replaced_all(found, known)
+
+    def _stored(self, func: Func) -> tuple[Node, ...]:
+        scans = list(walk(*self.a.nests))
+        local = [x for x in scans if isinstance(x, ScanAlloc) and x.func is func]
+        if local:
+            return local_box(local, "")[1]
+        padded = [x.stage for x in scans if isinstance(x, ScanStage) and x.stage.pads]
+        found = box(self.a.model, func, padded)[1]
+        window = self.a.windows.get(func)
+        if window is None:
+            return found
+        return (*found[: window.axis], integer(window.planes), *found[window.axis + 1 :])
+
+    @cached_property
+    def _own(self) -> ScanKeep | None:
+        """The storage that the stage accumulates in, if that is not its Func's."""
+        stage = self.scan.stage
+        found = [
+            x
+            for x in walk(*self.a.nests)
+            if isinstance(x, ScanKeep)
+            and any(y is self.scan for y in walk(x.body))
+            and x.keep.holds(stage, stage.statement.write)
+        ]
+        return found[-1] if found else None
+
+    @property
+    def _is_indivisible(self) -> bool:
+        """Whether threads accumulate in one element."""
+        stage, atomic = self.scan.stage, self.a.atomic
+        around = loops_around(self.a.tree, stage.name)
+        return not atomic.isdisjoint((stage.name, stage.statement.name)) and any(
+            x.loop.kind == "parallel" for x in around
+        )

@@ -1,0 +1,120 @@
+"""Loops with their bounds as text, in terms of the user's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from ...lang import index as ix
+from ...lang.nodes import Node, RVar, Var, integer, substitute
+from ...lang.printer import Names, expr_text, index_text
+from ..scan.databounds import over_all
+from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..tree.looptree import Loop
+
+
+def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
+    """How many iterations a loop of the tree has, as text over sizes and the loops around."""
+    for x in walk(*nests):
+        if isinstance(x, ScanLoop) and x.loop is loop:
+            return expr_text(ix.floordiv(ix.add(ix.sub(x.hi, x.lo), integer(x.step - 1)), x.step))
+    return "0"
+
+
+Notes = Callable[[ScanLoop], str]
+"""What is said at the end of a loop's line, if that is anything."""
+
+
+def text(
+    found: Scan, indent: int = 0, names: Names | None = None, notes: Notes = lambda loop: ""
+) -> str:
+    """The loops with their bounds, as an indented listing.
+
+    Args:
+        names: unique ones of the tensors.
+    """
+    return _text(found, "  " * indent, names, {}, notes)
+
+
+def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], notes: Notes) -> str:
+    """`shown` are loop variables by the names of their loops, as the user's lines have them."""
+
+    def written(node: Node) -> str:
+        return expr_text(substitute(node, shown), names)
+
+    match found:
+        case ScanLoop(loop=loop, var=var, body=body):
+            free = Var(loop.name) not in shown.values()
+            inner = {**shown, var: Var(loop.name) if free else var}
+            head = f"{pad}for {expr_text(inner[var])} in [{_ends(found, names, written)})"
+            by = "" if found.step == 1 else f" by {found.step}"
+            kind = "" if loop.kind == "serial" else f" ({loop.kind})"
+            below = _text(body, pad + "  ", names, inner, notes)
+            everything = _over_all(found, len(shown))
+            said = "; ".join(filter(None, (_direction(loop), everything, notes(found))))
+            return f"{head}{by}{kind}:{'  # ' if said else ''}{said}\n{below}"
+        case ScanIf(condition=condition, body=body):
+            return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown, notes)}"
+        case ScanSeq(parts=parts):
+            return "\n".join(_text(p, pad, names, shown, notes) for p in parts)
+        case ScanAlloc():
+            rooms, body = [], found
+            while isinstance(body, ScanAlloc):
+                name = (names or {}).get(body.func, body.func.name)
+                rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
+                body = body.body
+            return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown, notes)}"
+        case ScanKeep(func=func, extents=extents, body=body):
+            room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
+            return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown, notes)}"
+        case ScanStage(stage=stage):
+            guard, func = stage.statement.guard, stage.statement.func
+            loops = [expr_text(loop) for loop in shown.values()]
+            note = _point_note(found, written, loops, (names or {}).get(func, func.name))
+            listing = stage.statement.definition.listing(names) + note
+            body_text = listing.replace("\n", f"\n{pad}")
+            if guard is None:
+                return pad + body_text
+            inner_text = body_text.replace("\n", "\n  ")
+            return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
+
+
+def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) -> str:
+    if found.data is None:
+        return f"{written(found.lo)}, {written(found.hi)}"
+    lo, hi = (index_text((end,), names) for end in (found.data.lo, found.data.hi))
+    if found.data.stage.stage.where is None:
+        return f"{lo}, {hi}"
+    return f"max({written(found.lo)}, {lo}), min({written(found.hi)}, {hi})"
+
+
+def _over_all(found: ScanLoop, depth: int) -> str:
+    """That a loop visits all that is declared, though data say what is to be done."""
+    rvar = over_all(found, depth)
+    return "" if rvar is None else f"all that {rvar.name} may be, under a guard"
+
+
+def _point_note(
+    found: ScanStage, written: Callable[[Node], str], loops: Collection[str], func: str
+) -> str:
+    """The dimensions that no loop runs over, up or down, in terms of the loops.
+
+    One that is called as a loop around it is not that loop: it is `f.i`. A loop that runs downwards
+    says itself what it counts.
+    """
+    down = (x.args[0] for x in found.stage.coordinates if len(x.args) == 1)
+    seen = {*found.stage.coordinates, *(x for x in down if f"{expr_text(x)}.down" in loops)}
+    dims = ((x, at) for x, at in found.point.items() if isinstance(x, (Var, RVar)))
+    told = {expr_text(x): (written(at), x in seen) for x, at in dims}
+    hidden = {x: at for x, (at, is_seen) in told.items() if not is_seen or x in loops}
+    notes = ", ".join(
+        f"{func}.{x} = {at}" if x in loops else f"{x} = {at}"
+        for x, at in hidden.items()
+        if at.partition(".")[0] != x  # i, or i.2 where a loop outside is called i, too
+    )
+    return f"  # {notes}" if notes else ""
+
+
+def _direction(loop: Loop) -> str:
+    """What a loop that runs downwards counts."""
+    name = loop.name.removesuffix(".down")
+    return "" if name == loop.name else f"{name} = -{loop.name}"

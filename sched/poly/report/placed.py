@@ -1,0 +1,109 @@
+"""What is said of Funcs that are computed at loops: where, what is kept, and how often they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ...lang import index as ix
+from ...lang.printer import expr_text
+from ...lang.tensors import Func
+from ..placement.sinking import storage_of, stored_depth
+from ..scan.scantree import ScanAlloc, walk
+from ..sets.isl import BudgetExceeded, attempt
+from ..tree.edits import stages
+from ..tree.looptree import Path, Produce, Stage, loops_of, produced
+from .repeats import Repeats, repeats
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
+
+def placements(a: Analysis) -> Iterator[str]:
+    """A line for each Func that is computed at loops: where, and how often.
+
+    `bx: computed at jo for by, stored there, runs each instance 1.50 times (...)`
+    """
+    places: dict[Func, list[tuple[Path, Produce]]] = {}
+    for path, node in produced(a.tree):
+        for func in node.funcs:
+            places.setdefault(func, []).append((path, node))
+    for func, found in places.items():
+        where = "; ".join(dict.fromkeys(_where(a, func, *place) for place in found))
+        own = [x for _, node in found for x in stages(node) if x.statement.func is func]
+        count = _repeats(a, own)
+        yield f"{a.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
+
+
+def repeats_of(a: Analysis) -> dict[int, list[tuple[Func, Repeats | None]]]:
+    """Of each loop at which Funcs are computed, by its identity, how often these run."""
+    places: dict[tuple[int, Func], list[Stage]] = {}
+    for path, node in produced(a.tree):
+        for func in node.funcs:
+            own = [x for x in stages(node) if x.statement.func is func]
+            places.setdefault((id(loops_of(path)[-1]), func), []).extend(own)
+    found: dict[int, list[tuple[Func, Repeats | None]]] = {}
+    for (loop, func), own in places.items():
+        found.setdefault(loop, []).append((func, _repeats(a, own)))
+    return found
+
+
+def _repeats(a: Analysis, own: list[Stage]) -> Repeats | None:
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        return repeats(own, a.accepted)
+    return None
+
+
+OPERATIONS = 2_000_000
+"""So much work may isl put into how often a Func runs."""
+
+
+def _where(a: Analysis, func: Func, path: Path, node: Produce) -> str:
+    """`computed at i for by, stored outside of all loops, slides`"""
+    loops = loops_of(path)
+    depth = stored_depth(path, func)
+    if depth == len(loops):
+        stored = "stored there"
+    else:
+        stored = f"stored in {loops[depth - 1].name}" if depth else "stored outside of all loops"
+    slides = ", slides" if node.apart < len(loops) else ""
+    return f"computed at {loops[-1].name} for {_readers(func, path)}, {stored}{slides}"
+
+
+def _readers(func: Func, path: Path) -> str:
+    """The stages that a Func is computed for, in the innermost loop around it; none where those
+    that read it never run."""
+    loop = loops_of(path)[-1]
+    found = dict.fromkeys(x.name for x in stages(loop) if _reads(x, func))
+    return " and ".join(found) or "nothing that runs"
+
+
+def _reads(stage: Stage, func: Func) -> bool:
+    statement = stage.statement
+    return statement.func is not func and any(a.tensor is func for a in statement.reads)
+
+
+def moves(a: Analysis) -> Iterator[str]:
+    """Storage that is further inside than it was asked for, and why."""
+    seen: dict[str, None] = {}
+    for path, node in produced(a.tree):
+        for func in node.funcs:
+            storage, name = storage_of(path, func), a.program.names[func]
+            if storage.moved:
+                inside = loops_of(path)[: stored_depth(path, func)]
+                place = f"in {inside[-1].name}" if inside else "for each part"
+                seen[f"{name} is stored {place}: {storage.moved}"] = None
+    yield from seen
+
+
+def local_extents(a: Analysis, func: Func) -> list[str] | None:
+    """The extents of storage that lives inside of loops, over sizes; the largest, where there are
+    several; None if it lives outside of them."""
+    found = [
+        x for x in walk(*(a.nests_if_known or ())) if isinstance(x, ScanAlloc) and x.func is func
+    ]
+    if not found:
+        return None
+    axes = zip(*(x.extents for x in found), strict=True)
+    return [expr_text(ix.maximum(dict.fromkeys(axis))) for axis in axes]

@@ -1,0 +1,47 @@
+"""Innermost loops that run one element at a time, where others are vectors.
+
+A schedule without any vector loop says so once, where `explain` says it of each loop; a program as
+written not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...lang import index as ix
+from ..scan.scantree import ScanLoop, ScanStage, walk
+from ..sets.linear import cancelled
+from .notes import LoopNote
+
+if TYPE_CHECKING:
+    from .analysis import Analysis
+
+FEW = 4
+"""So many iterations are not worth a vector."""
+
+
+def scalar_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
+    """A serial loop without another one in it, that is in no vector loop and computes something."""
+    inside = list(walk(loop.body))
+    if loop.loop.kind not in ("serial", "parallel") or _extent(loop) in range(FEW + 1):
+        return
+    if any(isinstance(x, ScanLoop) and _extent(x) not in range(FEW + 1) for x in inside):
+        return
+    vectors = (x for x in walk(*a.nests) if isinstance(x, ScanLoop) and x.loop.kind == "vector")
+    if any(x is loop or y is loop for x in vectors for y in walk(x)) or any(
+        isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in inside
+    ):
+        return
+    stages = [x.stage.statement.definition for x in inside if isinstance(x, ScanStage)]
+    if any(d.opaque is None for d in stages):
+        yield LoopNote("one element at a time")
+
+
+def has_vectors(a: Analysis) -> bool:
+    """Whether any loop is a vector."""
+    return any(isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in walk(*a.nests))
+
+
+def _extent(loop: ScanLoop) -> int | None:
+    return ix.constant(cancelled(ix.sub(loop.hi, loop.lo)))

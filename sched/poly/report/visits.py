@@ -1,0 +1,307 @@
+"""How many iterations of its loops a stage has no use for, counted at small sizes.
+
+A scan is executed with Python integers. Of a stage below `for i: if i < 3: S` the innermost loop
+visits every i, and has no use for those from 3 on. Where a guard stands further outside, the
+innermost loop does not begin. The lanes of a vector loop run in step: a loop inside of it, whose
+bounds depend on the lane, visits in each lane what any of them needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from ...lang.admission import SIZE_LIMIT
+from ...lang.nodes import Const, Node, Op, Param, Size, Var, postorder
+from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..sets.isl import Frame, Set, isl
+from ..sets.smallest import smallest_point
+from ..tree.looptree import Stage
+
+MOST = 50_000
+"""So many steps are taken at most: a fraction of a second."""
+
+A_STEP = 8
+"""An expression of as many operations counts as one more."""
+
+LEAST = (24, 12, 6, 3)
+"""Sizes are at least one of these, the first with which there are few enough steps."""
+
+Values = dict[Node, int]
+Function = Callable[[Values], int]
+Functions = dict[Node, tuple[Function, int]]
+"""Those of expressions, each with how many steps it counts as."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Of `visits` iterations of the innermost loop, a stage has no use for `empty`."""
+
+    visits: int
+    empty: int
+    sizes: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """`12% of iterations for nothing (48 of 400, at n=24)`"""
+        percent = 100 * self.empty // self.visits
+        share = f"{percent}%" if percent else "less than 1%"
+        at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
+        counted = f"{self.empty} of {self.visits}" + (f", at {at}" if at else "")
+        return f"{share} of iterations for nothing ({counted})"
+
+
+@dataclass
+class Steps:
+    """How many steps may still be taken for all nests of a schedule."""
+
+    left: int = 10 * MOST
+
+
+class Uncountable(Exception):
+    """What runs depends on data, or takes too many steps to count."""
+
+
+def empty_shares(nest: Scan, context: Set, steps: Steps | None = None) -> dict[str, Share]:
+    """For each stage of a nest that has no use for some iterations, how many.
+
+    Counted at sizes that are nearly equal, and, as most tiles divide 24, at ones beside them.
+
+    Args:
+        context: the sizes that a call accepts.
+        steps: what other nests have left.
+
+    Raises:
+        Uncountable: there is no telling.
+    """
+    steps = steps or Steps()
+    names, functions = _names(nest), Functions()
+    for least in LEAST:
+        try:
+            at, beside = (
+                shares_at(nest, sizes_from(k, names, context), steps, functions)
+                for k in (least, least + 1)
+            )
+        except _TooMany:
+            continue
+        found = {name: at[name] if at[name].empty else beside[name] for name in at}
+        return {name: share for name, share in found.items() if share.empty}
+    raise Uncountable
+
+
+def _names(nest: Scan) -> list[str]:
+    return list(dict.fromkeys(n.name for n in _symbols(nest)))
+
+
+def _symbols(nest: Scan) -> Iterator[Size | Param]:
+    """The sizes and Params that the bounds and guards of a nest are made of."""
+    for part in walk(nest):
+        yield from (n for n in postorder(*_expressions(part)) if isinstance(n, (Size, Param)))
+
+
+def sizes_from(least: int, names: Sequence[str], context: Set) -> dict[str, int]:
+    """The smallest sizes of a context that are not below a bound, as far as a call accepts such.
+
+    Raises:
+        Uncountable: there are none.
+    """
+    frame = Frame(tuple(_parameters(context)), ())
+    for name in (*names, *frame.params):
+        if name in frame.params:
+            x = frame.param(name)
+            usual = x.ge_set(frame.constant(least)).intersect(x.lt_set(frame.constant(SIZE_LIMIT)))
+            narrowed = context.intersect(usual.params())
+            context = context if narrowed.is_empty() else narrowed
+    found = smallest_point(Set.from_params(context))
+    if found is None:
+        raise Uncountable
+    return dict.fromkeys(names, least) | found[0]
+
+
+def _parameters(context: Set) -> Iterator[str]:
+    for k in range(int(context.dim(isl.dim_type.param))):
+        yield str(context.get_dim_name(isl.dim_type.param, k))
+
+
+# counting ---------------------------------------------------------------------------------------
+class _TooMany(Uncountable):
+    """Smaller sizes may do."""
+
+
+def shares_at(
+    nest: Scan,
+    sizes: Mapping[str, int],
+    steps: Steps | None = None,
+    functions: Functions | None = None,
+) -> dict[str, Share]:
+    """For each stage of a nest that is in a loop, how many iterations are empty at some sizes.
+
+    Args:
+        functions: of the expressions that were met before.
+
+    Raises:
+        Uncountable: what runs depends on data, or takes more than `MOST` steps.
+    """
+    pool = steps or Steps()
+    values: Values = {n: sizes[n.name] for n in _symbols(nest)}
+    functions = Functions() if functions is None else functions
+    counter = _Counter(values, functions, most=min(MOST, pool.left))
+    try:
+        counter.run(nest)
+    finally:
+        pool.left -= counter.steps
+    shown = {name: sizes[name] for name in _names(nest)}
+    loops = [p for p in walk(nest) if isinstance(p, ScanLoop)]
+    stages = dict.fromkeys(s.name for loop in loops for s in _directly_in(loop.body))
+    return {
+        name: Share(visits, visits - counter.runs[name], shown)
+        for name in stages
+        for visits in (counter.visits[name],)
+    }
+
+
+@dataclass
+class _Counter:
+    """Executes a nest. `values` are those of the sizes and of the loops around."""
+
+    values: Values
+    functions: Functions
+    most: int
+    visits: Counter[str] = field(default_factory=Counter)
+    runs: Counter[str] = field(default_factory=Counter)
+    steps: int = 0
+    lanes: dict[Var, range] = field(default_factory=dict)
+    """The vector loops around, with all of their iterations."""
+
+    def step(self, count: int) -> None:
+        self.steps += count
+        if self.steps > self.most:
+            raise _TooMany
+
+    def run(self, scan: Scan) -> None:
+        self.step(1)
+        match scan:
+            case ScanStage(stage=stage):
+                self.runs[stage.name] += 1
+            case ScanSeq(parts=parts):
+                for part in parts:
+                    self.run(part)
+            case ScanAlloc(body=body) | ScanKeep(body=body):
+                self.run(body)
+            case ScanIf(condition=condition, body=body):
+                if self.value(condition):
+                    self.run(body)
+            case ScanLoop():
+                self.loop(scan)
+
+    def loop(self, scan: ScanLoop) -> None:
+        if scan.data is not None:
+            raise Uncountable
+        lo, hi = self.value(scan.lo), self.value(scan.hi)
+        count = max(0, -((lo - hi) // scan.step))  # `len` of a range ends at 2**63
+        apart = [x for x in self.lanes if x in postorder(scan.lo, scan.hi)]
+        visits = self._in_step(scan, apart) if apart else count
+        for stage in _directly_in(scan.body):
+            self.visits[stage.name] += visits
+        if isinstance(scan.body, ScanStage):
+            self.runs[scan.body.stage.name] += count
+            return
+        values = range(lo, hi, scan.step)
+        if scan.loop.kind == "vector":
+            self.lanes[scan.var] = values
+        for x in values:
+            self.values[scan.var] = x
+            self.run(scan.body)
+        self.lanes.pop(scan.var, None)
+
+    def _in_step(self, scan: ScanLoop, apart: list[Var]) -> int:
+        """How many iterations a loop visits whose bounds depend on lanes: those that any needs."""
+        kept: Values = {x: self.values[x] for x in apart}
+        ends = []
+        for lanes in product(*(self.lanes[x] for x in apart)):
+            self.step(1)
+            self.values.update(zip(apart, lanes, strict=True))
+            ends.append((self.value(scan.lo), self.value(scan.hi)))
+        self.values.update(kept)
+        some = [(lo, hi) for lo, hi in ends if lo < hi]
+        lo = min((lo for lo, _ in some), default=0)
+        hi = max((hi for _, hi in some), default=0)
+        return -((lo - hi) // scan.step)
+
+    def value(self, node: Node) -> int:
+        if node not in self.functions:
+            self.functions[node] = _function(node), _operations(node) // A_STEP
+        function, steps = self.functions[node]
+        self.step(steps)
+        try:
+            return function(self.values)
+        except KeyError:  # what it is made of is no loop and no size
+            raise Uncountable from None
+
+
+def _directly_in(scan: Scan) -> Iterator[Stage]:
+    """The stages of a scan that are in none of its loops."""
+    match scan:
+        case ScanStage(stage=stage):
+            yield stage
+        case ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
+            yield from _directly_in(body)
+        case ScanSeq(parts=parts):
+            for part in parts:
+                yield from _directly_in(part)
+
+
+def _expressions(scan: Scan) -> tuple[Node, ...]:
+    """What decides, at a node itself, on what runs below."""
+    match scan:
+        case ScanLoop(lo=lo, hi=hi):
+            return lo, hi
+        case ScanIf(condition=condition):
+            return (condition,)
+    return ()
+
+
+# expressions ------------------------------------------------------------------------------------
+_TEXTS = {
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "neg": "-{0}",
+    "floordiv": "{0} // {1}", "mod": "{0} % {1}", "min": "min({0}, {1})", "max": "max({0}, {1})",
+    "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}", "ge": "{0} >= {1}",
+    "eq": "{0} == {1}", "ne": "{0} != {1}", "and": "{0} & {1}", "or": "{0} | {1}",
+    "not": "not {0}", "select": "{1} if {0} else {2}",
+}  # fmt: skip
+
+
+def _operations(node: Node) -> int:
+    """How often an operator is evaluated: what an expression shares counts each time."""
+    found: dict[Node, int] = {}
+    for n in postorder(node):
+        found[n] = 1 + sum(found[x] for x in n.operands) if isinstance(n, Op) else 0
+    return found[node]
+
+
+def _function(node: Node) -> Function:
+    """An integer expression over sizes and loops as a Python function of their values.
+
+    What an expression shares is computed once; a value that is not known is a KeyError.
+    """
+    names: dict[Node, str] = {}
+    scope: dict[str, Any] = {}
+    lines: list[str] = []
+    for n in postorder(node):
+        names[n] = name = f"v{len(names)}"
+        match n:
+            case Const(value=value):
+                text = repr(int(value))
+            case Op(op=op, operands=operands) if op in _TEXTS:
+                text = _TEXTS[op].format(*(names[x] for x in operands))
+            case Op():
+                raise Uncountable
+            case _:
+                scope[f"n{name}"] = n
+                text = f"values[n{name}]"
+        lines.append(f"    {name} = {text}")
+    exec("\n".join(["def function(values):", *lines, f"    return {names[node]}"]), scope)
+    made: Function = scope["function"]
+    return made

@@ -1,0 +1,61 @@
+"""The boxes of memory that Funcs take: where they begin and how far they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ...lang import index as ix
+from ...lang.nodes import Node
+from ...lang.scalars import symbols_of
+from ...lang.tensors import Func
+from ..model.model import Model
+from ..sets.expressions import Translator
+from ..sets.hulls import PIECES_LIMIT, near_hull, simple_hull
+from ..sets.isl import BudgetExceeded, Set, attempt, dim_count, is_bounded, isl
+from ..tree.bounds import OPERATIONS, loop_bounds
+from ..tree.looptree import Stage
+
+
+def box(
+    model: Model, func: Func, padded: Sequence[Stage]
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The origin and the extents of the bounding box of a Func's region, and of what whole tiles
+    of some stages write beyond it."""
+    region = model.regions[func]
+    for stage in padded:
+        if stage.statement.func is func:
+            region = region.union(stage.padded.apply(stage.statement.write.relation.map))
+    region = region.intersect_params(model.context).coalesce()
+    # Where the region is empty nothing is stored, so the box may be anything there.
+    inhabited = region.params()
+    if inhabited.is_empty():
+        return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
+    names = Translator(symbols_of(model.program))
+    axes: list[tuple[Node, Node]] | None = None
+    if region.n_basic_set() <= PIECES_LIMIT:
+        with suppress(BudgetExceeded), attempt(OPERATIONS):
+            axes = [_ends(region, axis, inhabited, names) for axis in range(func.ndim)]
+    if axes is None:
+        axes = [_wider_ends(region, axis, inhabited, names) for axis in range(func.ndim)]
+    return tuple(lo for lo, _ in axes), tuple(extent for _, extent in axes)
+
+
+def _ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
+    """Where an axis of a region begins, and how long it is."""
+    lo, hi = region.dim_min(axis), region.dim_max(axis)
+    extent = hi.sub(lo).add_constant_val(isl.Val(1))
+    return names.pw_aff(lo.gist(inhabited), ix.ZERO), names.pw_aff(extent.gist(inhabited), ix.ZERO)
+
+
+def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
+    """The same of a simpler set around a region, or around each of its pieces, if it has many:
+    exact ends of these take seconds, and a little more memory does no harm."""
+    hull = near_hull(region)
+    if is_bounded(hull, axis):
+        return _ends(hull, axis, simple_hull(inhabited), names)
+    count = dim_count(region)
+    along = region.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
+    along = along.project_out(isl.dim_type.set, 0, axis)
+    bounds = loop_bounds(along, Set.universe(along.get_space()), names)
+    return bounds.lo, ix.maximum([ix.sub(bounds.hi, bounds.lo), ix.ZERO])

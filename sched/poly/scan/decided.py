@@ -1,0 +1,41 @@
+"""Conditions that are the same wherever a stage runs: where it copies what lies inside, or computes
+the middle of an image, nothing need be tested."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ...lang.dtypes import bool_
+from ...lang.nodes import Const, Node, Op, dtype_of, postorder
+from ..sets.affine import condition
+from ..sets.isl import BudgetExceeded, Set, attempt
+from ..sets.simplify import COMPARISONS, without
+from ..tree.looptree import Stage
+
+OPERATIONS = 100_000
+"""So much work may isl put into one comparison."""
+
+
+def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node, Const]:
+    """The comparisons in some expressions that hold in all instances of a stage, or in none."""
+    compared = [n for n in postorder(*roots) if isinstance(n, Op) and n.op in COMPARISONS]
+    known: dict[Node, Const] = {}
+    if not compared:
+        return known
+    frame = stage.statement.frame
+    visited = stage.padded.intersect_params(context)
+    for node in compared:
+        if not all(dtype_of(a).is_int for a in node.operands):
+            continue
+        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is tested
+            where = condition(frame, node)
+            if where.exact and visited.is_subset(where.set):
+                known[node] = Const(True, bool_)
+            elif where.exact and visited.is_disjoint(where.set):
+                known[node] = Const(False, bool_)
+    return known
+
+
+def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The expressions without them."""
+    return without(roots, decisions(stage, context, roots))

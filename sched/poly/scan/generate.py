@@ -1,0 +1,127 @@
+"""From the loops of a schedule, with their bounds, to the program that code is made of: here sets
+end, and become expressions over sizes and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from ...lang.nodes import Read, integer
+from ...lang.tensors import Func
+from ..model.conditions import Conditions
+from ..model.model import Model
+from ..model.statements import Statement
+from ..sets.isl import Set
+from ..tree.looptree import Keep, Stage
+from ..tree.memory import Window
+from . import loop_program as lp
+from .boxes import box
+from .decided import decisions
+from .rooms import local_box
+from .scantree import (
+    DataBounds,
+    Scan,
+    ScanAlloc,
+    ScanIf,
+    ScanKeep,
+    ScanLoop,
+    ScanSeq,
+    ScanStage,
+    walk,
+)
+
+
+class Generator:
+    """Makes nests without sets. A stage of the tree becomes one `Instance`, wherever it runs.
+
+    Args:
+        context: what is known of the sizes.
+        local: the Funcs whose storage lives inside of loops. What is in bounds of all that is
+            computed of one may be outside of what is kept here.
+    """
+
+    def __init__(self, conditions: Conditions, context: Set, local: Collection[Func]) -> None:
+        self.context = context
+        self._instances: dict[Stage, lp.Instance] = {}
+        self._safe: dict[Statement, set[Read]] = {}
+        for statement, read in conditions.safe:
+            if read.tensor not in local:
+                self._safe.setdefault(statement, set()).add(read)
+
+    def nest(self, scan: Scan) -> lp.Nest:
+        match scan:
+            case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, count=count):
+                data = None if scan.data is None else self._ends(scan.data)
+                inside = self.nest(body)
+                return lp.Loop(loop.name, loop.kind, var, lo, hi, step, inside, data, count)
+            case ScanIf(condition=condition, body=body):
+                return lp.If(condition, self.nest(body))
+            case ScanSeq(parts=parts):
+                return lp.Seq(tuple(map(self.nest, parts)))
+            case ScanAlloc(func=func, origin=origin, extents=extents, body=body):
+                return lp.Alloc(func, origin, extents, self.nest(body))
+            case ScanKeep(keep=keep, origin=origin, extents=extents):
+                around = map(self.nest, (scan.load, scan.body, scan.store))
+                return lp.Private(
+                    keep.stage, keep.func, origin, extents, self._users(keep, scan.body), *around
+                )
+            case ScanStage():
+                return self._run(scan)
+
+    def _run(self, scan: ScanStage) -> lp.Run:
+        return lp.Run(self._instance(scan.stage), scan.point, scan.real)
+
+    def _ends(self, data: DataBounds) -> lp.DataEnds:
+        return lp.DataEnds(self._run(data.stage), data.lo, data.hi, data.whole)
+
+    def _users(self, keep: Keep, body: Scan) -> frozenset[lp.Instance]:
+        """What begins or accumulates elements in storage of its own."""
+        inside = (x.stage for x in walk(body) if isinstance(x, ScanStage))
+        return frozenset(self._instance(s) for s in inside if keep.holds(s, s.statement.write))
+
+    def _instance(self, stage: Stage) -> lp.Instance:
+        if stage not in self._instances:
+            self._instances[stage] = self._made(stage)
+        return self._instances[stage]
+
+    def _made(self, stage: Stage) -> lp.Instance:
+        statement, d = stage.statement, stage.statement.definition
+        made = lp.Instance(
+            stage.name,
+            statement.name,
+            d,
+            statement.guard,
+            statement.data_bounds,
+            {},
+            frozenset(self._safe.get(statement.base, ())),
+            tuple((a.node, a.index) for a in statement.reads if isinstance(a.node, Read)),
+        )
+        if d.opaque is not None:
+            return made
+        tests = (*made.tests(frozenset()), *(() if made.guard is None else (made.guard,)))
+        found = decisions(stage, self.context, (*d.lhs, *d.values, *tests))
+        return replace(made, decided=found)
+
+
+def boxes(
+    model: Model, nests: tuple[Scan, ...], windows: Mapping[Func, Window]
+) -> dict[Func, lp.Box]:
+    """Room for each Func that is stored between inputs and outputs, producers first."""
+    program, scans = model.program, list(walk(*nests))
+    local: dict[Func, list[ScanAlloc]] = {}
+    for x in scans:
+        if isinstance(x, ScanAlloc):
+            local.setdefault(x.func, []).append(x)
+    padded = [x.stage for x in scans if isinstance(x, ScanStage) and x.stage.pads]
+    found = {}
+    for func in model.regions:
+        if func not in program.outputs:
+            inside = local.get(func)
+            where = local_box(inside, program.names[func]) if inside else box(model, func, padded)
+            origin, extents = where
+            window = windows.get(func)
+            if window is not None:
+                kept = integer(window.planes)
+                extents = (*extents[: window.axis], kept, *extents[window.axis + 1 :])
+            found[func] = lp.Box(origin, extents)
+    return found

@@ -1,0 +1,373 @@
+"""A LoopTree with its bounds found: loops that visit each stage's iterations, and nothing else.
+
+Where several stages share a loop, its bounds are those of their union and each stage keeps a
+guard; a guard stands at the outermost place that knows all it depends on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import prod
+
+from ...lang import index as ix
+from ...lang.errors import InternalError, ScheduleError
+from ...lang.nodes import Const, Node, Op, RVar, Size, Var, postorder
+from ...lang.tensors import Func
+from ..model.statements import Statement
+from ..placement.kept import copies, touched_by
+from ..sets.affine import affine_value
+from ..sets.expressions import Translator
+from ..sets.hulls import MANY, near_hull
+from ..sets.inverse import values_of
+from ..sets.isl import BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
+from ..tree.bounds import (
+    MUCH,
+    Bounds,
+    exact_bounds,
+    exact_ends,
+    has_gaps,
+    local_extent,
+    loop_bounds,
+    remaining,
+    rounded_ends,
+    span_of,
+    split_guard,
+    whole_bounds,
+    within,
+)
+from ..tree.looptree import (
+    Alloc,
+    Keep,
+    Loop,
+    Path,
+    Produce,
+    Seq,
+    Stage,
+    Tree,
+    iterations,
+    leaves,
+    loop_map,
+)
+from .databounds import data_bounds
+from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .strays import without_strays
+from .wraps import check_fits
+
+_SET = isl.dim_type.set
+OPERATIONS = 500_000
+"""So much work may isl put into the exact ends of a loop, or of storage: seconds at most."""
+
+
+def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
+    """The nests at the root of a tree, each with its bounds.
+
+    Args:
+        parameters: the sizes that isl knows by name.
+        context: what holds of them.
+    """
+    found = nests(tree, context)
+    return tuple(nest.scanned(parameters, context) for nest in found)
+
+
+@dataclass(frozen=True)
+class Nest:
+    """What stands at the root of a tree, without stages that never run.
+
+    Attributes:
+        parts: the Funcs that are stored in several places of that tree.
+    """
+
+    tree: Tree
+    parts: frozenset[Func]
+
+    def scanned(self, parameters: Mapping[str, Node], context: Set) -> Scan:
+        """The loops with their bounds."""
+        found = _Scanner(self.tree, parameters, context, self.parts).result
+        check_fits(found)
+        return found
+
+
+def nests(tree: Tree, context: Set) -> list[Nest]:
+    """What stands at the root of a tree."""
+    tree = without_strays(tree, context)
+    stored = Counter(_stored_below(tree))
+    parts = frozenset(f for f, count in stored.items() if count > 1)
+    return [Nest(root, parts) for root in roots(tree, parts)]
+
+
+def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:
+    """The nests below the allocations at the root. Those of Funcs that are stored in several
+    places belong to their nests."""
+    if isinstance(tree, Seq) or (isinstance(tree, Alloc) and tree.func not in parts):
+        return [root for child in tree.body for root in roots(child, parts)]
+    return [tree]
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What is known on the way down: the loop variables and the iterations they describe."""
+
+    loops: tuple[Var, ...]
+    described: Set
+    #: Inside of a vector loop: its lanes share storage.
+    in_lanes: bool = False
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A scan and the conditions it must be put under, with the number of loops each needs."""
+
+    scan: Scan
+    pending: tuple[tuple[int, Node], ...] = ()
+
+    def guarded(self, depth: int) -> _Found:
+        """With the conditions that need `depth` loops or more put around it."""
+        here = ix.conjunction(c for d, c in self.pending if d >= depth)
+        rest = tuple((d, c) for d, c in self.pending if d < depth)
+        return _Found(self.scan if here is None else ScanIf(here, self.scan), rest)
+
+
+class _Scanner:
+    def __init__(
+        self,
+        nest: Tree,
+        parameters: Mapping[str, Node],
+        context: Set,
+        parts: Collection[Func],
+    ) -> None:
+        self.parameters = parameters
+        self.parts = parts
+        self.context = context
+        #: What each loop visits, and what of its loops each stage does.
+        self.iterations: dict[int, Set] = {}
+        self._visit(nest, 0)
+        self.names: dict[str, int] = {}
+        #: Nests that are not in the tree; kept, as they are known by their ids.
+        self.added: list[Tree] = []
+        nothing = Set.universe(context.get_space().set_from_params())
+        self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan
+
+    def _visit(self, tree: Tree, depth: int) -> list[Set]:
+        """What a part of the tree makes the loops around it visit; notes it for all inside."""
+        if isinstance(tree, Stage):
+            found = iterations(tree, self.context)
+            self.iterations[id(tree)] = found
+            return [_outer(found, depth)]
+        inner = depth + isinstance(tree, Loop)
+        below = [x for child in tree.body for x in self._visit(child, inner)]
+        if not isinstance(tree, Loop):
+            return below
+        # What is below is coalesced already.
+        visited = union_sets(below[1:], below[0]) if below[1:] else below[0]
+        self.iterations[id(tree)] = visited
+        return [_outer(visited, depth)]
+
+    def _tree(self, tree: Tree, scope: _Scope) -> _Found:
+        match tree:
+            case Loop():
+                return self._loop(tree, scope)
+            case Stage():
+                return self._stage(tree, scope)
+            case Alloc(func=func, body=body) if not scope.in_lanes:
+                found = self._body(body, scope)
+                inside = bool(scope.loops) or func in self.parts
+                return self._storage(func, leaves(tree), found, scope) if inside else found
+            case Keep():
+                return self._keep(tree, scope)
+            case Alloc(body=body) | Produce(body=body) | Seq(body=body):
+                return self._body(body, scope)
+
+    def _keep(self, node: Keep, scope: _Scope) -> _Found:
+        """The body between copies."""
+        made = copies(node, len(scope.loops), self.parameters, self.context)
+        parts = []
+        for nest in (made.load, made.store):
+            self._visit(nest, len(scope.loops))
+            self.added.append(nest)
+            parts.append(self._tree(nest, scope).guarded(0).scan)
+        body = self._body(node.body, scope).guarded(0).scan
+        inside = [s for child in node.body for _, s in leaves(child)]
+        using = [s for s in inside if node.is_of(s) or node.begins(s)]
+        origin, extents = self._room(node.func, using, scope)
+        return _Found(ScanKeep(node, origin, extents, parts[0], body, parts[1]))
+
+    def _room(
+        self, func: Func, using: Sequence[Stage], scope: _Scope
+    ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+        """The origin and the extents of what some stages touch of a Func in an iteration."""
+        depth = len(scope.loops)
+        mine = [s for s in using if s.statement.func is func]
+        if not mine:  # none of its stages ever runs, so they have been left out
+            return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
+        touched = [touched_by(s, s.statement.write, depth) for s in mine]
+        whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
+        names = Translator(self.parameters, scope.loops)
+        known = scope.described.intersect_params(self.context)
+
+        def room(touched: Set, known: Set, depth: int) -> list[tuple[Node, Node]]:
+            def axes(most: int) -> list[tuple[Node, Node]]:
+                given = known, self.context, names, most
+                return [local_extent(touched, depth, k, *given) for k in range(func.ndim)]
+
+            found = axes(MANY)
+            # Few along each axis may be many together.
+            return axes(1) if prod(ix.constant(n) or 1 for _, n in found) > MUCH else found
+
+        try:
+            with attempt(OPERATIONS):
+                axes = room(whole, known, depth)
+        except BudgetExceeded:  # room for what all iterations touch
+            known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
+            hull = near_hull(whole)
+            has_ends = all(is_bounded(hull, k) for k in range(func.ndim))
+            axes = room(hull if has_ends else whole, known, 0)
+        return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
+
+    def _storage(
+        self, func: Func, below: Sequence[tuple[Path, Stage]], body: _Found, scope: _Scope
+    ) -> _Found:
+        """Room for what is written in one iteration of the loops around."""
+        if any(s.statement.definition.opaque is not None and _touches(s, func) for _, s in below):
+            return body  # extern stages are given all of a buffer, which stays where it is
+        origin, extents = self._room(func, [s for _, s in below], scope)
+        return _Found(ScanAlloc(func, origin, extents, body.scan), body.pending)
+
+    def _body(self, body: tuple[Tree, ...], scope: _Scope) -> _Found:
+        if len(body) == 1:
+            return self._tree(body[0], scope)
+        # A condition of one part says nothing about the others: it cannot leave this body.
+        return _Found(ScanSeq(tuple(self._tree(part, scope).guarded(0).scan for part in body)))
+
+    def _loop(self, loop: Loop, scope: _Scope) -> _Found:
+        depth = len(scope.loops)
+        visited = self.iterations[id(loop)]
+        var = Var(self._unique(loop.name))
+        outside = scope.described.add_dims(_SET, 1)
+        known = outside.intersect_params(self.context)
+        bounds = self._bounds(loop, visited, known, scope, var)
+        count = None
+        if loop.kind in ("vector", "unrolled"):
+            # Of what the bounds describe, which may be more than what is needed.
+            described = outside.intersect(bounds.described).intersect_params(self.context)
+            count = span_of(described, depth)
+            if count is None:
+                bounds = exact_bounds(visited, bounds, Translator(self.parameters, scope.loops))
+                count = span_of(visited.intersect_params(self.context), depth)
+            if count is None:
+                raise ScheduleError(
+                    f"the {loop.kind} loop {loop.name} has no constant extent any more",
+                    hint="make it serial, or split it anew",
+                )
+        lanes = scope.in_lanes or loop.kind == "vector"
+        described = within(outside, visited.intersect_params(self.context), bounds)
+        inside = _Scope((*scope.loops, var), described, lanes)
+        body = self._body(loop.body, inside).guarded(depth + 1)
+        data = data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
+        made = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
+        found = _Found(made, body.pending)
+        if data is not None and count is None:
+            # What it would read elsewhere for its bounds may lie outside of the array.
+            needed = self._conditions(_outer(visited, depth), scope)
+            found = _Found(made, (*found.pending, *needed))
+        if lanes and not scope.in_lanes and scope.loops:
+            for func in _stored_below(loop):
+                found = self._storage(func, leaves(loop), found, scope)
+        return found
+
+    def _bounds(self, loop: Loop, visited: Set, known: Set, scope: _Scope, var: Var) -> Bounds:
+        if loop.whole is not None:
+            whole = whole_bounds(visited, loop.whole)
+            if visited.is_subset(whole.described):
+                return whole  # the body is under a guard
+        found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
+        if found.step > 1:
+            return found
+        names = Translator(self.parameters, scope.loops)
+        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else a guard does
+            if has_gaps(visited, found, known):
+                exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
+                return exact or found
+        return found
+
+    def _unique(self, name: str) -> str:
+        count = self.names[name] = self.names.get(name, 0) + 1
+        return name if count == 1 else f"{name}.{count}"
+
+    def _stage(self, stage: Stage, scope: _Scope) -> _Found:
+        names = Translator(self.parameters, scope.loops)
+        pending = self._conditions(self.iterations[id(stage)], scope)
+        real = None
+        if stage.pads:
+            own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
+            real = names.condition(own.gist(self.iterations[id(stage)]))
+        return _Found(ScanStage(stage, self._point(stage, scope, names), real), pending)
+
+    def _conditions(self, needed: Set, scope: _Scope) -> tuple[tuple[int, Node], ...]:
+        """What tells the iterations that are needed from the others that the loops visit, with
+        the number of loops that each condition depends on."""
+        names = Translator(self.parameters, scope.loops)
+        guard = remaining(needed, scope.described, self.context)
+        parts = split_guard(guard) if guard is not None else []
+        found = ((depth, names.condition(where)) for depth, where in parts)
+        return tuple((depth, condition) for depth, condition in found if condition is not None)
+
+    def _point(self, stage: Stage, scope: _Scope, names: Translator) -> dict[Node, Node]:
+        """The statement's dimensions as expressions over the loops."""
+        statement = stage.statement
+        rounded = _rounded(statement)
+        if stage.coordinates == statement.loops and not rounded:
+            return dict(zip(statement.loops, scope.loops, strict=True))
+        running = stage.padded.intersect_params(self.context)
+        iteration = loop_map(stage)
+        inverse = iteration.intersect_domain(running).reverse()
+        # Coordinates mostly tell any two points apart, which is found far sooner than that they
+        # tell the instances apart, in however many pieces these are.
+        if not (iteration.is_injective() or inverse.is_single_valued()):
+            raise InternalError(f"several instances of {statement.name} share an iteration")
+        values, known = inverse.as_pw_multi_aff(), inverse.domain()
+        point: dict[Node, Node] = {
+            symbol: names.pw_aff(value.gist(known), ix.ZERO)
+            for symbol, value in zip(statement.loops, values_of(inverse), strict=True)
+        }
+        for node in rounded:
+            exact = affine_value(statement.frame, node)
+            assert exact is not None
+            at = exact.pullback_pw_multi_aff(values).gist(known).coalesce()
+            if at.n_piece() == 1:
+                point[node] = names.pw_aff(at, ix.ZERO)
+        return point
+
+
+def _rounded(statement: Statement) -> list[Node]:
+    """The quotients and remainders among the indices of a statement: in tiles of loops they are
+    loops."""
+    found: dict[Node, None] = {}
+    for access in statement.accesses:
+        for node in postorder(*access.index):
+            if isinstance(node, Op) and node.op in ("floordiv", "mod") and all(
+                isinstance(x, (Var, RVar, Const, Op, Size)) for x in postorder(node)
+            ):  # fmt: skip
+                found[node] = None
+    return [n for n in found if affine_value(statement.frame, n) is not None]
+
+
+def _stored_below(tree: Tree) -> Iterator[Func]:
+    """The Funcs whose storage lives for a part of what a tree does."""
+    if isinstance(tree, Alloc):
+        yield tree.func
+    if not isinstance(tree, Stage):
+        for child in tree.body:
+            yield from _stored_below(child)
+
+
+def _touches(stage: Stage, func: Func) -> bool:
+    return any(a.tensor is func for a in stage.statement.accesses)
+
+
+def _outer(iterations: Set, count: int) -> Set:
+    """The projection onto the outermost dimensions."""
+    total = int(iterations.dim(_SET))
+    return iterations.project_out(_SET, count, total - count).coalesce()

@@ -1,0 +1,32 @@
+"""Stages that are left over: they never run, and stand where what they would read is not stored.
+
+Of a Func of which only clones are read nothing is computed any more. What it would read may be
+computed at a loop of a clone.
+"""
+
+from __future__ import annotations
+
+from ...lang.tensors import Func
+from ..sets.isl import Set
+from ..tree.looptree import Alloc, Path, Seq, Stage, Tree, leaves, nodes
+from ..tree.relocation import without
+
+
+def without_strays(tree: Tree, context: Set) -> Tree:
+    """The tree without them, and without loops that hold nothing else."""
+    stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
+    strays = [
+        stage
+        for path, stage in leaves(tree)
+        if _reads_elsewhere(path, stage, stored)
+        and stage.instances.intersect_params(context).is_empty()
+    ]
+    if not strays or not isinstance(tree, Seq):
+        return tree
+    return without(tree, strays)
+
+
+def _reads_elsewhere(path: Path, stage: Stage, stored: set[Func]) -> bool:
+    """Whether a stage reads what is stored, but nowhere around it."""
+    read = {a.tensor for a in stage.statement.reads} & stored
+    return bool(read) and not read <= {x.func for _, x in path if isinstance(x, Alloc)}

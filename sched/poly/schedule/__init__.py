@@ -1,0 +1,1 @@
+"""What users hold: a schedule, its stages and its loops."""

@@ -1,0 +1,335 @@
+"""Directives one after the other: each carried out, proven and recorded, or refused."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...garbage import uncollected
+from ...lang.errors import LanguageError, ScheduleError, Span, user_span
+from ...lang.nodes import Node, Size, postorder, substitute
+from ..directives import every as every  # which makes all directives known
+from ..directives.apply import applied
+from ..legality.advice import Part, apart, explained, of_those_there, parts_made, why_inlined
+from ..legality.judge import Change, Judge
+from ..legality.refusals import Asked
+from ..sets.isl import BudgetExceeded, allowance, attempt, budget
+from ..state.editing import Editing
+from ..state.forms import Form
+from ..state.record import Directive, Lookup
+from ..state.state import NoLoops, State
+from ..tree.edits import Shared
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch under way: how many directives were before it, and its own."""
+
+    start: int
+    changes: tuple[Change, ...] = ()
+    #: Whether it is a sketch, which nobody proves before it is asked for.
+    is_sketch: bool = False
+
+    def with_change(self, change: Change) -> Batch:
+        return replace(self, changes=(*self.changes, change))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Directives that count as one, under way: what the user asked for, and what was before."""
+
+    text: str
+    state: State
+    records: tuple[Directive, ...]
+
+
+class Builder:
+    """The state of a schedule, and the directives that led to it.
+
+    Attributes:
+        records: the directives, in order.
+    """
+
+    def __init__(self, form: Form, symbols: Mapping[str, Node]) -> None:
+        self.judge = Judge()
+        self.state = State(form, form.written, {})
+        self.records: tuple[Directive, ...] = ()
+        self._batches: tuple[range, ...] = ()
+        self._symbols = symbols
+        self._batch: Batch | None = None
+        self._trust: str | None = None
+        self._whole: Whole | None = None
+        self._budgets = 1
+        self._advises = True
+
+    def copy(self) -> Builder:
+        """One that goes its own way, outside of the batches and trust around this one; a sketch
+        if this is one."""
+        made = copy.copy(self)
+        made._trust = None
+        if not self.is_sketch:
+            made._batches, made._batch = self.batches, None
+        made._budgets = 1
+        return made
+
+    @property
+    def _among(self) -> str:
+        """With what directives are proven together."""
+        if self._batch is None:
+            return ""
+        return "sketch" if self._batch.is_sketch else "batch"
+
+    @property
+    def batches(self) -> tuple[range, ...]:
+        """Which of the directives are proven together, also in the batch under way."""
+        if self._batch is None:
+            return self._batches
+        return (*self._batches, range(self._batch.start, len(self.records)))
+
+    def editing(self, directive: Directive) -> Editing:
+        """The present state, for a directive to be carried out."""
+        context = self.state.assumed(self.state.form.model.context)
+        return Editing(self.state, self._symbols, context, directive)
+
+    def apply(self, directive: Directive) -> tuple[str, ...]:
+        """One directive: carried out, proven, recorded; or refused, and nothing has changed.
+
+        Returns:
+            The names of the loops or stages that it returns.
+        """
+        return self.replay(directive.mapped(self._named))
+
+    def _named(self, expression: Node) -> Node:
+        """With the program's own sizes, where others of the same names were given."""
+        found = [n for n in postorder(expression) if isinstance(n, Size)]
+        return substitute(expression, {n: self._symbols.get(n.name, n) for n in found})
+
+    def replay(self, directive: Directive) -> tuple[str, ...]:
+        """The same for one that is about this very program."""
+        text = directive.text() if self._whole is None else self._whole.text
+        asked = Asked(directive, text, self._among)
+        with uncollected(), self._in_time(asked), self._in_their_terms(asked):
+            edit = applied(self.editing(directive))
+            change = Change(asked, self.state, self._with_trust(edit.state, directive))
+            if self._batch is None:
+                trusted = self._trust is not None
+                self.judge.check((change,), self._would_help, is_trusted=trusted)
+            # Whether a hint would be right is a smaller question, with a budget of its own.
+            if self._batch is None and self._whole is None and self._advises:
+                records = (*self.records, directive)
+                self.judge.check_loops(change.after, records, self._budgets)
+        if self._batch is not None:
+            self._batch = self._batch.with_change(change)
+        self.state = change.after
+        self.records = (*self.records, directive)
+        return edit.made
+
+    def accepts(self, directive: Directive) -> bool:
+        """Whether a directive would be accepted now: nothing changes, and nobody looks for a pair
+        of instances, or for a hint, where it would not."""
+        asked = Asked(directive, directive.text())
+        try:
+            with uncollected(), self._in_time(asked):
+                edit = applied(self.editing(directive.mapped(self._named)))
+                change = Change(asked, self.state, edit.state)
+                before = () if self._batch is None else self._batch.changes
+                if not self.judge.is_kept((*before, change)):
+                    return False
+                records = (*self.records, directive)
+                self.judge.check_loops(change.after, records, self._budgets)
+        except (LanguageError, ScheduleError):
+            return False
+        return True
+
+    @contextmanager
+    def _in_their_terms(self, asked: Asked) -> Iterator[None]:
+        """Says of a refusal what was asked, in terms of the loops that there were then."""
+        try:
+            yield
+        except ScheduleError as error:
+            raise self.in_their_terms(error, asked) from None
+
+    def in_their_terms(self, error: ScheduleError, asked: Asked | None = None) -> ScheduleError:
+        """A refusal of what a user asked for, if it was a directive, in terms of the loops that
+        there were then."""
+        what, hint, parts = error.what, error.hint, self._parts(asked)
+        if isinstance(error, NoLoops):
+            what = why_inlined(error, self.state.form.rule, self.records)
+        if asked is None:
+            return error.reworded(what, hint, error.directive)
+        if isinstance(error, Shared):
+            part = parts.get(error.loop.name)
+            loop = error.loop.name if part is None else part.loop
+            hint = apart(error, asked.directive, loop, self._would_help)
+            what = of_those_there(what, parts)
+        if not what.startswith(asked.text):
+            what = f"{asked.subject} is refused: {explained(what, parts)}"
+            hint = None if hint is None else of_those_there(hint, parts)
+        return error.reworded(what, hint, asked.text)
+
+    def _parts(self, asked: Asked | None) -> dict[str, Part]:
+        """The loops that parts of what was asked for have made."""
+        if self._whole is None or asked is None:
+            return {}
+        known = self._whole.state.tree.loop_names.get(asked.directive.stage, ())
+        return parts_made(self.records[len(self._whole.records) :], known)
+
+    def _with_trust(self, state: State, directive: Directive) -> State:
+        """A state after a directive that is not proven, if it is trusted."""
+        if self._trust is None:
+            return state
+        return replace(state, trusted=(*state.trusted, (directive, self._trust)))
+
+    @contextmanager
+    def _in_time(self, asked: Asked) -> Iterator[None]:
+        """Refuses a directive whose proof takes too long."""
+        with self._within_budget(asked.subject, asked.directive.span, asked.text):
+            yield
+
+    @contextmanager
+    def _within_budget(self, subject: str, where: Span | None, text: str) -> Iterator[None]:
+        try:
+            with budget(self._budgets * allowance(len(self.state.form.model.statements))):
+                yield
+        except BudgetExceeded:
+            raise ScheduleError(
+                f"{subject} could not be proven right in the time allowed",
+                where=where,
+                status="unproved",
+                directive=text,
+            ) from None
+
+    # proving ----------------------------------------------------------------------------------
+    def settle(self) -> None:
+        """Proves what a batch under way has put off so far.
+
+        Raises:
+            ScheduleError: something goes wrong; or this is a sketch, which `prove` proves.
+        """
+        if self.is_sketch:
+            raise ScheduleError(
+                "this is a sketch: its directives have not been proven",
+                hint="prove() proves them, or refuses",
+            )
+        if self._batch is not None:
+            self._settle(self._batch)
+
+    def _settle(self, batch: Batch) -> None:
+        if not batch.changes:
+            return
+        last = self.records[-1]
+        with self._in_time(Asked(last, f"the {self._among} up to {last.text()}")):
+            trusted = all(change.is_trusted for change in batch.changes)
+            self.judge.check(batch.changes, self._would_help, is_trusted=trusted)
+            self.judge.check_loops(self.state, self.records, self._budgets)
+
+    def sketch(self) -> None:
+        """From now on directives are carried out and not proven, until `prove`."""
+        if not self.is_sketch:
+            self._batch = Batch(len(self.records), is_sketch=True)
+
+    @property
+    def is_sketch(self) -> bool:
+        return self._batch is not None and self._batch.is_sketch
+
+    def prove(self) -> None:
+        """Proves all that has been sketched; refused, it stays a sketch."""
+        if self._batch is None or not self._batch.is_sketch:
+            return
+        self._settle(self._batch)
+        if self._batch.changes:
+            self._batches = self.batches
+        self._batch = None
+
+    def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
+        """Whether a refused directive would be right with others before it."""
+        if not self._advises or self._batch is not None:
+            return False
+        trial = self.copy()
+        trial._advises = False
+        if self._whole is not None:
+            trial.state, trial.records = self._whole.state, self._whole.records
+            trial._whole = None
+        try:
+            with attempt():
+                for d in (*first, *self.records[len(trial.records) :], directive):
+                    trial.replay(d)
+        except (BudgetExceeded, ScheduleError):
+            return False
+        return True
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """For directives that have been accepted before: each has twice the budget, since how many
+        operations isl needs for a question depends on what it was asked before."""
+        before, self._budgets = self._budgets, 2
+        try:
+            yield
+        finally:
+            self._budgets = before
+
+    # several at a time ------------------------------------------------------------------------
+    @contextmanager
+    def together(self, stage: str, name: str, loops: Sequence[str], *args: Any) -> Iterator[None]:
+        """Several directives that count as one: all of them, or none.
+
+        Args:
+            loops: those that it is about, which must be there.
+            args: what else the user gave, as it is shown.
+        """
+        at = f's["{stage}"]' if stage else "s"
+        with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
+            directive = Lookup(stage, f"{name}()", span=user_span())
+            with self._in_their_terms(Asked(directive, text, self._among)):
+                self.editing(directive).in_order(loops)
+            yield
+
+    @contextmanager
+    def as_one(self, text: str) -> Iterator[str]:
+        """The same for directives that are not known yet; `text` is what the user asked for, or,
+        inside of another one, what was asked for there."""
+        before, outer = (self.state, self.records, self._batch), self._whole
+        self._whole = outer or Whole(text, self.state, self.records)
+        try:
+            with self._within_budget(text, user_span(), text):
+                yield self._whole.text
+                if outer is None:
+                    self._check_whole(self._whole)
+        except BaseException:
+            self.state, self.records, self._batch = before
+            raise
+        finally:
+            self._whole = outer
+
+    def _check_whole(self, whole: Whole) -> None:
+        """What is asked of the loops behind directives that count as one."""
+        if self._batch is None and len(self.records) > len(whole.records):
+            with self._in_their_terms(Asked(self.records[-1], whole.text)):
+                self.judge.check_loops(self.state, self.records, self._budgets)
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Proves all directives inside together, at the end; refused, none of them counts."""
+        before, outer = (self.state, self.records), self._batch
+        self._batch = outer or Batch(len(self.records))
+        try:
+            yield
+            if outer is None:
+                self.settle()
+                self._batches, self._batch = self.batches, None
+        except BaseException:
+            self.state, self.records = before
+            self._batch = outer
+            raise
+
+    @contextmanager
+    def trust(self, reason: str) -> Iterator[None]:
+        """Directives inside are not proven."""
+        before, self._trust = self._trust, reason
+        try:
+            yield
+        finally:
+            self._trust = before

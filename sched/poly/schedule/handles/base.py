@@ -1,0 +1,268 @@
+"""What handles are: names of stages and loops, resolved when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from ....lang.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
+from ....lang.expr import Expr
+from ....lang.frames import bounded
+from ....lang.inout import InOut
+from ....lang.nodes import RVar, Var, postorder
+from ....lang.suggest import Suggesting, public
+from ....lang.tensors import Func, Tensor
+from ...directives.kinds import Parallel
+from ...directives.loops import Reorder
+from ...report.facts import AccessFact, accesses
+from ...state.fields import LOOP_HINT, Meaning, check_number
+from ...state.record import Directive
+from ...tree.edits import loops_around
+
+if TYPE_CHECKING:
+    from ...tree.kinds import Kind
+    from ..schedule import Schedule
+    from ..stages import StageHandle
+
+
+@bounded
+@dataclass(frozen=True)
+class LoopHandle(Suggesting):
+    """A loop of a stage, by name."""
+
+    schedule: Schedule
+    stage_name: str
+    name: str
+    _public = frozenset({"extent", "is_reduction", "kind", "name", "stage"})
+
+    #: The Func of which each piece has such a loop, if it is a loop of them all.
+    func: str | None = field(default=None, compare=False)
+
+    def _called(self) -> str:
+        return f"the loop {self.__dict__.get('name', '?')}"
+
+    def _others(self) -> dict[str, str]:
+        at = f's["{self.stage_name}"]'
+        return {
+            x: f'directives are of a stage: {at}.{x}("{self.name}", ...)'
+            for x in public(type(self.stage))
+            if callable(getattr(type(self.stage), x))
+        }
+
+    @property
+    def stage(self) -> StageHandle:
+        return self.schedule[self.func or self.stage_name]
+
+    @property
+    def kind(self) -> Kind:
+        """ "serial", "parallel", "vector" or "unrolled"."""
+        kind: Kind = self._at.loop.kind
+        return kind
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether it runs over RVars of its stage."""
+        coordinate = self.stage._stage.coordinates[self._at.depth]
+        return any(isinstance(n, RVar) for n in postorder(coordinate))
+
+    @property
+    def extent(self) -> str:
+        """The number of its iterations, as text over sizes and outer loops."""
+        return self.schedule.extent(self._at.loop)
+
+    @property
+    def _at(self) -> Any:
+        return self.schedule._find(self.stage_name, self.name)
+
+    def __repr__(self) -> str:
+        return f"loop {self.name} of {self.func or self.stage_name}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """As IPython shows it: with what runs."""
+        printer.text(f"{self!r}{self._iterations()}")
+
+    def _iterations(self) -> str:
+        """How many iterations it has, and of which kind; nothing if it is no longer there."""
+        with suppress(PolyschedError):
+            kind = "" if self.kind == "serial" else f", {self.kind}"
+            return f": {self.extent} iterations{kind}"
+        return ""
+
+
+Loop = LoopHandle | Expr | str
+
+
+@bounded
+class Handle(Suggesting):
+    """A stage, by name."""
+
+    _schedule: Schedule
+    name: str
+
+    def __init__(self, schedule: Schedule, name: str) -> None:
+        self._schedule = schedule
+        self.name = name
+
+    def _called(self) -> str:
+        return f"the stage {self.__dict__.get('name', '?')}"
+
+    def _others(self) -> dict[str, str]:
+        at = f's["{self.name}"]'
+        loops = {x.name: f'{at}["{x.name}"] is its loop of that name' for x in self.loops}
+        return {x: f"that is of the Schedule: s.{x}" for x in public(self._schedule)} | loops
+
+    @property
+    def _stage(self) -> Any:
+        return self._schedule._stage(self.name)
+
+    @property
+    def loops(self) -> tuple[LoopHandle, ...]:
+        """Its loops, outermost first; those that it shares with others too."""
+        if self.is_inlined:
+            return ()
+        found = loops_around(self._schedule.tree, self.name)
+        return tuple(LoopHandle(self._schedule, self.name, a.loop.name) for a in found)
+
+    @property
+    def accesses(self) -> tuple[AccessFact, ...]:
+        """The elements that it reads and writes in an iteration, and how they move along loops."""
+        return accesses(self._schedule.loop_program, self.name)
+
+    @property
+    def parallelizable(self) -> tuple[LoopHandle, ...]:
+        """Its loops that are parallel, or that `parallel` would be accepted for."""
+        return tuple(x for x in self.loops if x.kind == "parallel" or self._is_legal_alone(x))
+
+    def _is_legal_alone(self, loop: LoopHandle) -> bool:
+        return self._schedule.legal(Parallel(self.name, loop=loop.name))
+
+    @property
+    def permutable(self) -> tuple[tuple[LoopHandle, ...], ...]:
+        """Its loops in bands: those next to each other that `reorder` accepts in any order."""
+        bands: list[list[LoopHandle]] = []
+        for loop in self.loops:
+            if bands and self._may_join(loop, bands[-1]):
+                bands[-1].append(loop)
+            else:
+                bands.append([loop])
+        return tuple(map(tuple, bands))
+
+    def _may_join(self, loop: LoopHandle, band: Sequence[LoopHandle]) -> bool:
+        """Whether each loop of a band, with one more, may be the outermost: then no dependence goes
+        backwards along any of them, and they may come in any order."""
+        names = [*(x.name for x in band), loop.name]
+        orders = ((x, *(y for y in names if y != x)) for x in reversed(names[1:]))
+        return all(self._schedule.legal(Reorder(self.name, loops=order)) for order in orders)
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether it is computed wherever it is read, and has no loops."""
+        program, regions = self._schedule.program, self._schedule.model.regions
+        return any(program.names[f] == self.name for f in program.funcs if f not in regions)
+
+    def _named(self, means: Meaning, value: Any) -> Any:
+        """What a field of a record holds for what a user gives; that is left as it is if it means
+        nothing of the kind, for the record to refuse."""
+        match means:
+            case "loop":
+                return name_of(value)
+            case "stage":
+                return self._stage_name(value)
+            case "tensor":
+                return self._read(value)
+            case "axis":
+                return self._axis(value)
+            case "loops" | "axes" if isinstance(value, (tuple, list)):
+                one: Meaning = "loop" if means == "loops" else "axis"
+                return tuple(self._named(one, x) for x in value)
+            case "plain" if isinstance(value, list):
+                return tuple(value)
+        return value
+
+    def _stage_name(self, stage: Any) -> Any:
+        if isinstance(stage, (Func, str)):
+            return self._schedule[stage].name
+        return stage.name if isinstance(stage, Handle) else stage
+
+    def _read(self, tensor: Any) -> Any:
+        """The name of a tensor that the stage reads; an InOut that is only read is its initial
+        value."""
+        if not isinstance(tensor, Tensor):
+            return tensor
+        source = tensor.meant() if isinstance(tensor, InOut) else tensor
+        name = self._schedule.program.names.get(source)
+        if name is None:
+            raise ScheduleError(f"{self.name} does not read {tensor!r}")
+        return name
+
+    def _axis(self, axis: Any) -> Any:
+        """An axis by number, or by its Var."""
+        if not isinstance(axis, Expr):
+            return axis
+        func = self._stage.statement.func
+        for k, var in enumerate(func.vars):
+            if var.node is axis.node:
+                return k
+        raise ScheduleError(f"{axis!r} is no axis of {func.name}", hint="a number, or its Var")
+
+    def _together(
+        self, name: str, loops: Sequence[str], /, *args: Any
+    ) -> AbstractContextManager[None]:
+        return self._schedule._builder.together(self.name, name, loops, *args)
+
+    def _do(self, kind: type[Directive], /, **options: Any) -> tuple[LoopHandle, ...]:
+        made = self._apply(kind, **options)
+        return tuple(LoopHandle(self._schedule, self.name, n) for n in made)
+
+    def _do_stages(self, kind: type[Directive], /, **options: Any) -> tuple[Self, ...]:
+        made = self._apply(kind, **options)
+        return tuple(type(self)(self._schedule, n) for n in made)
+
+    def _apply(self, kind: type[Directive], /, **options: Any) -> tuple[str, ...]:
+        """Gives a directive of the stage; the names of what it makes."""
+        means = {f.name: f.metadata["means"] for f in kind.declared()}
+        given = {k: self._named(means[k], value) for k, value in options.items()}
+        return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
+
+
+def name_of(loop: Any) -> Any:
+    """Of a loop, however it is given; what is none is left as it is."""
+    if isinstance(loop, LoopHandle):
+        return loop.name
+    if isinstance(loop, Expr) and isinstance(loop.node, (Var, RVar)):
+        return loop.node.name
+    return loop
+
+
+def loop_name(directive: str, loop: Any) -> str:
+    """Of a loop that is given to what is made of several directives."""
+    name = name_of(loop)
+    if not isinstance(name, str):
+        raise LanguageTypeError(
+            f"the loop of {directive} is the name of a loop, not {loop!r}", hint=LOOP_HINT
+        )
+    return name
+
+
+def loop_of(consumer: Any, loop: Loop | None) -> dict[str, Any]:
+    """A loop of a stage, given as both or by its handle."""
+    if loop is not None:
+        return {"consumer": consumer, "loop": loop}
+    if not isinstance(consumer, LoopHandle):
+        raise LanguageTypeError(
+            f"{consumer!r} is no loop", hint='compute_at(s[g]["y"]) or compute_at(g, "y")'
+        )
+    return {"consumer": consumer.stage_name, "loop": consumer.name}
+
+
+def check_factor(
+    directive: str, factor: Any, what: str = "factor", most: int | None = None
+) -> None:
+    check_number(directive, factor, what, 1)
+    if most is not None and factor > most:
+        raise ScheduleError(
+            f"the {what} of {directive} is at most {most}, not {factor}",
+            hint="so many iterations are laid out one by one",
+        )

@@ -1,0 +1,188 @@
+"""What is said of a Func whose definition has several pieces: it is said of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from ....lang.errors import ScheduleError
+from ....lang.expr import Expr
+from ....lang.frames import bounded
+from ....lang.nodes import RVar, Var
+from ....lang.tensors import Tensor
+from ...tree.edits import loops_around
+from ..stages import StageHandle
+from .base import LoopHandle
+
+if TYPE_CHECKING:
+    from ...tree.looptree import Loop
+    from ..schedule import Schedule
+
+ON_LOOPS = frozenset(
+    {
+        *("split", "fuse", "rename", "reorder", "tile", "parallel", "vectorize", "unroll"),
+        *("unroll_and_jam", "skew", "transform", "wavefront", "fission", "peel", "bound"),
+        *("align_bounds",),
+    }
+)
+"""Directives on loops: where pieces share these, they are given once."""
+
+ON_STAGES = frozenset(
+    {"shift", "compute_with", "partition", "accumulate_at", "stage", "rfactor", "stream"}
+    | {"prefetch", "atomic", "reassociate"}
+)
+"""Directives on single stages. All others are about the Func, and given once."""
+
+
+class PiecesHandle(StageHandle):
+    """The pieces of a definition. A directive is given to each of them, to all or to none.
+
+    Its name, and the loops that it returns, are those of the closing piece.
+    """
+
+    pieces: tuple[str, ...]
+
+    def __init__(self, schedule: Schedule, func: str, pieces: tuple[str, ...]) -> None:
+        super().__init__(schedule, pieces[-1])
+        self._func = func
+        self.pieces = pieces
+
+    @property
+    def loops(self) -> tuple[LoopHandle, ...]:
+        """The loops of the closing piece that every piece has, outermost first."""
+        names = [{x.name for x in self._piece(p).loops} for p in self.pieces]
+        own = self._piece(self.name).loops
+        return tuple(self._over(x) for x in own if all(x.name in have for have in names))
+
+    def _piece(self, name: str) -> StageHandle:
+        return StageHandle(self._schedule, name)
+
+    def _over(self, made: Any) -> Any:
+        """What a directive returned for the closing piece, for all of them."""
+        match made:
+            case LoopHandle(schedule=s, stage_name=stage, name=name):
+                return LoopHandle(s, stage, name, self._func)
+            case tuple():
+                return tuple(self._over(x) for x in made)
+        return self if isinstance(made, StageHandle) else made
+
+    def _given(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """A directive, for all pieces that it concerns."""
+        shown = [_shown(a) for a in args] + [f"{k}={_shown(v)}" for k, v in options.items()]
+        found: list[Any] = []
+        wanted = {*_names((*args, *options.values()))}
+        have = {p: wanted & {x.name for x in self._piece(p).loops} for p in self.pieces}
+        with self._schedule._builder.as_one(f's["{self._func}"].{name}({", ".join(shown)})'):
+            for piece in self._concerned(name, (*args, *options.values())):
+                try:
+                    found.append(getattr(self._piece(piece), name)(*args, **options))
+                except ScheduleError as error:
+                    raise self._with_pieces(error, have) from None
+        return self._joined(name, found)
+
+    def _joined(self, name: str, found: list[Any]) -> Any:
+        """What a directive returned for each piece, as one."""
+        if name == "partition":
+            sides = zip(*found, strict=True)
+            return tuple(
+                PiecesHandle(self._schedule, f"{self._func}[{k}]", tuple(h.name for h in side))
+                for k, side in enumerate(sides)
+            )
+        if isinstance(found[-1], Tensor) and len(found) > 1:
+            return tuple(found)
+        return self._over(found[-1])
+
+    def _concerned(self, name: str, given: tuple[Any, ...]) -> list[str]:
+        """The pieces to which a directive is given."""
+        if name in ("stage", "prefetch"):
+            reading = [p for p in self.pieces if self._reads(p, given[0])]
+            return reading or [self.name]
+        if name not in ON_LOOPS:
+            return list(self.pieces)
+        by_loops = {self._loops_named(p, given) or (p,): p for p in self.pieces}
+        return list(by_loops.values())
+
+    def _reads(self, piece: str, tensor: Any) -> bool:
+        name = self._piece(piece)._read(tensor)
+        names = self._schedule.program.names
+        accesses = self._schedule._stage(piece).statement.accesses
+        return any(not a.is_write and names.get(a.tensor) == name for a in accesses)
+
+    def _loops_named(self, piece: str, given: tuple[Any, ...]) -> tuple[int, ...]:
+        """The loops of a piece that are named, whichever they are."""
+        around: dict[str, Loop] = {
+            a.loop.name: a.loop for a in loops_around(self._schedule.tree, piece)
+        }
+        return tuple(id(around[x]) for x in _names(given) if x in around)
+
+    def _with_pieces(self, error: ScheduleError, have: dict[str, set[str]]) -> ScheduleError:
+        """A refusal of one piece, which says that others have the loops that it does not have."""
+        most = max(have.values(), key=len)
+        if error.status != "malformed" or all(x == most for x in have.values()):
+            return error
+        said = f"{error.hint}; " if error.hint else ""
+        some = [f's["{p}"]' for p, x in have.items() if x == most]
+        verb, names = "has" if len(some) == 1 else "have", ", ".join(sorted(most))
+        hint = f"{said}of the pieces of {self._func}, only {' and '.join(some)} {verb} {names}"
+        return error.reworded(error.what, hint, error.directive)
+
+    def __getitem__(self, loop: Any) -> LoopHandle:
+        for piece in self.pieces:
+            found = self._piece(piece)[loop]
+        over: LoopHandle = self._over(found)
+        return over
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+    def __repr__(self) -> str:
+        return f"stage {self._func} in {len(self.pieces)} pieces:" + "".join(
+            f"\n  {self._piece(p)!r}" for p in self.pieces
+        )
+
+
+def _names(given: Any) -> Iterator[str]:
+    """What may be names of loops among the arguments of a directive."""
+    match given:
+        case tuple() | list():
+            for x in given:
+                yield from _names(x)
+        case str():
+            yield given
+        case LoopHandle():
+            yield given.name
+        case Expr(node=Var(name=name) | RVar(name=name)):
+            yield name
+
+
+def _shown(given: Any) -> str:
+    """An argument as a user would write it."""
+    match given:
+        case tuple() | list():
+            return f"({', '.join(map(_shown, given))}{',' if len(given) == 1 else ''})"
+        case StageHandle() | LoopHandle():
+            return repr(given.name)
+        case Expr(node=Var(name=name) | RVar(name=name)):
+            return repr(name)
+        case Tensor():
+            return given.name
+        case Expr():
+            return repr(given)
+        case _ if callable(given):
+            return getattr(given, "__name__", "function")
+    return repr(given)
+
+
+def _of_each(name: str) -> Callable[..., Any]:
+    method = getattr(StageHandle, name)
+
+    @wraps(method)
+    def directive(self: PiecesHandle, *args: Any, **options: Any) -> Any:
+        return self._given(name, args, options)
+
+    return bounded(directive)
+
+
+for _name in ON_LOOPS | ON_STAGES:
+    setattr(PiecesHandle, _name, _of_each(_name))

@@ -1,0 +1,227 @@
+"""Schedules as text: Python that makes them again, and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from ...lang.dtypes import bool_
+from ...lang.errors import LanguageError
+from ...lang.node_json import decoded, encoded
+from ...lang.nodes import Node, Var, postorder, substitute
+from ...lang.printer import code_text
+from ...lang.program import Program
+from ...lang.tensors import Func, Input
+from ..report.said import Said
+from ..state.record import Directive
+
+
+# what was said, in order ------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Variant:
+    """`specialize(condition)`, and what was said to the variant."""
+
+    condition: Node
+    said: Said
+
+    @property
+    def steps(self) -> Iterator[_Step]:
+        return _steps(self.said, self.said.inherited + 1)
+
+
+_Step = Directive | _Variant | tuple["_Step", ...]
+"""A tuple is a batch."""
+
+
+def _steps(s: Said, start: int = 0) -> Iterator[_Step]:
+    """What was said to a schedule behind its first `start` directives."""
+    done = start
+    for batch in s.batches:
+        if batch and batch.start >= start:
+            yield from _plain(s, done, batch.start)
+            yield tuple(_plain(s, batch.start, batch.stop))
+            done = batch.stop
+    yield from _plain(s, done, len(s.directives) + 1)
+
+
+def _plain(s: Said, start: int, stop: int) -> Iterator[_Step]:
+    """Some directives, each behind the variants that were made before it."""
+    for k in range(start, stop):
+        yield from (_Variant(c, v) for c, v in s.variants if v.inherited == k)
+        yield from s.directives[k : k + 1]
+
+
+def _reasons(s: Said) -> dict[int, str]:
+    """For directives that were not proven, by id, why they are trusted."""
+    return {id(d): reason for d, reason in s.own_trusted}
+
+
+def _args(s: Said) -> tuple[Input, ...] | None:
+    """The Inputs in the order of a call, where that had to be said."""
+    inputs = s.program.inputs
+    return None if inputs == tuple(s.program.arguments()) else inputs
+
+
+# Python -----------------------------------------------------------------------------------------
+def source(s: Said) -> str:
+    """Python that makes a schedule, given its Funcs and symbols by their names."""
+    args = _args(s)
+    given = [_tuple(s.program.outputs), *([] if args is None else [f"({_names(args)},)"])]
+    made = "ps.Schedule" + (".default" if s.default else "")
+    names = _fresh_names(s)
+    name = next(names)
+    head = f"{name} = {made}({', '.join(given)})"
+    return "\n".join([head, *_lines(s, _steps(s), name, names)])
+
+
+def _ambiguous(program: Program, name: str) -> dict[str, str]:
+    """How to write Funcs whose names others have, too: `s[...]` refuses these."""
+    funcs, names = program.funcs, program.names
+    given = Counter(x for f in funcs for x in {f.name, names[f]})
+    shared = {k: names[f] for k, f in enumerate(funcs) if given[names[f]] > 1}
+    return {x: f"{name}.program.funcs[{k}]" for k, x in shared.items()}
+
+
+def _with_vars_made(d: Directive) -> Directive:
+    """A directive that makes the Vars it names. Those of copies and of library functions are in
+    nobody's hands, and what has such a name may be something else; Vars of one name are equal."""
+
+    def with_made(expression: Node) -> Node:
+        named = [x for x in postorder(expression) if isinstance(x, Var) and x.name.isidentifier()]
+        return substitute(expression, {x: Var(f"ps.vars({x.name!r})") for x in named})
+
+    return d.mapped(with_made)
+
+
+def _tuple(outputs: Sequence[Func]) -> str:
+    return f"({_names(outputs)})" if len(outputs) > 1 else outputs[0].name
+
+
+def _names(tensors: Sequence[Func | Input]) -> str:
+    return ", ".join(t.name for t in tensors)
+
+
+def _fresh_names(s: Said) -> Iterator[str]:
+    """One for the schedule, then for each variant, that nothing in the text has."""
+    words = " ".join(d.text("") for d in s.every)
+    taken = {t.name for t in (*s.program.outputs, *s.program.inputs)}
+    taken |= set(re.findall(r"\w+", words))
+    yield next(x for x in ("s", *(f"s{k}" for k in range(len(taken)))) if x not in taken)
+    yield from (x for k in count() if (x := f"v{k}") not in taken)
+
+
+def _lines(
+    s: Said, steps: Sequence[_Step] | Iterator[_Step], name: str, names: Iterator[str]
+) -> Iterator[str]:
+    reasons = _reasons(s)
+    for step in steps:
+        match step:
+            case Directive():
+                reason = reasons.get(id(step))
+                trust = "" if reason is None else f"with {name}.trust({reason!r}): "
+                yield trust + _with_vars_made(step).text(name, _ambiguous(s.program, name))
+            case _Variant(condition=condition, said=variant):
+                own = next(names)
+                yield f"{own} = {name}.specialize({code_text(condition)})"
+                yield from _lines(variant, step.steps, own, names)
+            case _:
+                yield f"with {name}.batch():"
+                yield from (f"    {line}" for line in _lines(s, step, name, names))
+
+
+# JSON -------------------------------------------------------------------------------------------
+FORMAT = 1
+"""Of what is written: what older versions wrote without a number has the same format."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `to_json` wrote.
+
+    Attributes:
+        default: whether the schedule began as `Schedule.default`.
+        inputs: their names in the order of a call, if that had to be said.
+        steps: what was said to it.
+    """
+
+    default: bool
+    inputs: list[str] | None
+    steps: list[Any]
+
+    def args(self, outputs: Func | Sequence[Func]) -> list[Input] | None:
+        """The Inputs of a program in the order written, found by their names.
+
+        Raises:
+            LanguageError: the program does not have them.
+        """
+        if self.inputs is None:
+            return None
+        program = Program(outputs)
+        found = {a.name: a for a in program.arguments()}
+        missing = [name for name in self.inputs if name not in found]
+        if missing:
+            raise LanguageError(
+                f"the program reads no {', '.join(missing)}",
+                hint="from_json(..., args=...) says which Inputs a call takes",
+            )
+        return [found[name] for name in self.inputs]
+
+
+def to_json(s: Said) -> str:
+    """A schedule as text that `read_json` reads."""
+    args = _args(s)
+    names = None if args is None else [a.name for a in args]
+    steps = _encoded_steps(s, _steps(s))
+    return json.dumps({"format": FORMAT, "default": s.default, "inputs": names, "steps": steps})
+
+
+def _encoded_steps(s: Said, steps: Sequence[_Step] | Iterator[_Step]) -> list[Any]:
+    reasons = _reasons(s)
+    found: list[Any] = []
+    for step in steps:
+        match step:
+            case Directive():
+                found.append({"directive": step.to_json(), "trust": reasons.get(id(step))})
+            case _Variant(condition=condition, said=variant):
+                inside = _encoded_steps(variant, step.steps)
+                found.append({"specialize": encoded(condition), "steps": inside})
+            case _:
+                found.append({"batch": _encoded_steps(s, step)})
+    return found
+
+
+def read_json(text: str) -> Written:
+    """What `to_json` wrote.
+
+    Raises:
+        LanguageError: it is something else, or was written by a version that is newer.
+    """
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LanguageError(f"this is no JSON: {error}", hint="s.to_json() writes it") from None
+    match data:
+        case {"format": number} if number != FORMAT or isinstance(number, bool):
+            raise LanguageError(
+                f"this schedule is written in format {number!r}, and this version reads {FORMAT}",
+                hint="a newer version of polysched reads it",
+            )
+        case {"default": bool(default), "inputs": None, "steps": list(steps)}:
+            return Written(default, None, steps)
+        case {"default": bool(default), "inputs": list(inputs), "steps": list(steps)}:
+            if all(isinstance(name, str) for name in inputs):
+                return Written(default, inputs, steps)
+    raise LanguageError("this is no schedule that to_json wrote")
+
+
+def condition(data: Any, symbols: Mapping[str, Node]) -> Node:
+    """The condition of a variant as it was written."""
+    found = decoded(data, symbols)
+    if not isinstance(found, Node) or found.type != bool_:
+        raise LanguageError(f"{data!r} is no condition that to_json wrote")
+    return found

@@ -1,0 +1,395 @@
+"""From typed expressions to isl: quasi-affine values, conditions, and access relations.
+
+What is not affine (a value read from memory, a product of two indices, arithmetic that may wrap)
+becomes an *unknown*: an extra dimension with the bounds that its type, its declared range or its
+operator give it, projected out at the end. So a clamped or reduced unknown is bounded as tightly
+as its clamp, and two uses of one unknown agree. A relation with unknowns is a *may*-access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...lang.admission import SIZE_LIMIT
+from ...lang.dtypes import INDEX, concrete
+from ...lang.errors import InternalError
+from ...lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ...lang.opaque import Trace
+from ...lang.printer import expr_text
+from ...lang.ranges import value_range
+from ...lang.tensors import Func, Input
+from .intervals import Interval, interval
+from .isl import Frame, Map, PwAff, Set, isl, relation, val
+
+_COMPARE: dict[str, Callable[[PwAff, PwAff], Set]] = {
+    "lt": PwAff.lt_set, "le": PwAff.le_set, "gt": PwAff.gt_set,
+    "ge": PwAff.ge_set, "eq": PwAff.eq_set, "ne": PwAff.ne_set,
+}  # fmt: skip
+
+
+_WIDE = 32
+"""From this width on, an index that only its type bounds counts as unbounded."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """An access relation. `may`: the element depends on data, the map gives all candidates.
+
+    `unbounded` is the relation in which unknowns are not even bounded by their type; where it
+    differs in what matters, it is the type alone that bounds an index.
+    """
+
+    map: Map
+    may: bool
+    unbounded: Map
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Where a condition may hold; `exact` if it holds everywhere there."""
+
+    set: Set
+    exact: bool
+
+    def negated(self, frame: Frame) -> Condition:
+        if not self.exact:
+            return Condition(frame.universe, False)
+        return Condition(self.set.complement(), True)
+
+
+@lru_cache(2048)
+def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
+    """{ point of the frame -> index }
+
+    Kept, since each directive that changes definitions asks anew about all others.
+    """
+    builder = _Builder(frame, index)
+    values = [builder.value[x] for x in index]
+    exact = relation(values, builder.frame)
+    if not builder.unknowns:
+        exact = exact.coalesce()
+        return Relation(exact, False, exact)
+    maps = [
+        _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
+        for bounds in (builder.bounds(typed=True), builder.bounds(typed=False))
+    ]
+    return Relation(maps[0], True, maps[1])
+
+
+def affine_value(frame: Frame, node: Node) -> PwAff | None:
+    """An integer expression over the frame, or None where it is not quasi-affine."""
+    builder = _Builder(frame, (node,))
+    return None if builder.unknowns else builder.value[node]
+
+
+def affine_values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
+    """Integer expressions over the frame, or None where one of them is not quasi-affine."""
+    builder = _Builder(frame, nodes)
+    return None if builder.unknowns else [builder.value[node] for node in nodes]
+
+
+def why_not_affine(nodes: Iterable[Node], over: str) -> str:
+    """What is wrong with expressions of which one is not affine: as the rest of a sentence."""
+    known: dict[Node, Interval] = {}
+    for node in postorder(*nodes):
+        known[node], exact = interval(node, known)
+        if exact or not isinstance(node, Op) or not _integers((node, *node.operands)):
+            continue
+        if not _affine_operator(node.op, node.operands):
+            break
+        return (
+            f"may not fit in 64 bits: {expr_text(node)}, where sizes are below 2**40 and loops "
+            "within 2**44 of 0"
+        )
+    return f"is not affine in {over}"
+
+
+def condition(frame: Frame, node: Node) -> Condition:
+    """Where a condition over the frame may hold. What depends on data is dropped from it."""
+    done: dict[Node, Condition] = {}
+    for n in postorder(node):
+        if n.type is not None and concrete(n.type).is_bool:
+            done[n] = _condition(frame, n, done)
+    return done[node]
+
+
+def _condition(frame: Frame, node: Node, done: dict[Node, Condition]) -> Condition:
+    unknown = Condition(frame.universe, False)
+    match node:
+        case Const(value=value):
+            return Condition(frame.universe if value else frame.empty, True)
+        case Trace(value=value):
+            return done[value]
+        case Op(op="and", operands=(a, b)):
+            x, y = done[a], done[b]
+            return Condition(x.set.intersect(y.set).coalesce(), x.exact and y.exact)
+        case Op(op="or", operands=(a, b)):
+            x, y = done[a], done[b]
+            return Condition(x.set.union(y.set).coalesce(), x.exact and y.exact)
+        case Op(op="not", operands=(a,)):
+            return done[a].negated(frame)
+        case Op(op="select", operands=(c, a, b)):
+            k, x, y = done[c], done[a], done[b]
+            chosen = k.set.intersect(x.set).union(k.negated(frame).set.intersect(y.set))
+            return Condition(chosen.coalesce(), k.exact and x.exact and y.exact)
+        case Op(op=op, operands=operands) if op in _COMPARE and _integers(operands):
+            builder = _Builder(frame, operands)
+            if builder.unknowns:
+                return unknown
+            return Condition(_COMPARE[op](*(builder.value[a] for a in operands)), True)
+        case _:
+            return unknown
+
+
+def _integers(operands: Sequence[Node]) -> bool:
+    return all(a.type is not None and concrete(a.type).is_int for a in operands)
+
+
+def _without(access: Map, keep: int, count: int) -> Map:
+    """The map with the unknowns, which stand behind the frame's dimensions, projected out."""
+    if count:
+        access = access.project_out(isl.dim_type.in_, keep, count)
+    return access.coalesce()
+
+
+class _Builder:
+    """The values of some integer expressions as piecewise affine functions of a frame."""
+
+    def __init__(self, base: Frame, roots: Sequence[Node]) -> None:
+        self.base = base
+        self.intervals: dict[Node, Interval] = {}
+        self.exact: dict[Node, bool] = {}
+        #: Those that have one value, whatever wraps inside of them: `clip(int32(i), 0, 0)`.
+        self.constants: dict[Node, int] = {}
+        # What is read may have one value by its declared range, too: that has to be scanned for.
+        by_type: dict[Node, Interval] = {}
+        for node in postorder(*roots):
+            self.intervals[node], self.exact[node] = interval(node, self.intervals)
+            by_type[node] = _whole(node) if isinstance(node, Read) else interval(node, by_type)[0]
+            lo, hi = by_type[node]
+            if lo == hi and isinstance(node, Op) and _integers((node,)):
+                self.constants[node] = lo
+        order = self._needed(roots)
+        self.unknowns = [n for n in order if not self._is_affine(n)]
+        # No Var is called so: implicit ones are _1, _2, ...
+        self.names = {n: f"?{k}" for k, n in enumerate(self.unknowns)}
+        self.frame = base.extended(tuple(self.names.values()))
+        self.value: dict[Node, PwAff] = {}
+        self.truth: dict[Node, Set] = {}
+        for node in order:
+            self._build(node)
+
+    def _needed(self, roots: Sequence[Node]) -> list[Node]:
+        """What the roots are computed from, as far as it is affine; operands first."""
+        needed = set(roots)
+        order = list(postorder(*roots))
+        for node in reversed(order):
+            if node in needed and node not in self.constants:
+                needed.update(node.args if self._is_affine(node) else self._bounding(node))
+        return [n for n in order if n in needed]
+
+    def _bounding(self, node: Node) -> tuple[Node, ...]:
+        """What bounds an unknown beside its interval: a divisor, the ends of a declared range."""
+        match node:
+            case Op(op="mod", operands=(_, divisor)):
+                return (divisor,)
+            case _:
+                return ()
+
+    def bounds(self, typed: bool) -> Set:
+        """What is known of the unknowns; without `typed`, not what only their type says."""
+        result = self.frame.universe
+        for node in self.unknowns:
+            t = concrete(node.type or INDEX)
+            lo, hi = self.intervals[node]
+            x = self.frame.dim(self.names[node])
+            # No array has an element for each value of a wide type: as a bound it is none. One
+            # that no array reaches would only clutter every set made from it.
+            by_type = t.is_bool or (typed and t.bits < _WIDE)
+            if lo > -SIZE_LIMIT and (by_type or lo > t.min or t.min == 0):
+                result = result.intersect(x.ge_set(self.frame.constant(lo)))
+            if hi < SIZE_LIMIT - 1 and (by_type or hi < t.max):
+                result = result.intersect(x.le_set(self.frame.constant(hi)))
+            result = result.intersect(self._symbolic_bounds(node, x))
+        return result
+
+    def _symbolic_bounds(self, node: Node, x: PwAff) -> Set:
+        match node:
+            case Op(op="mod", operands=(_, d)):
+                divisor, zero = self.value[d], self.frame.constant(0)
+                positive = x.ge_set(zero).intersect(x.lt_set(divisor))
+                negative = x.le_set(zero).intersect(x.gt_set(divisor))
+                by_zero = x.eq_set(zero).intersect(divisor.eq_set(zero))
+                return positive.union(negative).union(by_zero)
+            case Read(tensor=Input(range=(lo, hi))):
+                return self._where(x, PwAff.ge_set, lo).intersect(self._where(x, PwAff.lt_set, hi))
+            case Read(tensor=Func() as func, component=component):
+                held = value_range(func, component)
+                above = self._where(x, PwAff.ge_set, held.lo)
+                return above.intersect(self._where(x, PwAff.le_set, held.hi))
+            case _:
+                return self.frame.universe
+
+    def _where(self, x: PwAff, compare: Callable[[PwAff, PwAff], Set], end: Node | None) -> Set:
+        """Where an unknown compares so with the end of a range, if that is affine."""
+        bound = None if end is None else affine_value(self.base, end)
+        if bound is None:
+            return self.frame.universe
+        return compare(x, bound.add_dims(isl.dim_type.in_, len(self.unknowns)))
+
+    def _is_affine(self, node: Node) -> bool:
+        if node in self.constants:
+            return True
+        match node:
+            case Const(value=value):
+                return not isinstance(value, float)
+            case Size() | Var() | RVar():
+                return True
+            case Trace():
+                return not _is_float(node)
+            case Param():
+                return node.name in self.base.params
+            case Op(operands=operands) if any(_is_float(a) for a in operands):
+                return False
+            case Op(op=op) if op in _COMPARE or (op in _LOGIC and _is_bool(node)):
+                return True
+            case Op(op=op, operands=operands):
+                return self.exact[node] and _affine_operator(op, operands)
+            case _:
+                return False
+
+    def _build(self, node: Node) -> None:
+        if _is_bool(node):
+            self.truth[node] = self._truth(node)
+        else:
+            self.value[node] = self._value(node).coalesce()
+
+    def _truth(self, node: Node) -> Set:
+        if node in self.names:
+            return self.frame.dim(self.names[node]).ge_set(self.frame.constant(1))
+        match node:
+            case Const(value=value):
+                return self.frame.universe if value else self.frame.empty
+            case Trace(value=value):
+                return self.truth[value]
+            case Op(op=op, operands=(a, b)) if op in _COMPARE:
+                if _is_bool(a):
+                    x, y = self.truth[a], self.truth[b]
+                    return _compare_bools(op, x, y)
+                return _COMPARE[op](self.value[a], self.value[b])
+            case Op(op=op, operands=operands):
+                return _LOGIC[op](*(self.truth[a] for a in operands)).coalesce()
+        raise InternalError(f"no truth value for {type(node).__name__}")
+
+    def _value(self, node: Node) -> PwAff:
+        frame = self.frame
+        if node in self.names:
+            return frame.dim(self.names[node])
+        if node in self.constants:
+            return frame.constant(self.constants[node])
+        match node:
+            case Const(value=value):
+                return frame.constant(int(value))
+            case Size() | Param():
+                return frame.param(node.name)
+            case Var() | RVar():
+                return frame.dim(node.name)
+            case Trace(value=value):
+                return self.value[value]
+            case Op(op="select", operands=(c, a, b)):
+                return _choose(self.truth[c], self.value[a], self.value[b])
+            case Op(op="cast", operands=(a,)) if _is_bool(a):
+                return _choose(self.truth[a], frame.constant(1), frame.constant(0))
+            case Op(op=op, operands=operands):
+                return _OPERATORS[op](*(self.value[a] for a in operands))
+        raise InternalError(f"no affine value for {type(node).__name__}")
+
+
+def _affine_operator(op: str, operands: tuple[Node, ...]) -> bool:
+    """Whether an operator that cannot wrap is affine in these operands."""
+    match op, operands:
+        case ("mul", (a, b)):
+            return isinstance(a, Const) or isinstance(b, Const)
+        case ("floordiv" | "mod", (_, b)):
+            return isinstance(b, Const) and int(b.value) != 0
+        case ("shl" | "shr", (_, b)):
+            return isinstance(b, Const)
+        case ("and", (_, Const(value=mask))):
+            return int(mask) >= 0 and int(mask) & (int(mask) + 1) == 0
+        case ("and", _):
+            return False
+        case _:
+            return op in _OPERATORS or op in ("select", "cast")
+
+
+def _whole(node: Node) -> Interval:
+    """All values of its type."""
+    t = concrete(node.type or INDEX)
+    return (0, 0) if t.is_float else (t.min, t.max)
+
+
+def _is_float(node: Node) -> bool:
+    return concrete(node.type or INDEX).is_float
+
+
+def _is_bool(node: Node) -> bool:
+    return concrete(node.type or INDEX).is_bool
+
+
+def _literal(x: PwAff) -> int:
+    """The value of a constant."""
+    return int(x.as_aff().get_constant_val().to_python())
+
+
+def _choose(where: Set, a: PwAff, b: PwAff) -> PwAff:
+    return a.intersect_domain(where).union_add(b.subtract_domain(where))
+
+
+def _floordiv(a: PwAff, b: PwAff) -> PwAff:
+    d = _literal(b)
+    return (a if d > 0 else a.neg()).scale_down_val(val(abs(d))).floor()
+
+
+def _mod(a: PwAff, b: PwAff) -> PwAff:
+    return a.sub(_floordiv(a, b).scale_val(val(_literal(b))))
+
+
+def _compare_bools(op: str, x: Set, y: Set) -> Set:
+    """Comparisons of truth values, False < True."""
+    strict = {"lt": y.subtract(x), "gt": x.subtract(y)}
+    differ = x.subtract(y).union(y.subtract(x))
+    table = {
+        **strict, "ne": differ, "eq": differ.complement(),
+        "le": strict["gt"].complement(), "ge": strict["lt"].complement(),
+    }  # fmt: skip
+    return table[op]
+
+
+_LOGIC: dict[str, Callable[..., Set]] = {
+    "and": Set.intersect,
+    "or": Set.union,
+    "min": Set.intersect,
+    "max": Set.union,
+    "not": Set.complement,
+    "xor": lambda x, y: x.subtract(y).union(y.subtract(x)),
+    "select": lambda c, x, y: c.intersect(x).union(y.subtract(c)),
+    "strict": lambda x: x,
+}
+_OPERATORS: dict[str, Callable[..., PwAff]] = {
+    "add": PwAff.add,
+    "sub": PwAff.sub,
+    "mul": PwAff.mul,
+    "neg": PwAff.neg,
+    "abs": lambda a: a.max(a.neg()),
+    "min": PwAff.min,
+    "max": PwAff.max,
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "shl": lambda a, b: a.scale_val(val(1 << _literal(b))),
+    "shr": lambda a, b: a.scale_down_val(val(1 << _literal(b))).floor(),
+    "and": lambda a, b: a.mod_val(val(_literal(b) + 1)),
+    "cast": lambda a: a,
+    "strict": lambda a: a,
+}

@@ -1,0 +1,178 @@
+"""The ends of sets along an axis: those of a hull, or of each part, as constraints and as
+expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...lang import index as ix
+from ...lang.errors import InternalError
+from ...lang.nodes import Node, integer
+from .expressions import Translator
+from .hulls import MANY
+from .isl import Aff, BasicSet, Constraint, Set, isl
+
+_SET = isl.dim_type.set
+
+Ends = tuple[list[Constraint], list[Constraint]]
+"""The constraints that bound an axis from below, and those from above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The ends of a convex part of a set, or of all of it.
+
+    Attributes:
+        sizes: where they count, for ends that are far off, at the range of an index type, say, and
+            that other sizes need not go to; None: everywhere.
+    """
+
+    lower: list[Constraint]
+    upper: list[Constraint]
+    sizes: Set | None = None
+
+
+def parts_of(iterations: Set, known: Set, axis: int) -> list[Part]:
+    """The ends of the hull; where it has none, as that of `i < n or i < m`, or is far from all
+    pieces, those of each piece."""
+    hull = hull_of(iterations)
+    of_hull = [ends_of(candidate, axis) for candidate in (_simplified(hull, known), hull)]
+    found = next((ends for ends in of_hull if all(ends)), None)
+    if found is not None and not _may_be_far(found, axis):
+        return [Part(*found)]
+    pieces = iterations.remove_divs().coalesce().get_basic_sets()
+    parts = [ends_of(piece, axis) for piece in pieces]
+    if found is not None and (not all(map(all, parts)) or _are_among(found, parts, axis)):
+        return [Part(*found)]
+    if not all(map(all, parts)):
+        raise InternalError(f"a loop without bounds over {iterations}")
+    far = [_may_be_far(ends, axis) for ends in parts]
+    sizes = known.params()
+    return [
+        Part(*ends, _where(piece, sizes) if is_far and not all(far) else None)
+        for piece, ends, is_far in zip(pieces, parts, far, strict=True)
+    ]
+
+
+def _where(piece: BasicSet, known: Set) -> Set | None:
+    """The sizes that the constraints of a piece ask for; None if that is nothing new."""
+    count = int(piece.dim(_SET))
+    where = Set.from_basic_set(piece).drop_constraints_involving_dims(_SET, 0, count).params()
+    new = where.gist(known)
+    return None if new.is_equal(Set.universe(new.get_space())) else new
+
+
+_FAR = 64
+"""So far from a piece its hull may end: by the range of a small type, say, of an index that is
+bounded by a size as well."""
+
+
+def _may_be_far(ends: Ends, axis: int) -> bool:
+    """Whether all bounds on one side have large constants, as those that come from the largest size
+    that is allowed."""
+    return any(_is_far(side, axis) for side in ends)
+
+
+def _is_far(side: list[Constraint], axis: int) -> bool:
+    """Whether all bounds of a side have large constants."""
+
+    def large(c: Constraint) -> bool:
+        coefficient, rest = rest_of(c, axis)
+        far = MANY if rest.is_cst() else _FAR
+        return abs(_constant(rest)) >= far * abs(coefficient)
+
+    return all(map(large, side))
+
+
+def _constant(aff: Aff) -> int:
+    return int(aff.get_constant_val().to_python())
+
+
+def _are_among(ends: Ends, parts: Sequence[Ends], axis: int) -> bool:
+    """Whether on each side there is a bound that is one of a piece, or there is one piece only. A
+    far one is that of a piece that has no other, and so reaches as far as that."""
+    if len(parts) == 1:
+        return True
+    own = [c for sides in parts for side in sides for c in side]
+    return all(
+        any(_all_among(part[k], side) for part in parts)
+        if _is_far(side, axis)
+        else any(c.is_equal(x) for c in side for x in own)
+        for k, side in enumerate(ends)
+    )
+
+
+def _all_among(some: Sequence[Constraint], others: Sequence[Constraint]) -> bool:
+    return all(any(c.is_equal(x) for x in others) for c in some)
+
+
+def described_by(
+    constraints: list[Constraint], like: Set, axis: int, sign: int, sizes: Set | None = None
+) -> Set:
+    """Where all of them hold, as bounds from below (1) or from above (-1); at some sizes."""
+    result = Set.universe(like.get_space())
+    for c in constraints:
+        bound = c
+        if c.is_equality():  # the other half of it is the other bound, of this piece or another
+            coefficient, _ = rest_of(c, axis)
+            aff = c.get_aff()
+            bound = Constraint.inequality_from_aff(aff if coefficient * sign > 0 else aff.neg())
+        result = result.intersect(Set.from_basic_set(BasicSet.from_constraint(bound)))
+    return result if sizes is None else result.intersect_params(sizes)
+
+
+def hull_of(iterations: Set) -> BasicSet:
+    """One convex set without existentials around the iterations."""
+    whole = iterations.coalesce()
+    if whole.n_basic_set() == 1:
+        only = whole.get_basic_sets()[0]
+        if int(only.dim(isl.dim_type.div)) == 0:
+            return only
+    return whole.remove_divs().simple_hull()
+
+
+def _simplified(hull: BasicSet, known: Set) -> BasicSet:
+    """Without the constraints that are known to hold."""
+    reduced = Set.from_basic_set(hull).gist(known)
+    if reduced.n_basic_set() != 1:
+        return hull
+    only = reduced.get_basic_sets()[0]
+    return hull if int(only.dim(isl.dim_type.div)) else only
+
+
+def ends_of(hull: BasicSet, axis: int) -> Ends:
+    lower, upper = [], []
+    for c in hull.get_constraints():
+        coefficient = int(c.get_coefficient_val(_SET, axis).to_python())
+        if coefficient > 0 or (coefficient and c.is_equality()):
+            lower.append(c)
+        if coefficient < 0 or (coefficient and c.is_equality()):
+            upper.append(c)
+    return lower, upper
+
+
+def rest_of(c: Constraint, axis: int) -> tuple[int, Aff]:
+    """The coefficient of the axis, and everything else of the constraint."""
+    coefficient = int(c.get_coefficient_val(_SET, axis).to_python())
+    return coefficient, c.get_aff().set_coefficient_val(isl.dim_type.in_, axis, isl.Val(0))
+
+
+def lower(c: Constraint, axis: int, translate: Translator) -> Node:
+    """c*x + rest >= 0 with c > 0: x >= -floor(rest / c)."""
+    coefficient, rest = rest_of(c, axis)
+    if coefficient < 0:  # an equality written the other way round
+        coefficient, rest = -coefficient, rest.neg()
+    if coefficient == 1:
+        return translate.aff(rest.neg())
+    return ix.sub(ix.ZERO, ix.floordiv(translate.aff(rest), coefficient))
+
+
+def upper(c: Constraint, axis: int, translate: Translator) -> Node:
+    """-c*x + rest >= 0 with c > 0: x < floor(rest / c) + 1."""
+    coefficient, rest = rest_of(c, axis)
+    if coefficient > 0:
+        coefficient, rest = -coefficient, rest.neg()
+    if coefficient == -1:
+        return translate.aff(rest.add_constant_val(isl.Val(1)))
+    return ix.add(ix.floordiv(translate.aff(rest), -coefficient), integer(1))

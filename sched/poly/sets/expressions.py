@@ -1,0 +1,148 @@
+"""From isl back to typed expressions: affine values, conditions, piecewise values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...lang import index as ix
+from ...lang.dtypes import bool_, int64
+from ...lang.errors import InternalError
+from ...lang.nodes import Const, Node, Op, Param, integer
+from .coordinates import FARTHEST, Terms
+from .intervals import declared_range
+from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
+
+_PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
+
+
+class Translator:
+    """Translates over given names: `params` by name, `dims` by position."""
+
+    def __init__(self, params: Mapping[str, Node], dims: Sequence[Node] = ()) -> None:
+        self.params = params
+        self.dims = dims
+
+    def aff(self, aff: Aff) -> Node:
+        """An affine value (with a denominator: its floor, as isl means it in integer sets)."""
+        denominator = int(aff.get_denominator_val().to_python())
+        positive, negative = self._sides(aff.scale_val(aff.get_denominator_val()))
+        return ix.floordiv(ix.sub(positive, negative), denominator)
+
+    def sum(self, terms: Terms) -> Node:
+        """A sum with integer coefficients."""
+        constant = sum(n for x, n in terms if x == "")
+        named = [(n, self._term(x)) for x, n in terms if x != ""]
+        return ix.sub(*_sides(named, constant))
+
+    def _term(self, x: str | int) -> Node:
+        return self._param(x) if isinstance(x, str) else self.dims[x]
+
+    def _sides(self, aff: Aff) -> tuple[Node, Node]:
+        """Two sums without negative terms whose difference is the (integer) affine value."""
+        terms = [
+            (int(aff.get_coefficient_val(kind, k).to_python()), node)
+            for kind, k, node in self._variables(aff)
+            if not aff.get_coefficient_val(kind, k).is_zero()
+        ]
+        return _sides(terms, int(aff.get_constant_val().to_python()))
+
+    def _variables(self, aff: Aff) -> list[tuple[isl.dim_type, int, Node]]:
+        result: list[tuple[isl.dim_type, int, Node]] = []
+        for k in range(aff.dim(_PARAM)):
+            result.append((_PARAM, k, self._param(aff.get_dim_name(_PARAM, k))))
+        for k in range(aff.dim(isl.dim_type.in_)):
+            if not aff.get_coefficient_val(isl.dim_type.in_, k).is_zero():
+                result.append((isl.dim_type.in_, k, self.dims[k]))
+        for k in range(aff.dim(_DIV)):
+            if not aff.get_coefficient_val(_DIV, k).is_zero():
+                result.append((_DIV, k, self.aff(aff.get_div(k))))
+        return result
+
+    def _param(self, name: str | None) -> Node:
+        if name is None or name not in self.params:
+            raise InternalError(f"isl parameter {name} is not a size of the program")
+        return self.params[name]
+
+    def constraint(self, constraint: Constraint) -> Node:
+        """One equality or inequality, without negative terms."""
+        decided = self._decided(constraint)
+        if decided is not None:
+            return Const(decided, bool_)
+        positive, negative = self._sides(constraint.get_aff())
+        if constraint.is_equality():
+            return ix.compare("eq", positive, negative)
+        return ix.compare("ge", positive, negative)
+
+    def _decided(self, constraint: Constraint) -> bool | None:
+        """Whether a constraint holds, where its constant is beyond 64 bits and tells: sizes and
+        loops are moderate, and Params as they are declared."""
+        aff = constraint.get_aff()
+        least = most = int(aff.get_constant_val().to_python())
+        if abs(least) <= int64.max:
+            return None
+        for kind, k, node in self._variables(aff):
+            if kind == _DIV:
+                return None
+            coefficient = int(aff.get_coefficient_val(kind, k).to_python())
+            lo, hi = declared_range(node) if isinstance(node, Param) else (-FARTHEST, FARTHEST)
+            ends = coefficient * lo, coefficient * hi
+            least, most = least + min(ends), most + max(ends)
+        if most < 0 or (least > 0 and constraint.is_equality()):
+            return False
+        return True if least >= 0 and not constraint.is_equality() else None
+
+    def condition(self, where: Set) -> Node | None:
+        """Membership as an expression; None where it always holds."""
+        if where.is_params():
+            where = Set.from_params(where)
+        pieces = []
+        # Pieces that are put together may lose what their divs are.
+        for piece in where.compute_divs().coalesce().compute_divs().get_basic_sets():
+            found = self.basic(piece)
+            if found is None:
+                return None
+            pieces.append(found)
+        return ix.disjunction(pieces)
+
+    def basic(self, piece: BasicSet) -> Node | None:
+        # Constraints that only say what a div is are implied by its expression.
+        constraints = [c for c in piece.get_constraints() if not c.is_div_constraint()]
+        return ix.conjunction(self.constraint(c) for c in constraints)
+
+    def pw_aff(self, value: PwAff, otherwise: Node, known: Set | None = None) -> Node:
+        """A piecewise value; `otherwise` where it has none, if that can be so where it is known
+        to be asked for."""
+        result = otherwise
+        pieces = value.coalesce().get_pieces()[::-1]
+        if known is not None and pieces and known.is_subset(value.domain()):
+            result, pieces = self.aff(pieces[0][1]), pieces[1:]
+        for where, aff in pieces:
+            result = ix.select(self.condition(where), self.aff(aff), result)
+        return result
+
+
+def _sides(terms: Sequence[tuple[int, Node]], constant: int) -> tuple[Node, Node]:
+    """Two sums without negative terms whose difference is that of all."""
+    sides = []
+    for sign in (1, -1):
+        total: Node = ix.ZERO
+        for coefficient, node in terms:
+            if coefficient * sign > 0:
+                total = ix.add(total, ix.mul(node, _number(abs(coefficient))))
+        if constant * sign > 0:
+            total = ix.add(total, _number(abs(constant)))
+        sides.append(total)
+    return sides[0], sides[1]
+
+
+def _number(value: int) -> Node:
+    """A number that is not negative. One beyond 64 bits is a product that nobody folds: whoever
+    uses it finds that it does not fit (see `wraps`)."""
+    if value <= int64.max:
+        return integer(value)
+    quotient, rest = divmod(value, _LARGE)
+    product = Op("mul", (integer(_LARGE), _number(quotient)), int64)
+    return Op("add", (product, integer(rest)), int64)
+
+
+_LARGE = 1 << 62

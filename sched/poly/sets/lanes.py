@@ -1,0 +1,85 @@
+"""How the lanes of a vector move through memory, as code generation and listings decide it.
+
+`stride` and `near` tell a few loads from one a lane. `whole` is what an expression is where all
+lanes are there and none is at a border: a comparison of two functions of the lane holds if their
+difference only rises, or only falls, and a minimum is the operand that moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ...lang import index as ix
+from ...lang.nodes import Node, Op, Var, dtype_of, postorder
+from .linear import Apart, apart, coefficient, direction, is_small
+from .simplify import TRUE, reads_memory, simpler
+
+MOST_STRIDE = 4
+"""Beyond this stride, loading whole vectors reads too much that nobody wants."""
+
+FAILS_LESS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
+"""By operator, in which direction its first operand makes it fail less: below 0, the smaller."""
+
+CHOSEN = {"min": "le", "max": "ge"}
+
+
+def stride(index: Node, var: Var, step: int) -> int | None:
+    """By how much an index moves from lane to lane, if that is known."""
+    found = coefficient(index, var)
+    times = None if found is None else ix.constant(found)
+    return None if times is None else times * step
+
+
+def near(index: Node, var: Var, lanes: Apart) -> Apart | None:
+    """Where lanes are that are near each other, if that is known.
+
+    Args:
+        lanes: the values of `var`.
+    """
+    found = apart(index, var, lanes)
+    return found if found is not None and span(found) <= MOST_STRIDE * len(lanes.offsets) else None
+
+
+def span(found: Apart) -> int:
+    """From the first element that a lane needs to the last, both counted."""
+    return max(found.offsets) + 1 - min(found.offsets)
+
+
+def rises(a: Node, b: Node, var: Var) -> int | None:
+    """1 if a - b never falls from lane to lane, -1 if it never rises; else 0 or None."""
+    if not dtype_of(a).is_int or reads_memory(a, b):
+        return None
+    if not all(is_small(x) for x in (a, b) if var in postorder(x)):
+        return None  # it may wrap around
+    constant = [ix.constant(x) for x in (coefficient(a, var), coefficient(b, var)) if x is not None]
+    if len(constant) == 2:
+        first, second = constant
+        if first is not None and second is not None:
+            return (first > second) - (first < second)
+    return direction(Op("sub", (a, b), dtype_of(a)), var)
+
+
+def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
+    """The operand of a minimum or maximum that it is in whole vectors, where it is known."""
+    if op not in CHOSEN or not rises(a, b, var):
+        return None
+    found = [x for x in (a, b) if direction(x, var) != 0]
+    return found[0] if len(found) == 1 else None
+
+
+def whole(roots: tuple[Node, ...], var: Var, places: Collection[Node]) -> Mapping[Node, Node]:
+    """What all parts of expressions are in whole vectors.
+
+    Args:
+        places: those that say where something is: only there is a minimum one of its operands.
+    """
+    done: dict[Node, Node] = {}
+    for node in postorder(*roots):
+        made = simpler(node.with_args(tuple(done[a] for a in node.args)))
+        match made:
+            case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, var):
+                made = TRUE
+            case Op(op=op, operands=(a, b)) if node in places:
+                made = moving(op, a, b, var) or made
+        done[node] = made
+    return done

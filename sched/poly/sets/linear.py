@@ -1,0 +1,251 @@
+"""How an index moves along a loop: by a constant, by something known at run time, or oddly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...lang import index as ix
+from ...lang.dtypes import int64
+from ...lang.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, integer, postorder
+
+
+def coefficient(node: Node, var: Var | RVar) -> Node | None:
+    """c where node = c * var + (what does not depend on var), modulo 2**64; None where it is not
+    so."""
+    found: dict[Node, Node | None] = {}
+    for n in postorder(node):
+        found[n] = _one(n, var, found)
+    if found[node] is None:
+        whole = cancelled(node)
+        return None if whole is node else coefficient(whole, var)
+    return found[node]
+
+
+def direction(node: Node, var: Var) -> int | None:
+    """1 where an index never falls as var rises, -1 where it never rises, 0 where it does not
+    depend on it, None where that is not known."""
+    found: dict[Node, int | None] = {}
+    for n in postorder(node):
+        found[n] = _direction(n, var, found)
+    return found[node]
+
+
+def expanded(node: Node) -> tuple[dict[Node, int], int]:
+    """An index as a sum of multiples of what is no sum itself, and a constant."""
+    terms: dict[Node, int] = {}
+    constant = _expand(node, 1, terms)
+    return {x: times for x, times in terms.items() if times}, constant
+
+
+def cancelled(node: Node) -> Node:
+    """An index with (x // c) * c + x % c as x, where loops were fused, and without what is taken
+    away again."""
+    every: dict[Node, int] = {}
+    constant = _expand(node, 1, every)
+    terms = {part: times for part, times in every.items() if times}
+    changed = len(terms) < len(every)
+    for part in list(terms):
+        match part:
+            case Op(op="mod", operands=(x, Const(value=c))) if part in terms:
+                times = terms[part]
+                tiles = next((t for t in terms if _is_quotient(t, x, int(c))), None)
+                if tiles is not None and terms[tiles] == times * c:
+                    del terms[part], terms[tiles]
+                    constant += _expand(x, times, terms)
+                    changed = True
+    if not changed:
+        return node
+    total: Node = integer(constant)
+    for part, times in terms.items():
+        total = ix.add(total, ix.mul(part, integer(times)))
+    return total
+
+
+@dataclass(frozen=True)
+class Apart:
+    """An index as what is the same in all iterations of a loop, and a number in each."""
+
+    base: Node
+    offsets: tuple[int, ...]
+
+
+def apart(node: Node, var: Var, values: Apart) -> Apart | None:
+    """An index in each iteration of a loop of constant extent, in which `var` has some values:
+    (16 * x + v) // 2 is 8 * x and 0, 0, 1, 1, ...; None where it is not known."""
+    none = tuple(0 for _ in values.offsets)
+    found: dict[Node, Apart | None] = {}
+    for n in postorder(node):
+        parts = [found[a] for a in n.args]
+        if n is var:
+            found[n] = values
+        elif all(
+            p is not None and not any(p.offsets) and p.base is a
+            for p, a in zip(parts, n.args, strict=True)
+        ):
+            found[n] = Apart(n, none)
+        else:
+            found[n] = _apart(n, parts)
+    return found[node]
+
+
+def _apart(node: Node, parts: list[Apart | None]) -> Apart | None:
+    if not isinstance(node, Op) or dtype_of(node) is not int64 or None in parts:
+        return None
+    known = [p for p in parts if p is not None]
+    bases, offsets = [p.base for p in known], [p.offsets for p in known]
+    match node.op, node.operands:
+        case ("add" | "sub" | "neg") as op, _:
+            signs = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}[op]
+            total = tuple(
+                sum(s * k for s, k in zip(signs, each, strict=True))
+                for each in zip(*offsets, strict=True)
+            )
+            return Apart(node.with_args(tuple(bases)), total)
+        case "mul", (_, Const(value=c)):
+            return Apart(ix.mul(bases[0], integer(int(c))), tuple(k * int(c) for k in offsets[0]))
+        case "mul", (Const(value=c), _):
+            return Apart(ix.mul(bases[1], integer(int(c))), tuple(k * int(c) for k in offsets[1]))
+        case ("floordiv" | "mod") as op, (whole, Const(value=d)) if d > 0:
+            terms, constant = expanded(bases[0])
+            most = magnitude(whole)
+            if most is None or most >= 2**62 or any(times % d for times in terms.values()):
+                return None
+            rest = tuple(constant % int(d) + k for k in offsets[0])
+            if op == "mod":
+                return Apart(ix.ZERO, tuple(k % int(d) for k in rest))
+            base: Node = integer(constant // int(d))
+            for x, times in terms.items():
+                base = ix.add(base, ix.mul(x, integer(times // int(d))))
+            return Apart(base, tuple(k // int(d) for k in rest))
+    return None
+
+
+def magnitude(node: Node) -> int | None:
+    """What an index is not above, nor below its negative, as loops and sizes have it; None where
+    nothing is known: a Param or an element may be any number, and what is computed from it may
+    wrap around."""
+    found: dict[Node, int | None] = {}
+    for n in postorder(node):
+        found[n] = _most(n, found)
+    return found[node]
+
+
+def is_small(value: Node) -> bool:
+    """Whether its parts can be moved from one side of a comparison to the other."""
+    most = magnitude(value)
+    return most is not None and most < _NO_OVERFLOW
+
+
+#: Sums below this do not overflow.
+_NO_OVERFLOW = 2**62
+
+#: Sizes are below 2**40; loops are over sizes, or over sums of them with small factors.
+_MOST = 2**48
+
+
+def _most(node: Node, known: Mapping[Node, int | None]) -> int | None:
+    match node:
+        case Const(value=value):
+            return abs(int(value)) if dtype_of(node).is_int else None
+        case Var() | Size():
+            return _MOST
+        case Op(op=op, operands=operands):
+            parts = [known[a] for a in (operands[1:] if op == "select" else operands)]
+            most = [p for p in parts if p is not None]
+            if len(most) < len(parts) or dtype_of(node) is not int64:
+                return None
+            match op, most:
+                case "add" | "sub", [a, b]:
+                    return a + b
+                case "mul", [a, b]:
+                    return a * b
+                case "min" | "max" | "select", [a, b]:
+                    return max(a, b)
+                case "neg", [a]:
+                    return a
+                case "floordiv", [a, _] if isinstance(operands[1], Const):
+                    return a
+                case "mod", [_, b] if isinstance(operands[1], Const):
+                    return b
+    return None
+
+
+def _one(node: Node, var: Var | RVar, known: dict[Node, Node | None]) -> Node | None:
+    if node is var:
+        return ix.ONE
+    parts = [known[a] for a in node.args]
+    if all(p is ix.ZERO for p in parts):
+        return ix.ZERO
+    if not isinstance(node, Op) or any(p is None for p in parts):
+        return None
+    match node.op, parts, node.operands:
+        case "add", [Node() as a, Node() as b], _:
+            return ix.add(a, b)
+        case "sub", [Node() as a, Node() as b], _:
+            return ix.sub(a, b)
+        case "neg", [Node() as a], _:
+            return ix.sub(ix.ZERO, a)
+        case "strict", [Node() as a], _:
+            return a
+        case "mul", [Node() as a, Node() as b], [x, y]:
+            if b is ix.ZERO:
+                return ix.mul(a, y)
+            return ix.mul(b, x) if a is ix.ZERO else None
+        case _:
+            return None
+
+
+def _direction(node: Node, var: Var, known: dict[Node, int | None]) -> int | None:
+    if node is var:
+        return 1
+    parts = [known[a] for a in node.args]
+    if all(p == 0 for p in parts):
+        return 0
+    if not isinstance(node, Op) or any(p is None for p in parts):
+        return None
+    match node.op, parts, node.operands:
+        case "add" | "min" | "max", [int() as a, int() as b], _:
+            return _together(a, b)
+        case "sub", [int() as a, int() as b], _:
+            return _together(a, -b)
+        case "mul", [int() as a, _], [_, Const(value=factor)]:
+            return a if factor > 0 else -a
+        case "mul", [_, int() as b], [Const(value=factor), _]:
+            return b if factor > 0 else -b
+        case "floordiv", [int() as a, _], [_, Const(value=divisor)] if divisor > 0:
+            return a
+        case _:
+            return None
+
+
+def _together(a: int, b: int) -> int | None:
+    return a + b if 0 in (a, b) else a if a == b else None
+
+
+def _is_quotient(node: Node, x: Node, c: int) -> bool:
+    match node:
+        case Op(op="floordiv", operands=(y, Const(value=d))):
+            return y is x and d == c
+        case _:
+            return False
+
+
+def _expand(node: Node, times: int, terms: dict[Node, int]) -> int:
+    """Adds a multiple of an index to a sum of terms; gives the constant among them."""
+    match node:
+        case Const(value=value):
+            return int(value) * times
+        case Op(op="add", operands=(a, b)):
+            return _expand(a, times, terms) + _expand(b, times, terms)
+        case Op(op="sub", operands=(a, b)):
+            return _expand(a, times, terms) + _expand(b, -times, terms)
+        case Op(op="neg", operands=(a,)):
+            return _expand(a, -times, terms)
+        case Op(op="mul", operands=(a, Const(value=c))):
+            return _expand(a, times * int(c), terms)
+        case Op(op="mul", operands=(Const(value=c), b)):
+            return _expand(b, times * int(c), terms)
+        case _:
+            terms[node] = terms.get(node, 0) + times
+            return 0

@@ -1,0 +1,91 @@
+"""Expressions made simpler where a part of them is known."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...lang import index as ix
+from ...lang.dtypes import bool_, int64
+from ...lang.nodes import (
+    Const,
+    Node,
+    Op,
+    Param,
+    RVar,
+    Size,
+    Var,
+    dtype_of,
+    postorder,
+    transform_all,
+)
+
+TRUE = Const(True, bool_)
+
+
+def truth(node: Node | None) -> bool | None:
+    """Whether a condition is known to hold, or not to."""
+    if node is None:
+        return True
+    return bool(node.value) if isinstance(node, Const) else None
+
+
+def simpler(node: Node) -> Node:
+    """A node whose operands are simple, made simpler where one of them is a constant: a known
+    condition, or an integer of an index."""
+    match node:
+        case Op(op="add" | "sub" | "mul" as op, operands=(a, b)) if _is_index(node) and (
+            isinstance(a, Const) or isinstance(b, Const) or a is b
+        ):
+            made = _ARITHMETIC[op](a, b)
+            # What is read stays read, even where it does not matter: it says what depends on what.
+            return node if isinstance(made, Const) and reads_memory(a, b) else made
+        case Op(op="floordiv" | "mod" as op, operands=(Const(), Const(value=c))) if (
+            _is_index(node) and c > 0
+        ):
+            return _ARITHMETIC[op](node.operands[0], int(c))
+        case Op(op=op, operands=(Const(value=x), Const(value=y))) if op in COMPARISONS:
+            return Const(COMPARISONS[op](x, y), bool_) if dtype_of(node).is_bool else node
+        case Op(op="and", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
+            return _either(a, b, True) if dtype_of(node).is_bool else node
+        case Op(op="or", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
+            return _either(a, b, False) if dtype_of(node).is_bool else node
+        case Op(op="not", operands=(a,)) if isinstance(a, Const) and dtype_of(node).is_bool:
+            return Const(not a.value, bool_)
+        case Op(op="select", operands=(Const(value=known), a, b)):
+            return a if known else b
+    return node
+
+
+def without(roots: tuple[Node, ...], decided: Mapping[Node, Const]) -> tuple[Node, ...]:
+    """Expressions without the conditions in them that are decided."""
+    if not decided:
+        return roots
+    return transform_all(roots, lambda n: simpler(decided.get(n, n)))
+
+
+def reads_memory(*nodes: Node) -> bool:
+    """Whether something in expressions, or in indices of the loop IR, comes from memory."""
+    return not all(isinstance(n, _IN_REGISTERS) for n in postorder(*nodes))
+
+
+_IN_REGISTERS = (Const, Op, Param, RVar, Size, Var)
+
+
+def _is_index(node: Node) -> bool:
+    return dtype_of(node) is int64
+
+
+_ARITHMETIC: dict[str, Callable[..., Node]] = {
+    "add": ix.add, "sub": ix.sub, "mul": ix.mul, "floordiv": ix.floordiv, "mod": ix.mod,
+}  # fmt: skip
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+
+
+def _either(a: Node, b: Node, neutral: bool) -> Node:
+    """One of two conditions, of which at least one is known: `a and True` is a."""
+    known, other = (a, b) if truth(a) is not None else (b, a)
+    return other if truth(known) is neutral else known

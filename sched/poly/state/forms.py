@@ -1,0 +1,194 @@
+"""The form of a program that is scheduled: what is inlined, and what has been rewritten.
+
+A directive that changes what there is to run, and not only its loops (inlining, a copy of an
+operand, a partial reduction), makes another form: new definitions, from which all else follows
+anew. The loops stay as they are: a statement has the same dimensions in every form in which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from ...cached import cached_property
+from ...lang.definitions import Definition
+from ...lang.nodes import Read
+from ...lang.program import Program
+from ...lang.tensors import Func, Tensor
+from ...steps import Log
+from ..model.conditions import Conditions
+from ..model.model import Model
+from ..model.proven import proven
+from ..model.statements import Statement
+from ..program.inline import Definitions, Rule, Uses, inlined
+from ..proof.obligations import Proofs
+from ..proof.proof import Prover, Settled
+from ..recurrence import recurrence
+from ..sets.memo import Memo
+from ..tree.edits import map_stages, rewritten, with_body
+from ..tree.looptree import Alloc, Seq, Stage, Tree, as_written, leaves
+from ..tree.relocation import inserted, without
+
+
+class Rewrite(Protocol):
+    """Other definitions that mean the same.
+
+    Attributes:
+        func: what it has added.
+        needs: the tensors that it reads and the serials of definitions that it changes: they must
+            stay stored.
+    """
+
+    @property
+    def func(self) -> Func: ...
+    @property
+    def needs(self) -> tuple[Tensor | int, ...]: ...
+    def __call__(
+        self, program: Program, definitions: Definitions, /
+    ) -> tuple[Program, Definitions]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A program as it is scheduled.
+
+    Attributes:
+        base: as the user wrote it.
+        rule: which Funcs are inlined, if no directive says otherwise.
+        choices: by name, whether a Func is inlined, where one does.
+        rewrites: what happened to the definitions since, in order.
+        program: with the Funcs that rewriting has added.
+        written: the loops before any directive.
+    """
+
+    base: Program
+    rule: Rule
+    choices: Mapping[str, bool]
+    rewrites: tuple[Rewrite, ...]
+    program: Program
+    model: Model
+    proven: Conditions
+    written: Seq
+    #: What is asked before any rewrite.
+    asked: Conditions
+    #: Where the Funcs that are inlined were read when they were.
+    uses: Uses
+    #: What all forms of the program have found.
+    memo: Memo
+    proofs: Proofs
+    settled: Settled
+
+    @cached_property
+    def prover(self) -> Prover:
+        return Prover(self.model, self.written, self.proofs, self.settled)
+
+
+def form_of(
+    base: Program,
+    rule: Rule,
+    log: Log,
+    choices: Mapping[str, bool] | None = None,
+    rewrites: tuple[Rewrite, ...] = (),
+    earlier: Form | None = None,
+) -> Form:
+    """The form of a program; see `Form` for the arguments.
+
+    Args:
+        earlier: another one of the same program, whose parts may be parts of this one.
+
+    Raises:
+        LanguageError: the program is ill-formed.
+        BudgetExceeded: it is too intricate to be proven right.
+    """
+    chosen, memo = dict(choices or {}), earlier.memo if earlier else Memo()
+
+    def decided(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
+        return chosen.get(base.names[func], rule(func, uses))
+
+    program = base
+    definitions, uses = log.step("inline", lambda: inlined(base, decided, memo))
+    for rewrite in rewrites:
+        program, definitions = rewrite(program, definitions)
+    model, conditions = proven(program, definitions, log, earlier.asked if earlier else None, memo)
+    written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
+    asked = earlier.asked if earlier else conditions
+    known = (earlier.proofs, earlier.settled) if earlier else (Proofs(), Settled())
+    return Form(
+        base, rule, chosen, rewrites, program, model, conditions, written, asked, uses, memo, *known
+    )
+
+
+def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
+    """The form in which a Func is inlined, or is not."""
+    # All others stay as they are, whatever the rule would say of them now.
+    stored = {f: f not in form.model.regions for f in form.base.funcs}
+    choices = {form.base.names[f]: chosen for f, chosen in {**stored, func: is_inlined}.items()}
+    return _other(form, choices, form.rewrites)
+
+
+def with_rewrite(form: Form, rewrite: Rewrite) -> Form:
+    """The form with one more rewrite."""
+    return _other(form, form.choices, (*form.rewrites, rewrite))
+
+
+def without_rewrite(form: Form, rewrite: Rewrite) -> Form:
+    """The form as if one rewrite had not been."""
+    return _other(form, form.choices, tuple(x for x in form.rewrites if x is not rewrite))
+
+
+def _other(form: Form, choices: Mapping[str, bool], rewrites: tuple[Rewrite, ...]) -> Form:
+    return form_of(form.base, form.rule, Log(), choices, rewrites, form)
+
+
+# loops ------------------------------------------------------------------------------------------
+def transplanted(tree: Seq, form: Form) -> Seq:
+    """The loops of one form as those of another: statements that are new stand in loops of their
+    own, before what reads them; those that are gone leave theirs."""
+    known = {s.definition.serial: s for s in form.model.statements}
+    kept = [s for _, s in leaves(tree)]
+    gone = {s.statement.func for s in kept if s.statement.definition.serial not in known}
+    tree = without(tree, [s for s in kept if s.statement.definition.serial not in known])
+
+    def change(stage: Stage) -> Stage:
+        base = known[stage.statement.definition.serial]
+        # What is computed at a loop is found anew where anything that it is made of has changed.
+        return stage if base is stage.statement.base else replace(stage, statement=base)
+
+    moved = map_stages(tree, change)
+    assert isinstance(moved, Seq)
+    tree = _without_storage(moved, {f for f in gone if f not in form.model.regions})
+    have = {s.statement.definition.serial for _, s in leaves(tree)}
+    order = [s.statement for _, s in leaves(form.written)]
+    for nest in form.written.nests:
+        new = [s.statement for _, s in leaves(nest)]
+        if all(s.definition.serial not in have for s in new):
+            later, funcs = set(order[order.index(new[-1]) + 1 :]), {s.func for s in new}
+            tree = inserted(tree, nest, partial(_comes_after, later, funcs))
+    stored = _stored(tree)
+    for func in form.model.regions:
+        if func not in form.program.outputs and func not in stored and func.history.home is None:
+            tree = Seq((Alloc(func, tree.body),))
+    return tree
+
+
+def _comes_after(later: Collection[Statement], funcs: Collection[Func], stage: Stage) -> bool:
+    """Whether a stage is one of those that are written later, and uses some Funcs."""
+    s = stage.statement
+    return s in later and any(a.tensor in funcs for a in s.accesses)
+
+
+def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:
+    def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
+        return body if isinstance(node, Alloc) and node.func in gone else (with_body(node, body),)
+
+    return rewritten(tree, change)
+
+
+def _stored(tree: Tree) -> set[Func]:
+    own = {tree.func} if isinstance(tree, Alloc) else set()
+    if not isinstance(tree, Stage):
+        for child in tree.body:
+            own |= _stored(child)
+    return own

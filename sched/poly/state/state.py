@@ -1,0 +1,91 @@
+"""What a schedule is at a time, as a value: each directive makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...lang.errors import ScheduleError, Span
+from ...lang.nodes import Const, Node, Op, Size, integer
+from ...lang.tensors import Func
+from ..sets.isl import Set
+from ..tree.hints import Prefetch
+from ..tree.looptree import Seq
+from ..tree.memory import Memory, Window
+from .forms import Form
+from .record import Directive
+
+
+@dataclass(frozen=True)
+class State:
+    """What a schedule is at a time.
+
+    Attributes:
+        form: the program as it is scheduled.
+        gone: for a stage and a loop it had, the directive that replaced the loop.
+        reassociated: the stages for which the order of a sum does not matter.
+        trusted: directives that were not proven, each with the reason given.
+        memory: how Funcs lie in memory, where a directive says so.
+        atomic: the stages whose accumulation may happen at once.
+        streams: the stages whose results are written past the caches.
+    """
+
+    form: Form
+    tree: Seq
+    gone: Mapping[tuple[str, str], Directive]
+    reassociated: frozenset[str] = frozenset()
+    trusted: tuple[tuple[Directive, str], ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    folds: tuple[tuple[Func, Window], ...] = ()
+    memory: Mapping[Func, Memory] = field(default_factory=dict)
+    atomic: frozenset[str] = frozenset()
+    streams: frozenset[str] = frozenset()
+    prefetches: tuple[Prefetch, ...] = ()
+
+    def assumed(self, context: Set) -> Set:
+        """The sizes of a context that meet the assumptions."""
+        for a in self.assumptions:
+            context = context.intersect(a.allowed).coalesce()
+        return context
+
+    @property
+    def constants(self) -> dict[str, Node]:
+        """Sizes that are known: what is assumed to be equal to a constant."""
+        found: dict[str, Node] = {}
+        for a in self.assumptions:
+            match a.condition:
+                case Op(op="eq", operands=(Size(name=name), Const(value=value))):
+                    found[name] = integer(int(value))
+        return found
+
+
+class NoLoops(ScheduleError):
+    """A stage that is inlined is asked for its loops."""
+
+    def __init__(self, name: str, *, where: Span | None = None) -> None:
+        hint = f's["{name}"].compute_root() keeps it and gives it loops, or compute_at(...)'
+        self.name = name
+        super().__init__(
+            f"{name} is inlined into its consumers: it has no loops", where=where, hint=hint
+        )
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a schedule asks of the sizes, checked at each call.
+
+    `condition` is what the user wrote; without one it is what isl makes of `allowed`.
+    """
+
+    allowed: Set
+    text: str
+    condition: Node | None
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a directive made: the new state, and the loops or stages that it returns."""
+
+    state: State
+    made: tuple[str, ...]

@@ -1,0 +1,512 @@
+"""Loop bounds: the loops that visit exactly the iterations of the stages below them.
+
+For each loop, the iterations of its stages are projected onto it and the loops around it. A
+convex projection gives the bounds themselves; otherwise the bounds are those of its simple hull
+without existentials (or of each piece, where the hull has no ends), the stride is kept apart, and
+what the bounds leave too wide is restored by a guard, proven equal to the domain, at the outermost
+loop that it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ...lang import index as ix
+from ...lang.errors import InternalError
+from ...lang.nodes import Node, integer
+from ..sets.affine import affine_value
+from ..sets.ends import Part, described_by, ends_of, hull_of, lower, parts_of, rest_of, upper
+from ..sets.expressions import Translator
+from ..sets.hulls import MANY, range_of, simple_hull, small_sizes
+from ..sets.isl import (
+    Aff,
+    BasicSet,
+    BudgetExceeded,
+    Constraint,
+    Frame,
+    Map,
+    PwAff,
+    Set,
+    attempt,
+    isl,
+    union_sets,
+    val,
+)
+from .looptree import Stage, iterations
+
+_SET = isl.dim_type.set
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """lo <= loop < hi by step, and the set of iterations that this describes."""
+
+    lo: Node
+    hi: Node
+    step: int
+    described: Set
+
+
+def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
+    """The bounds of the innermost dimension of `iterations`.
+
+    Args:
+        iterations: what must be visited, over the outer loops and this one.
+        known: what holds already of the same dimensions (the outer loops' bounds, the context).
+        translate: names for sizes and loops.
+    """
+    if iterations.is_empty():  # an extent that is 0 for all sizes
+        return Bounds(ix.ZERO, ix.ZERO, 1, iterations)
+    last = int(iterations.dim(_SET)) - 1
+    step, offset = _stride(iterations, last)
+    parts = parts_of(iterations, known, last)
+    begins = [ix.maximum(lower(c, last, translate) for c in x.lower) for x in parts]
+    stops = [ix.minimum(upper(c, last, translate) for c in x.upper) for x in parts]
+    lo, hi = (
+        merge(_where_needed(values, parts, translate))
+        for merge, values in ((ix.minimum, begins), (ix.maximum, stops))
+    )
+    above = [described_by(x.lower, iterations, last, 1, x.sizes) for x in parts]
+    below = [described_by(x.upper, iterations, last, -1, x.sizes) for x in parts]
+    described = union_sets(above[1:], above[0]).intersect(union_sets(below[1:], below[0]))
+    if step > 1 and offset is not None:
+        if not all(_agrees(c, last, step, offset) for x in parts for c in x.lower):
+            lo = ix.add(lo, ix.mod(ix.sub(translate.aff(offset), lo), step))
+        described = described.intersect(_strided(iterations, last, step, offset))
+    return Bounds(lo, hi, step, described)
+
+
+def _where_needed(
+    values: Sequence[Node], parts: Sequence[Part], translate: Translator
+) -> Iterator[Node]:
+    """The ends of parts on one side, each only at the sizes that need it: elsewhere that of another
+    one stands for it."""
+    usual = next((v for v, x in zip(values, parts, strict=True) if x.sizes is None), None)
+    for value, part in zip(values, parts, strict=True):
+        where = None if part.sizes is None else translate.condition(part.sizes)
+        yield value if where is None or usual is None else ix.select(where, value, usual)
+
+
+def whole_bounds(iterations: Set, extent: int) -> Bounds:
+    """[0, extent), whatever of it is needed."""
+    last = int(iterations.dim(_SET)) - 1
+    frame = isl.LocalSpace.from_space(iterations.get_space())
+    x = Aff.var_on_domain(frame, _SET, last)
+    described = Set.universe(iterations.get_space())
+    for limit in (x, x.neg().add_constant_val(val(extent - 1))):
+        constraint = Constraint.inequality_from_aff(limit)
+        described = described.intersect(Set.from_basic_set(BasicSet.from_constraint(constraint)))
+    return Bounds(ix.ZERO, integer(extent), 1, described)
+
+
+def exact_bounds(iterations: Set, bounds: Bounds, translate: Translator) -> Bounds:
+    """The bounds, begun at the first iteration needed; `translate` knows the outer loops."""
+    depth = int(iterations.dim(_SET)) - 1
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    first = by_outer.lexmin()
+    behind = first.apply_range(Map.lex_le(first.get_space().range()))
+    # Where nothing is needed, the loop begins at 0.
+    space = iterations.get_space()
+    x = Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth)
+    above = Set.from_basic_set(BasicSet.from_constraint(Constraint.inequality_from_aff(x)))
+    elsewhere = Map.from_range(above)
+    elsewhere = elsewhere.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    behind = behind.union(elsewhere.subtract_domain(by_outer.domain()))
+    described = behind.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+    start = translate.pw_aff(by_outer.lexmin_pw_multi_aff().get_pw_aff(0), ix.ZERO)
+    return Bounds(start, bounds.hi, bounds.step, described.intersect(bounds.described))
+
+
+def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+    """Bounds that describe the iterations exactly, if these have no gaps: the first and the last
+    one, piece by piece. None where there are gaps, or many pieces.
+
+    Args:
+        translate: names for sizes and the loops around.
+    """
+    if iterations.n_basic_set() > _MOST_PARTS:
+        return None
+    depth = int(iterations.dim(_SET)) - 1
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    first, last = by_outer.lexmin(), by_outer.lexmax()
+    upwards = first.apply_range(Map.lex_le(first.get_space().range()))
+    between = upwards.intersect(last.apply_range(Map.lex_ge(last.get_space().range())))
+    if not between.is_subset(by_outer):
+        return None
+    ends = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
+    outer = _outer(known)
+    ends = [e.gist(by_outer.domain().intersect(outer)) for e in ends]
+    if any(e.n_piece() > _MOST_PIECES for e in ends):
+        return None
+    ends[1] = ends[1].add_constant_val(isl.Val(1))
+    lo, hi = (translate.pw_aff(e, ix.ZERO, outer) for e in ends)
+    # Where the loop is not needed its ends are what is left of their pieces, else 0.
+    space = iterations.get_space()
+    x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
+    begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in ends)
+    return Bounds(lo, hi, 1, x.ge_set(begin).intersect(x.lt_set(end)))
+
+
+def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+    """Bounds that describe the iterations exactly, if these have no gaps: each of them is that of
+    the hull, or the largest or smallest of a few values, which may round, as in
+    `min(8, n // 2 * 2 - x)`. None where that is not enough.
+
+    Args:
+        known: what holds already of the same dimensions.
+        translate: names for sizes and the loops around.
+    """
+    depth = int(iterations.dim(_SET)) - 1
+    parts = parts_of(iterations, known, depth)
+    if len(parts) > 1:
+        return None
+    by_outer = Map.from_range(iterations)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    begins, stops = parts[0].lower, parts[0].upper
+    values = [lower(c, depth, translate) for c in begins]
+    above = [_Side(described_by(begins, iterations, depth, 1), values)]
+    values = [upper(c, depth, translate) for c in stops]
+    below = [_Side(described_by(stops, iterations, depth, -1), values)]
+    above += _rounded(iterations, by_outer.lexmin(), translate, last=False)
+    below += _rounded(iterations, by_outer.lexmax(), translate, last=True)
+    for begin in above:
+        for end in below:
+            lo, hi = ix.maximum(begin.values), ix.minimum(end.values)
+            bounds = Bounds(lo, hi, 1, begin.described.intersect(end.described))
+            if not has_gaps(iterations, bounds, known):
+                return bounds
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Values all of which bound a loop from one side, and the iterations within them."""
+
+    described: Set
+    values: list[Node]
+
+
+def _rounded(iterations: Set, end: Map, translate: Translator, last: bool) -> Iterator[_Side]:
+    """The pieces of the first or last iteration that bound all iterations, if there are any."""
+    depth = int(iterations.dim(_SET)) - 1
+    value = end.as_pw_multi_aff().get_pw_aff(0)
+    if value.n_piece() > _MOST_PIECES:
+        return
+    x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(iterations.get_space()), _SET, depth))
+    described, values = Set.universe(iterations.get_space()), []
+    for _, aff in value.get_pieces():
+        limit = PwAff(aff).add_dims(isl.dim_type.in_, 1)
+        within: Set = x.le_set(limit) if last else x.ge_set(limit)
+        if iterations.is_subset(within):
+            described = described.intersect(within)
+            values.append(translate.aff(aff.add_constant_val(val(int(last)))))
+    if values:
+        yield _Side(described, values)
+
+
+def _outer(iterations: Set) -> Set:
+    return iterations.project_out(_SET, int(iterations.dim(_SET)) - 1, 1)
+
+
+def _or_zero(value: PwAff) -> PwAff:
+    zero = Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space()))
+    return value.union_add(PwAff(zero).subtract_domain(value.domain()))
+
+
+def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
+    """Whether, where a loop is needed, its bounds take in more than the iterations that are."""
+    if visited.n_basic_set() == 1 and not int(visited.get_basic_sets()[0].dim(isl.dim_type.div)):
+        return False  # the bounds are its constraints
+    needed = _outer(visited).add_dims(_SET, 1)
+    return not known.intersect(bounds.described).intersect(needed).is_subset(visited)
+
+
+_MOST_PIECES = 3
+"""A bound of more pieces takes longer to find than a guard does."""
+_MOST_PARTS = 12
+"""The ends of a set of more parts have more pieces, and take minutes to find."""
+
+
+def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:
+    """Where the loop at a depth begins, if that is the same for all iterations of the loops
+    around it; else 0."""
+    visited = _visited(stages, depth)
+    if visited.is_empty():
+        return ix.ZERO
+    lower, _ = ends_of(hull_of(visited), depth)
+    if len(lower) != 1 or lower[0].is_equality() or any(
+        lower[0].involves_dims(_SET, k, 1) for k in range(depth)
+    ):  # fmt: skip
+        return ix.ZERO
+    coefficient, rest = rest_of(lower[0], depth)
+    return Translator(symbols).aff(rest.neg()) if coefficient == 1 else ix.ZERO
+
+
+def constant_extent(stages: Sequence[Stage], depth: int, context: Set) -> int | None:
+    """How many values the loop at a depth spans at most, if that does not depend on sizes."""
+    return span_of(_visited(stages, depth).intersect_params(context), depth)
+
+
+def span_of(visited: Set, depth: int) -> int | None:
+    """How many values the dimension at a depth spans at most, for given values of those before
+    it, if that does not depend on sizes."""
+    if visited.is_empty():
+        return 0
+    by_outer = Map.from_range(visited)
+    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    # Of sets, not of expressions: isl finds no maximum of those that round.
+    most = by_outer.lexmin().reverse().apply_range(by_outer.lexmax()).deltas().dim_max_val(0)
+    return int(most.to_python()) + 1 if most.is_int() else None
+
+
+def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) -> int | None:
+    """How many values from `start` on contain all that the loop at a depth takes, if that does
+    not depend on sizes."""
+    visited = _visited(stages, depth).intersect_params(context)
+    names = [str(visited.get_dim_name(isl.dim_type.param, k)) for k in range(visited.n_param())]
+    frame = Frame(tuple(names), tuple(f"#{k}" for k in range(depth + 1)))
+    begin = affine_value(frame, start)
+    if begin is None:
+        return None
+    least, most = range_of(frame.dim(f"#{depth}").sub(begin).intersect_domain(visited))
+    return None if least is None or most is None or least < 0 else most + 1
+
+
+MUCH = 1 << 20
+"""What `MANY` is along one axis, this is for the constants along several together."""
+
+HUGE = 1 << 24
+"""More elements than this are never asked for by a constant."""
+
+
+def local_extent(
+    touched: Set,
+    depth: int,
+    axis: int,
+    known: Set,
+    context: Set,
+    translate: Translator,
+    most: int = MANY,
+) -> tuple[Node, Node]:
+    """Where an axis of what is touched begins, over the loops around, and an extent over sizes
+    that is enough in every iteration; a constant one where there is one that is not huge.
+
+    Args:
+        touched: { (loops, element) }
+        known: the loops that there are.
+        context: the sizes that there are, even where no loop runs.
+        most: a larger constant is none that only the largest sizes, or indices, need.
+    """
+    count = int(touched.dim(_SET))
+    along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
+    along = along.project_out(_SET, depth, axis).coalesce()
+    if along.is_empty():
+        return ix.ZERO, ix.ZERO
+    by_loops = Map.from_range(along).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    lowest = by_loops.lexmin_pw_multi_aff().get_pw_aff(0).gist(by_loops.domain()).coalesce()
+    best: tuple[PwAff, int] | None = None
+    for _, aff in lowest.get_pieces():
+        start = PwAff(aff)
+        span = _span_from(along, start, depth)
+        if span is not None and span <= HUGE and (best is None or span < best[1]):
+            best = start, span
+    exact = span_of(along, depth)
+    exact = exact if exact is not None and exact <= HUGE else None
+    if exact is not None and most < exact and _is_less(along, depth, exact, most):
+        best = exact = None
+    if best is not None and (exact is None or best[1] <= exact + _SLACK):
+        return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
+    origin = translate.pw_aff(lowest, ix.ZERO)
+    if exact is not None:
+        return origin, integer(exact)
+    last = by_loops.lexmin().reverse().apply_range(by_loops.lexmax()).deltas().dim_max(0)
+    last = last.add_constant_val(isl.Val(1))
+    return origin, _smallest(last, context, Translator(translate.params))
+
+
+def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
+    """A value over sizes, as the smallest of its pieces if it is that and that is found soon; 0
+    where it has none."""
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        found = _smallest_piece(value, context, translate)
+        if found is not None:
+            return found
+    return translate.pw_aff(value.gist(value.domain()), ix.ZERO)
+
+
+def _smallest_piece(value: PwAff, context: Set, translate: Translator) -> Node | None:
+    everywhere = value.domain()
+    pieces = [aff for _, aff in value.get_pieces()]
+    pieces = [aff for aff in pieces if everywhere.is_subset(PwAff(aff).ge_set(value))]
+    least = PwAff(pieces[0]) if pieces else value
+    for aff in pieces[1:]:
+        least = least.min(PwAff(aff))
+    if not pieces or not everywhere.is_subset(least.eq_set(value)):
+        return None
+    found = ix.minimum(dict.fromkeys(map(translate.aff, pieces)))
+    zero = PwAff(Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space())))
+    negative = least.lt_set(zero).intersect(context)
+    return found if negative.is_empty() else ix.maximum([found, ix.ZERO])
+
+
+def _is_less(along: Set, depth: int, span: int, most: int) -> bool:
+    """Whether sizes of at most `most` make do with less than a constant span."""
+    less = span_of(along.intersect_params(small_sizes(along.params(), most)), depth)
+    return less is not None and less < span
+
+
+_SLACK = 8
+"""A few more elements are stored for an origin that is one affine expression."""
+
+
+def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
+    """How many elements from `start` on hold all that is touched, if that is a constant and
+    nothing is below."""
+    frame = isl.LocalSpace.from_space(along.get_space())
+    x = PwAff(Aff.var_on_domain(frame, _SET, depth))
+    begin = start.floor().add_dims(isl.dim_type.in_, 1)
+    least, most = range_of(x.sub(begin).intersect_domain(along))
+    return None if least is None or most is None or least < 0 else most + 1
+
+
+def _visited(stages: Sequence[Stage], depth: int) -> Set:
+    """The iterations of some stages, up to a loop."""
+    found = []
+    for stage in stages:
+        whole = iterations(stage)
+        count = int(whole.dim(_SET))
+        found.append(whole.project_out(_SET, depth + 1, count - depth - 1))
+    return union_sets(found[1:], found[0])
+
+
+def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:
+    """The step between iterations along an axis, and a value that they agree with modulo it."""
+    info = iterations.get_stride_info(axis)
+    step = int(info.get_stride().to_python())
+    return (step, info.get_offset()) if step > 1 else (1, None)
+
+
+def _agrees(c: Constraint, axis: int, step: int, offset: Aff) -> bool:
+    """Whether the bound that a constraint gives is one of the values with a stride."""
+    coefficient, rest = rest_of(c, axis)
+    if abs(coefficient) != 1:
+        return False
+    apart = (rest.neg() if coefficient > 0 else rest).sub(offset)
+    if int(apart.dim(isl.dim_type.div)) or not apart.get_denominator_val().is_one():
+        return False
+    kinds = (isl.dim_type.param, isl.dim_type.in_)
+    terms = [apart.get_coefficient_val(kind, k) for kind in kinds for k in range(apart.dim(kind))]
+    values = (apart.get_constant_val(), *terms)
+    return all(int(x.to_python()) % step == 0 for x in values)
+
+
+def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
+    local = isl.LocalSpace.from_space(iterations.get_space())
+    x = Aff.var_on_domain(local, _SET, axis)
+    return Set.from_basic_set(x.sub(offset).mod_val(val(step)).zero_basic_set())
+
+
+def within(outside: Set, visited: Set, bounds: Bounds) -> Set:
+    """What holds inside of a loop: what does outside, and that its bounds hold.
+
+    Or less than that: the pieces of a loop's bounds multiply those of the loops around it. Then
+    a convex set around them is all that is known, and a guard tests the rest.
+    """
+    pieces = int(outside.n_basic_set()) * int(bounds.described.n_basic_set())
+    if pieces <= _MOST_KNOWN:
+        return outside.intersect(bounds.described)
+    if not visited.is_subset(bounds.described):
+        raise InternalError(f"a loop visits {bounds.described}, and not all of {visited}")
+    return outside.intersect(simple_hull(bounds.described))
+
+
+_MOST_KNOWN = 128
+
+
+def remaining(domain: Set, described: Set, context: Set) -> Set | None:
+    """What must still be tested of an iteration that the loops visit; None if nothing.
+
+    Proves that bounds and guard together describe the domain.
+    """
+    around = described.intersect_params(context)
+    needed = domain.intersect_params(context)
+    with suppress(BudgetExceeded), attempt(GUARD):
+        guard = _shortest(domain, around)
+        visited = around if guard is None else around.intersect(guard)
+        if not visited.is_equal(needed):
+            raise InternalError(f"the loops visit {visited} instead of {domain}")
+        return guard
+    if not needed.is_subset(around):
+        raise InternalError(f"the loops visit {around}, and not all of {domain}")
+    return domain
+
+
+OPERATIONS = 500_000
+"""So much work may isl put into the exact ends of a loop."""
+
+GUARD = 250_000
+"""So much into saying a guard in few words."""
+
+
+def _shortest(domain: Set, around: Set) -> Set | None:
+    """What must be tested of what is visited, without what is known of it."""
+    if around.is_subset(domain):
+        return None
+    return _outermost(domain, around).gist(around).coalesce()
+
+
+def _outermost(domain: Set, around: Set) -> Set:
+    """A condition on as few loops as possible, from the outermost on, that tells the domain from
+    what else is visited."""
+    count = int(domain.dim(_SET))
+    for depth in range(count):
+        outer = domain.project_out(_SET, depth, count - depth).add_dims(_SET, count - depth)
+        if around.intersect(outer).is_subset(domain):
+            return outer
+    return domain
+
+
+def split_guard(guard: Set) -> list[tuple[int, Set]]:
+    """The guard as conditions with the number of outer loops each depends on."""
+    pieces = guard.get_basic_sets()
+    if len(pieces) != 1:
+        return _split_pieces(guard)
+    by_depth: dict[int, Set] = {}
+    plain = Set.universe(guard.get_space())
+    tied = False
+    for c in pieces[0].get_constraints():
+        if c.involves_dims(isl.dim_type.div, 0, int(c.dim(isl.dim_type.div))):
+            tied = True  # existentials tie constraints together: they stay one condition
+            continue
+        part = Set.from_basic_set(BasicSet.from_constraint(c).remove_divs())
+        plain = plain.intersect(part)
+        _put(by_depth, _depth(part), part)
+    if tied:
+        rest = guard.gist(plain)
+        _put(by_depth, _depth(rest), rest)
+    return sorted(by_depth.items(), key=lambda item: item[0])
+
+
+def _split_pieces(guard: Set) -> list[tuple[int, Set]]:
+    """The same for a guard of several pieces: what all of them ask of the sizes alone is tested
+    outside of the loops."""
+    alone = guard.drop_constraints_involving_dims(_SET, 0, int(guard.dim(_SET)))
+    sizes = simple_hull(alone.remove_divs().params().coalesce())
+    if guard.is_empty() or sizes.plain_is_universe():
+        return [(_depth(guard), guard)]
+    outside = Set.universe(guard.get_space()).intersect_params(sizes)
+    return [(0, outside), (_depth(guard), guard.gist_params(sizes).coalesce())]
+
+
+def _put(by_depth: dict[int, Set], depth: int, part: Set) -> None:
+    by_depth[depth] = by_depth[depth].intersect(part) if depth in by_depth else part
+
+
+def _depth(condition: Set) -> int:
+    count = int(condition.dim(_SET))
+    involved = [k for k in range(count) if condition.involves_dims(_SET, k, 1)]
+    return max(involved) + 1 if involved else 0

@@ -1,0 +1,167 @@
+"""Small edits of a LoopTree: finding loops by name, replacing a part, changing coordinates.
+
+A place is the tuple of child positions from the root. Trees are never changed; an edit makes a
+new one that shares what it leaves alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ...lang.errors import ScheduleError, Span
+from ...lang.nodes import Node
+from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves
+
+Place = tuple[int, ...]
+Body = tuple[Tree, ...]
+Coordinates = tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class At:
+    """A loop of a tree: where it is, and how many loops are around it."""
+
+    place: Place
+    loop: Loop
+    depth: int
+
+
+def nest_of(tree: Seq, stage: Stage, at: At) -> list[Loop]:
+    """The loops around a stage that are of one nest with a loop of it: the loops of consumers at
+    which it is computed are another nest."""
+    path = next(path for path, found in leaves(tree) if found is stage)
+    nests: list[list[Loop]] = [[]]
+    for _, node in path:
+        if isinstance(node, Produce):
+            nests.append([])
+        elif isinstance(node, Loop):
+            nests[-1].append(node)
+    return next(nest for nest in nests if any(loop is at.loop for loop in nest))
+
+
+def stages(tree: Tree) -> Iterator[Stage]:
+    """Every stage below, in order."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Stage):
+            yield node
+        else:
+            waiting += reversed(node.body)
+
+
+def own_stages(tree: Tree) -> Iterator[Stage]:
+    """The stages below, but for what is computed inside for them: that runs as they need it."""
+    if isinstance(tree, Stage):
+        yield tree
+    elif not isinstance(tree, Produce):
+        for child in tree.body:
+            yield from own_stages(child)
+
+
+def changed(tree: Seq, before: Seq) -> list[tuple[Path, Stage]]:
+    """The stages whose nests were not there before."""
+    known = set(map(id, before.nests))
+    new = {id(s) for nest in tree.nests if id(nest) not in known for s in stages(nest)}
+    return [(path, s) for path, s in tree.leaves if id(s) in new]
+
+
+def loops_around(tree: Seq, name: str) -> tuple[At, ...]:
+    """The loops around the stage of that name, outermost first."""
+    for path, stage in leaves(tree):
+        if stage.name == name:
+            found: list[At] = []
+            place: Place = ()
+            for position, node in path[:-1] if isinstance(path[-1][1], Stage) else path:
+                place = (*place, position)
+                if isinstance(node, Loop):
+                    found.append(At(place, node, len(found)))
+            return tuple(found)
+    raise KeyError(name)
+
+
+def place_of(tree: Seq, name: str) -> Place:
+    """Where the stage of that name is."""
+    for path, stage in leaves(tree):
+        if stage.name == name:
+            return tuple(position for position, _ in path)
+    raise KeyError(name)
+
+
+def node_at(tree: Tree, place: Place) -> Tree:
+    """The node at a place."""
+    for position in place:
+        assert not isinstance(tree, Stage)
+        tree = tree.body[position]
+    return tree
+
+
+def put(tree: Seq, place: Place, *nodes: Tree) -> Seq:
+    """The tree with other nodes, or none, in the place of one; loops left empty are dropped."""
+    found = _put(tree, place, nodes)
+    assert found is None or isinstance(found, Seq)
+    return found or Seq(())
+
+
+def _put(tree: Tree, place: Place, nodes: tuple[Tree, ...]) -> Tree | None:
+    assert not isinstance(tree, Stage)
+    first, rest = place[0], place[1:]
+    old = tree.body[first]
+    made = nodes
+    if rest:
+        below = _put(old, rest, nodes)
+        made = () if below is None else (below,)
+    body = (*tree.body[:first], *made, *tree.body[first + 1 :])
+    return with_body(tree, body) if body else None
+
+
+def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
+    """A node with another body; itself where that is the same."""
+    old = () if isinstance(tree, Stage) else tree.body
+    if len(body) == len(old) and all(a is b for a, b in zip(body, old, strict=True)):
+        return tree
+    match tree:
+        case Loop() | Alloc() | Produce() | Keep():
+            return replace(tree, body=body)
+        case Seq():
+            return Seq(body)
+    raise TypeError("a stage has no body")
+
+
+def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
+    """The tree without some nodes and with each other one replaced, innermost ones first:
+    `change` is given the node as it was and what its body has become."""
+
+    def visit(node: Tree) -> Body:
+        if any(node is gone for gone in without):
+            return ()
+        if isinstance(node, Stage):
+            return (node,)
+        body = tuple(x for child in node.body for x in visit(child))
+        if isinstance(node, Produce) and without:
+            left = {s.statement.func for child in body for s in own_stages(child)}
+            node = replace(node, funcs=tuple(f for f in node.funcs if f in left))
+        return change(node, body)
+
+    return Seq(tuple(x for child in tree.body for x in visit(child)))
+
+
+def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
+    """The tree with every stage changed."""
+    if isinstance(tree, Stage):
+        return change(tree)
+    return with_body(tree, tuple(map_stages(child, change) for child in tree.body))
+
+
+def recoordinate(tree: Tree, change: Callable[[Coordinates], Coordinates]) -> Tree:
+    """The tree with the coordinates of every stage changed."""
+    return map_stages(tree, lambda s: replace(s, coordinates=change(s.coordinates)))
+
+
+class Shared(ScheduleError):
+    """A loop holds more than a directive can do with."""
+
+    def __init__(self, what: str, loop: Loop, *, where: Span | None = None) -> None:
+        super().__init__(what, where=where, hint="fission takes them apart, where that is legal")
+        self.loop = loop

@@ -1,0 +1,437 @@
+"""The LoopTree: the structure of a schedule. Directives are small edits of it.
+
+A path from the root to a `Stage` gives each of the stage's instances a time: the position at each
+level and the loops' coordinates, compared lexicographically. The coordinates are expressions over
+the statement's own dimensions, kept in the leaf, one a loop of its path; so a split turns the
+coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ...cached import cached_property
+from ...lang.definitions import Definition
+from ...lang.dtypes import int64
+from ...lang.errors import Span
+from ...lang.nodes import Node, Op, Var
+from ...lang.order import Block, Recurrence, Step
+from ...lang.tensors import Func
+from ..model.model import Model
+from ..model.statements import Access, Statement
+from ..sets.coordinates import Told, beside, coordinate_values, joined, plain_dims, told
+from ..sets.isl import Map, PwAff, Set, relation, val
+from ..sets.memo import Same
+from .kinds import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Instances of one statement. `coordinates` has one expression a loop of its path.
+
+    `where` are the instances, all if it is None; `part` tells the stages of one statement apart.
+    Along the Vars of `pads` whole tiles run, also what of them is no instance.
+    """
+
+    statement: Statement
+    coordinates: tuple[Node, ...]
+    where: Set | None = None
+    part: str = ""
+    pads: tuple[tuple[Var, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """How schedules call it."""
+        return self.statement.name + self.part
+
+    @cached_property
+    def instances(self) -> Set:
+        """The instances that run here."""
+        domain = self.statement.domain
+        return domain if self.where is None else domain.intersect(self.where)
+
+    @cached_property
+    def values(self) -> list[PwAff]:
+        """The coordinates over the statement's frame."""
+        return coordinate_values(self.statement.frame, self.coordinates)
+
+    @cached_property
+    def told(self) -> dict[int, Told]:
+        """By loop, its coordinate where those of loops around it tell it: i + 1, say."""
+        same = beside(self.coordinates)
+        rest = [k for k in range(len(self.coordinates)) if k not in same]
+        return told(self.padded.apply(loop_map(self, rest)), rest, same)
+
+    @cached_property
+    def run(self) -> Run:
+        """What it executes."""
+        return Run(self)
+
+    @property
+    def padded(self) -> Set:
+        """The same, and what fills up their tiles."""
+        found, frame = self.instances, self.statement.frame
+        for var, factor in self.pads:
+            at = frame.dims.index(var.name)
+            tile = frame.dim(var.name).scale_down_val(val(factor)).floor()
+            others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
+            tiles = relation([*others, tile], frame)
+            found = found.apply(tiles).apply(tiles.reverse()).coalesce()
+        return found
+
+
+class Run:
+    """What a stage executes, and in which iterations of its loops: whatever it is called, and
+    wherever it stands. Two are equal if they were made of the same parts."""
+
+    __slots__ = ("_hash", "_key", "_stage")
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._key = (stage.statement, stage.coordinates, Same(stage.where), stage.pads)
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Run) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def statement(self) -> Statement:
+        return self._stage.statement
+
+    @property
+    def instances(self) -> Set:
+        return self._stage.instances
+
+    @property
+    def told(self) -> Mapping[int, Told]:
+        return self._stage.told
+
+    def at(self, chosen: Sequence[int]) -> Map:
+        """{ instance -> some of its coordinates }"""
+        return loop_map(self._stage, chosen).intersect_domain(self.instances)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop; `span` is the line that made it."""
+
+    name: str
+    body: tuple[Tree, ...]
+    kind: Kind = "serial"
+    #: Runs over [0, whole), its body under a guard where there is less to do.
+    whole: int | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """The storage of a Func lives for one execution of the body."""
+
+    func: Func
+    body: tuple[Tree, ...]
+    #: Whether a directive put it here.
+    asked: bool = False
+    #: Why it was moved here from further out.
+    moved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Produce:
+    """What the stages behind it need of some Funcs, computed anew in each iteration of the loops
+    around: one Func, or those of a recurrence. `placement` finds out how much that is.
+
+    `around` are the first dimensions of the statements inside, and `times` their coordinates in
+    the loops around, made of them. Of iterations that agree in their first `apart` loops, none
+    computes what another one has computed before.
+    """
+
+    funcs: tuple[Func, ...]
+    around: tuple[Var, ...]
+    body: tuple[Tree, ...]
+    times: tuple[Node, ...]
+    apart: int = 0
+    #: What the statements inside were made from.
+    demand: object = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of the first dimensions of the statements inside."""
+        return tuple(x.name for x in self.around)
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What a stage accumulates is kept in storage of its own while the body runs: copied in
+    first, as far as it has values already, and written back once.
+
+    `stage` is what it was called, `serial` that of its definition.
+    """
+
+    func: Func
+    stage: str
+    serial: int
+    body: tuple[Tree, ...]
+
+    def is_of(self, stage: Stage) -> bool:
+        """Whether a stage inside accumulates there."""
+        return stage.statement.definition.serial == self.serial
+
+    def begins(self, stage: Stage) -> bool:
+        """Whether a stage inside begins elements there."""
+        return stage.statement.func is self.func and not stage.statement.definition.is_update
+
+    def holds(self, stage: Stage, access: Access) -> bool:
+        """Whether an access of a stage inside is to that storage, and not to the Func's."""
+        if access.tensor is not self.func:
+            return False
+        if access.is_write:
+            return self.is_of(stage) or self.begins(stage)
+        return self.is_of(stage) and access.index == stage.statement.definition.lhs
+
+
+@dataclass(frozen=True)
+class Seq:
+    """The root: one after the other."""
+
+    body: tuple[Tree, ...]
+
+    @cached_property
+    def nodes(self) -> list[tuple[Path, Tree]]:
+        """Every node below, with its path, in the order of execution."""
+        return _nodes(self)
+
+    @cached_property
+    def leaves(self) -> list[tuple[Path, Stage]]:
+        """Every stage, with its path."""
+        return [(path, node) for path, node in self.nodes if isinstance(node, Stage)]
+
+    @cached_property
+    def nests(self) -> list[Tree]:
+        """What stands at the root, one after the other, in whichever storage."""
+        return [nest for child in self.body for nest in _nests(child)]
+
+    @cached_property
+    def loop_names(self) -> Mapping[str, tuple[str, ...]]:
+        """By stage, the names of the loops around it, outermost first."""
+        found: dict[str, tuple[str, ...]] = {}
+
+        def visit(node: Tree, around: tuple[str, ...]) -> None:
+            if isinstance(node, Stage):
+                found[node.name] = around
+                return
+            inside = (*around, node.name) if isinstance(node, Loop) else around
+            for child in node.body:
+                visit(child, inside)
+
+        visit(self, ())
+        return found
+
+
+Tree = Loop | Stage | Alloc | Produce | Keep | Seq
+Path = tuple[tuple[int, Tree], ...]
+"""From the root to a leaf: each node with its position among its siblings."""
+
+
+Shared = Callable[[Model, Sequence[Func]], Tree]
+
+
+def own_nest(statement: Statement) -> Tree:
+    """A statement in loops of its own, over its dimensions as written; those of the blocks
+    around it are not among them."""
+    d = statement.definition
+    loops = statement.loops[len(d.loops) :]
+    nest: Tree = Stage(statement, (*block_coordinates(d), *loops))
+    for loop in reversed(loops):
+        nest = Loop(loop.name, (nest,))
+    return nest
+
+
+def loops_as_vars(stage: str, loops: Sequence[Loop]) -> tuple[Var, ...]:
+    """Loops of a stage as dimensions of what is computed there: each has a name of its own."""
+    names: dict[str, None] = {}
+    for loop in loops:
+        name = f"{stage}.{loop.name}"
+        while name in names:
+            name += "'"
+        names[name] = None
+    return tuple(map(Var, names))
+
+
+def block_coordinates(d: Definition) -> tuple[Node, ...]:
+    """The coordinates of the loops around a definition: one that runs downwards is negated."""
+    if d.block is None:
+        return ()
+    return tuple(
+        b.loop if b.step > 0 else Op("neg", (b.loop,), int64)
+        for b in d.block.chain
+        if b.loop is not None
+    )
+
+
+def _block(block: Block, model: Model, shared: Shared | None) -> list[Tree]:
+    """The nests of a block, in its loop if it has one."""
+    body: tuple[Tree, ...] = tuple(t for step in block.body for t in _step(step, model, shared))
+    fresh = {s.func for s in model.statements if s.func.history.home is block.sequential}
+    for func in reversed([f for f in model.regions if f in fresh]):
+        body = (Alloc(func, body),)
+    loop = block.sequential.loop
+    if loop is None or not body:
+        return list(body)
+    down = "" if block.sequential.step > 0 else ".down"
+    return [Loop(f"{loop.name}{down}", body, span=block.sequential.span)]
+
+
+def _step(step: Step, model: Model, shared: Shared | None) -> list[Tree]:
+    """The nests of one step, in order; none for what is inlined."""
+    if isinstance(step, Block):
+        return _block(step, model, shared)
+    serials = [d.serial for d in step.definitions]
+    statements = [s for s in model.statements if s.definition.serial in serials]
+    if isinstance(step, Recurrence) and statements:
+        assert shared is not None, "a recurrence needs an order"
+        key = ("nest", *step.funcs, *statements, Same(model.context))
+        return [model.memo.of(key, partial(shared, model, step.funcs))]
+    return [model.memo.of(("nest", s), partial(own_nest, s)) for s in statements]
+
+
+def as_written(model: Model, shared: Shared | None = None) -> Seq:
+    """Each statement in a nest of its own, in the order of the program.
+
+    Args:
+        shared: makes the one nest of a recurrence.
+    """
+    nests: list[Tree] = []
+    for step in model.program.steps:
+        nests += _step(step, model, shared)
+    allocated: tuple[Tree, ...] = tuple(nests)
+    for func in reversed(list(model.regions)):
+        if func not in model.program.outputs and func.history.home is None:
+            allocated = (Alloc(func, allocated),)
+    return Seq(allocated)
+
+
+def leaves(tree: Tree) -> list[tuple[Path, Stage]]:
+    """Every stage with its path, in the order of execution."""
+    if isinstance(tree, Seq):
+        return tree.leaves
+    return [(path, node) for path, node in nodes(tree) if isinstance(node, Stage)]
+
+
+def _nests(tree: Tree) -> list[Tree]:
+    """The outermost nodes that are no storage."""
+    if isinstance(tree, (Seq, Alloc)):
+        return [nest for child in tree.body for nest in _nests(child)]
+    return [tree]
+
+
+def produced(tree: Tree) -> list[tuple[Path, Produce]]:
+    """What is computed at loops, each with the path to it."""
+    return [(path, node) for path, node in nodes(tree) if isinstance(node, Produce)]
+
+
+def kinds(tree: Tree) -> frozenset[Kind]:
+    """Which kinds of loops there are."""
+    return frozenset(node.kind for _, node in nodes(tree) if isinstance(node, Loop))
+
+
+def nodes(tree: Tree) -> list[tuple[Path, Tree]]:
+    """Every node with its path, in the order of execution."""
+    return tree.nodes if isinstance(tree, Seq) else _nodes(tree)
+
+
+def _nodes(tree: Tree) -> list[tuple[Path, Tree]]:
+    found: list[tuple[Path, Tree]] = []
+
+    def visit(node: Tree, path: Path) -> None:
+        found.append((path, node))
+        if not isinstance(node, Stage):
+            for position, child in enumerate(node.body):
+                visit(child, (*path, (position, child)))
+
+    visit(tree, ())
+    return found
+
+
+def loops_of(path: Path) -> tuple[Loop, ...]:
+    """The loops of a path, outermost first."""
+    return tuple(node for _, node in path if isinstance(node, Loop))
+
+
+def producer(path: Path, tensor: object) -> Produce | None:
+    """Where on a path a tensor is computed for the stages behind."""
+    for _, node in path:
+        if isinstance(node, Produce) and tensor in node.funcs:
+            return node
+    return None
+
+
+def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
+    """{ instance -> loop coordinates }, or some of them"""
+    frame = stage.statement.frame
+    chosen = range(len(stage.coordinates)) if chosen is None else chosen
+    plain = plain_dims(frame, [stage.coordinates[k] for k in chosen])
+    return joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
+
+
+def iterations(stage: Stage, context: Set | None = None) -> Set:
+    """The coordinates that the loops around a stage must visit for it, at some sizes."""
+    found = stage.padded.apply(loop_map(stage))
+    return (found if context is None else found.intersect_params(context)).coalesce()
+
+
+def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> dict[Statement, Map]:
+    """{ instance -> time } of some statements, or of every one, all of one depth.
+
+    Entries that are the same constant for all of them say nothing and are left out: most, in a
+    deep tree.
+    """
+    found = [
+        (stage, _time(path, stage))
+        for path, stage in leaves(tree)
+        if statements is None or stage.statement in statements
+    ]
+    depth = max((len(time) for _, time in found), default=0)
+    padded = [(stage, [*time, *[0] * (depth - len(time))]) for stage, time in found]
+    kept = [k for k in range(depth) if len({_constant(time[k]) for _, time in padded}) > 1
+            or not isinstance(padded[0][1][k], int)]  # fmt: skip
+    times: dict[Statement, Map] = {}
+    for stage, time in padded:
+        frame = stage.statement.frame
+        entries = [frame.constant(x) if isinstance(x, int) else x for x in (time[k] for k in kept)]
+        made = relation(entries, frame).intersect_domain(stage.instances)
+        s = stage.statement
+        times[s] = times[s].union(made).coalesce() if s in times else made
+    return times
+
+
+def _time(path: Path, stage: Stage) -> list[PwAff | int]:
+    """The position at each level and the coordinate of each loop."""
+    coordinates = iter(stage.values)
+    time: list[PwAff | int] = []
+    for position, node in path:
+        time.append(position)
+        if isinstance(node, Loop):
+            time.append(next(coordinates))
+    return time
+
+
+def _constant(entry: PwAff | int) -> int | None:
+    return entry if isinstance(entry, int) else None
+
+
+def text(tree: Tree, indent: int = 0) -> str:
+    """The loop nest as an indented listing, without bounds."""
+    pad = "  " * indent
+    match tree:
+        case Stage(statement=statement):
+            return f"{pad}{statement.definition.text()}"
+        case Loop(name=name, kind=kind, body=body):
+            head = f"{pad}for {name}" + ("" if kind == "serial" else f" ({kind})")
+            return "\n".join([f"{head}:", *(text(b, indent + 1) for b in body)])
+        case Alloc(body=body) | Produce(body=body) | Keep(body=body) | Seq(body=body):
+            return "\n".join(text(b, indent) for b in body)

@@ -1,0 +1,262 @@
+"""Nests moved to the loops at which Funcs are computed, and back; and where these are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from ...lang.errors import ScheduleError
+from ...lang.nodes import Var, postorder
+from ...lang.tensors import Func
+from ..sets.isl import Set, dim_count, isl
+from .edits import At, Body, Shared, rewritten, stages, with_body
+from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
+
+_SET = isl.dim_type.set
+
+
+def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]) -> Seq:
+    """f[y, x] = ...                   for yo: f[y, x] = ..., as far as this iteration reads it
+       for yo: ... g = f ...     ->            ... g = f ...
+
+    The loops of the Funcs, and all that is in them, move into the body of the loop, before what
+    reads them. `around` are names for the loops around them.
+
+    Raises:
+        ScheduleError: nothing inside of the loop reads them, or they share loops with others.
+    """
+    nests = _nests(tree, funcs)
+    body = tuple(_moved(n, old, around) for n, old in nests)
+    made = Produce(tuple(funcs), around, body, around)
+    kept = {
+        f for f in funcs for x in _allocs(tree) if x.func is f and x.asked and _holds(x, at.loop)
+    }
+
+    def change(node: Tree, body: Body) -> Body:
+        if isinstance(node, Alloc) and node.func in funcs and node.func not in kept:
+            return body
+        if node is at.loop:
+            body = _before_readers(body, funcs, (made,)) or body
+            for func in funcs:
+                body = body if func in kept else (Alloc(func, body),)
+        return (with_body(node, body),) if body else ()
+
+    if not any(_reads(child, funcs) for child in at.loop.body):
+        names = " and ".join(f.name for f in funcs)
+        raise ScheduleError(
+            f"nothing inside of the loop {at.loop.name} reads {names}",
+            hint=f"{names} can be computed at a loop around a stage that reads it",
+        )
+    return rewritten(tree, change, [nest for nest, _ in nests])
+
+
+def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
+    """The Funcs are computed once, before all that reads them."""
+    nests = _nests(tree, funcs)
+    moved = tuple(_moved(n, old, ()) for n, old in nests)
+
+    def change(node: Tree, body: Body) -> Body:
+        if isinstance(node, Alloc) and node.func in funcs:
+            return body
+        return (with_body(node, body),) if body else ()
+
+    body = rewritten(tree, change, [nest for nest, _ in nests]).body
+    body = _before_readers(body, funcs, moved) or (*moved, *body)
+    for func in funcs:
+        body = (Alloc(func, body),)
+    return Seq(body)
+
+
+def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
+    """The storage of the Funcs lives for one iteration of a loop; None: for the whole program."""
+    loop = None if at is None else at.loop
+
+    def change(node: Tree, body: Body) -> Body:
+        if isinstance(node, Alloc) and node.func in funcs:
+            return body
+        if node is loop:
+            for func in funcs:
+                body = (Alloc(func, body, asked=True),)
+        return (with_body(node, body),)
+
+    body = rewritten(tree, change).body
+    if loop is None:
+        for func in funcs:
+            body = (Alloc(func, body, asked=True),)
+    return Seq(body)
+
+
+def merged(tree: Seq, node: Produce, old: Produce, other: Produce) -> Seq:
+    """The tree in which what was computed in `old`, `node`, is computed in one with `other`, in the
+    same order and where that is."""
+    order = [x for _, x in produced(tree) if x is old or x is other]
+    first = order[0] is old
+
+    def change(x: Tree, body: Body) -> Body:
+        if x is old:
+            return ()
+        if x is not other:
+            return (with_body(x, body),) if body else ()
+        whole = (*node.body, *body) if first else (*body, *node.body)
+        return (replace(other, funcs=(*other.funcs, *node.funcs), body=whole, demand=None),)
+
+    return rewritten(tree, change)
+
+
+def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
+    """The tree without some stages, and without loops that hold nothing any more."""
+    return rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
+
+
+def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:
+    """The tree with more loops at the root, in front of the first ones with such a stage."""
+
+    def visit(body: Body) -> Body | None:
+        for k, child in enumerate(body):
+            if any(before(s) for s in stages(child)):
+                inside = visit(child.body) if isinstance(child, Alloc) else None
+                made = (nest, child) if inside is None else (with_body(child, inside),)
+                return (*body[:k], *made, *body[k + 1 :])
+        return None
+
+    return Seq(visit(tree.body) or (*tree.body, nest))
+
+
+def _nests(tree: Seq, funcs: Collection[Func]) -> list[tuple[Tree, int]]:
+    """The parts of a tree that compute the Funcs, each with how many loops are around it."""
+    found: list[tuple[Tree, int]] = []
+    holds = _holders(tree, funcs)
+
+    def visit(node: Tree, around: int, loop: Loop | None) -> None:
+        own, others = holds[id(node)]
+        if own and not others and isinstance(node, (Loop, Stage)):
+            if loop is not None:
+                raise _shared(funcs, loop)
+            found.append((node, around))
+        elif own and not isinstance(node, Stage):
+            inside = isinstance(node, Produce) and bool(set(node.funcs) & set(funcs))
+            for child in node.body:
+                if inside and isinstance(node, Produce):
+                    visit(child, len(node.times), None)
+                else:
+                    visit(child, around, node if isinstance(node, Loop) else loop)
+
+    for child in tree.body:
+        visit(child, 0, None)
+    _refuse_copies([s for nest, _ in found for s in stages(nest)])
+    return found
+
+
+def _holders(tree: Seq, funcs: Collection[Func]) -> dict[int, tuple[bool, bool]]:
+    """By id, whether a part of a tree holds stages that compute the Funcs, and whether others, but
+    for what is computed inside of it for these."""
+    found: dict[int, tuple[bool, bool]] = {}
+
+    def visit(node: Tree) -> tuple[bool, bool]:
+        if isinstance(node, Stage):
+            own = node.statement.func in funcs
+            result = own, not own
+        else:
+            below = [visit(child) for child in node.body]
+            result = any(own for own, _ in below), any(other for _, other in below)
+            if isinstance(node, Produce) and not set(node.funcs) & set(funcs):
+                result = result[0], False
+        found[id(node)] = result
+        return result
+
+    visit(tree)
+    return found
+
+
+def _refuse_copies(moved: Sequence[Stage]) -> None:
+    """Two stages that run whatever the loops around each of them need cannot both move."""
+    seen: set[object] = set()
+    for s in moved:
+        if s.where is None and s.statement.base in seen:
+            raise ScheduleError(
+                f"{s.name} is a part of its stage by iterations of the loops around it",
+                hint="say where it is computed first, then peel or partition",
+            )
+        seen.add(s.statement.base)
+
+
+def _shared(funcs: Collection[Func], loop: Loop) -> ScheduleError:
+    names = ", ".join(dict.fromkeys(s.name for s in stages(loop)))
+    return Shared(
+        f"{' and '.join(f.name for f in funcs)} shares the loop {loop.name} with others ({names})",
+        loop,
+    )
+
+
+def _moved(nest: Tree, old: int, new: tuple[Var, ...], within: tuple[Loop, ...] = ()) -> Tree:
+    """A nest with other loops around it, in the place of the outermost `old` ones; `within` are
+    those of its own around a part of it."""
+    match nest:
+        case Stage(statement=statement, where=where):
+            own = nest.coordinates[old:]
+            if set(postorder(*own)) & set(statement.around):
+                raise ScheduleError(
+                    f"the loops of {nest.name} are skewed by loops around them, and cannot move",
+                    hint="say where it is computed first, then skew",
+                )
+            where = None if where is None else _lifted(nest, where, len(new))
+            return replace(nest, coordinates=(*new, *own), where=where)
+        case Produce(around=around, times=times):
+            consumer = around[0].name.rpartition(".")[0]
+            all = (*new, *loops_as_vars(consumer, within))
+            body = tuple(_moved(child, len(times), all) for child in nest.body)
+            return replace(nest, around=all, times=all, body=body, demand=None)
+        case Loop():
+            within = (*within, nest)
+    return with_body(nest, tuple(_moved(child, old, new, within) for child in nest.body))
+
+
+def _lifted(stage: Stage, where: Set, new: int) -> Set:
+    """The instances of a part of a stage, over so many loops around it.
+
+    Raises:
+        ScheduleError: which they are depends on the loops that it leaves.
+    """
+    s = stage.statement
+    # Not as many as the statement says, where it has moved with what it is computed for.
+    old = dim_count(where) - (len(s.frame.dims) - len(s.around))
+    own = where.project_out(_SET, 0, old)
+    if not own.insert_dims(_SET, 0, old).is_subset(where):
+        raise ScheduleError(
+            f"{stage.name} is a part of its stage by iterations of the loops around it",
+            hint="say where it is computed first, then peel or partition",
+        )
+    return own.insert_dims(_SET, 0, new)
+
+
+def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | None:
+    """The body with something in front of the first part that reads the Funcs."""
+    for k, child in enumerate(body):
+        if _reads(child, funcs):
+            if isinstance(child, Alloc):
+                inside = _before_readers(child.body, funcs, made)
+                assert inside is not None
+                return (*body[:k], with_body(child, inside), *body[k + 1 :])
+            return (*body[:k], *made, *body[k:])
+    return None
+
+
+def _reads(tree: Tree, funcs: Collection[Func]) -> bool:
+    """Whether a stage that computes none of the Funcs reads one."""
+    return any(
+        a.tensor in funcs
+        for s in stages(tree)
+        if s.statement.func not in funcs
+        for a in s.statement.reads
+    )
+
+
+def _allocs(tree: Tree) -> list[Alloc]:
+    own = [tree] if isinstance(tree, Alloc) else []
+    below = () if isinstance(tree, Stage) else tree.body
+    return own + [x for child in below for x in _allocs(child)]
+
+
+def _holds(tree: Tree, loop: Loop) -> bool:
+    below = () if isinstance(tree, Stage) else tree.body
+    return tree is loop or any(_holds(child, loop) for child in below)

@@ -1,0 +1,209 @@
+"""When a stage's instances run, and which pairs of instances no schedule orders.
+
+Two instances are compared at the loops that their stages share. A serial loop orders by its
+coordinate; the iterations of a parallel loop are not ordered at all. A vector loop moves its lanes
+inside of everything below it: instances are compared at the other loops, then by position in the
+body; within one statement all lanes read, then all lanes write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...cached import cached_property
+from ..sets.isl import Map, isl
+from .kinds import Kind
+from .looptree import Alloc, Loop, Path, Run, Stage, Tree, leaves, loops_of, producer
+
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A stage and where it is in a tree."""
+
+    path: Path
+    stage: Stage
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        return loops_of(self.path)
+
+    @property
+    def run(self) -> Run:
+        return self.stage.run
+
+    def at(self, chosen: list[int]) -> Map:
+        """{ instance -> some of its coordinates }"""
+        return self.run.at(chosen)
+
+
+def placed(tree: Tree) -> Iterator[Placed]:
+    """Every stage of a tree, in order."""
+    for path, stage in leaves(tree):
+        yield Placed(path, stage)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What two stages share: how many loops, and which of them comes first inside.
+
+    `position` is below 0 if the first stage comes first, 0 if both are one. `private` are the
+    Funcs with storage of their own inside of the shared loops, with the number of loops around.
+    """
+
+    loops: tuple[Loop, ...]
+    position: int
+    private: tuple[tuple[object, int], ...]
+
+
+def meeting(a: Placed, b: Placed) -> Meeting:
+    """Where two stages part."""
+    loops: list[Loop] = []
+    private: list[tuple[object, int]] = []
+    for (i, x), (j, y) in zip(a.path, b.path, strict=False):
+        if i != j:
+            return Meeting(tuple(loops), i - j, tuple(private))
+        if isinstance(x, Loop):
+            loops.append(x)
+        elif isinstance(x, Alloc):
+            private.append((x.func, len(loops)))
+        assert x is y or not isinstance(x, Loop)
+    return Meeting(tuple(loops), 0, tuple(private))
+
+
+def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool = False) -> Map:
+    """{ x of a -> y of b : nothing makes x run before y }, for a dependence of a kind.
+
+    Args:
+        tensor: what the dependence is on: storage of its own in each iteration keeps iterations
+            of parallel loops apart.
+        relaxed: x and y may run in any order, but not at once: they accumulate.
+    """
+    return unordered_runs(a.run, b.run, common(a, b, tensor), kind, relaxed=relaxed)
+
+
+@dataclass(frozen=True)
+class Common:
+    """How two stages stand to each other in a tree, as far as matters to what is on one tensor.
+
+    Attributes:
+        kinds: those of the loops around both.
+        position: inside of these the first one comes before (-1) or behind (1) the second one; 0
+            if both are one.
+        stored: around how many loops lies storage of the tensor that both are inside of.
+        fresh: around how many loops it is computed anew for each iteration; None if it is not.
+        is_one_copy: whether what one computes of it then is ever what the other one uses.
+    """
+
+    kinds: tuple[Kind, ...]
+    position: int
+    stored: tuple[int, ...]
+    fresh: int | None
+    is_one_copy: bool
+
+
+def common(a: Placed, b: Placed, tensor: object) -> Common:
+    """How two stages stand to each other."""
+    met, fresh = meeting(a, b), apart(a, b, tensor)
+    return Common(
+        tuple(loop.kind for loop in met.loops),
+        (met.position > 0) - (met.position < 0),
+        tuple(depth for f, depth in met.private if f is tensor),
+        fresh,
+        fresh is None or same_copy(a, b, tensor, fresh),
+    )
+
+
+def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = False) -> Map:
+    """The same of what two stages execute, for how they stand to each other."""
+    if not met.is_one_copy:
+        return Map.empty(_space(a, b))
+    own = met.fresh
+    if own is None:
+        own = 0 if kind == "flow" else _iterations_apart(met)
+    together = list(range(own))
+    lanes = [k for k, of in enumerate(met.kinds) if of == "vector"]
+    ordering = [k for k in range(own, len(met.kinds)) if k not in lanes]
+    result = Map.empty(_space(a, b))
+    if not relaxed:
+        result = result.union(_related(a, b, together, ordering))
+        if met.position > 0 or (met.position == 0 and (kind != "anti" or not lanes)):
+            result = result.union(_related(a, b, [*together, *ordering]))
+    for k in range(own, len(met.kinds)):
+        if met.kinds[k] == "parallel" and not _is_private(met, k, kind):
+            outside = list(range(k))
+            result = result.union(_related(a, b, outside, [k]))
+            result = result.union(_related(b, a, outside, [k]).reverse())
+    return result
+
+
+def apart(a: Placed, b: Placed, tensor: object) -> int | None:
+    """Around how many loops a tensor is computed anew for each iteration; None if it is not."""
+    node = producer(a.path, tensor) or producer(b.path, tensor)
+    return None if node is None else node.apart
+
+
+def same_copy(a: Placed, b: Placed, tensor: object, apart: int) -> bool:
+    """Whether what one stage computes of a tensor is ever what another one uses: parts of a loop
+    that was taken apart compute it each for itself."""
+    stored = [[x for _, x in p.path if isinstance(x, Alloc) and x.func is tensor] for p in (a, b)]
+    same = all(x is y for x, y in zip(*stored, strict=False)) and len(stored[0]) == len(stored[1])
+    return same and len(meeting(a, b).loops) >= apart
+
+
+def alike(a: Placed, b: Placed, loops: int) -> Map:
+    """{ x of a -> y of b : in the same iteration of the outermost loops }"""
+    return alike_runs(a.run, b.run, loops)
+
+
+def alike_runs(a: Run, b: Run, loops: int) -> Map:
+    """The same of what two stages execute."""
+    return _related(a, b, range(loops))
+
+
+def _iterations_apart(met: Common) -> int:
+    """Around how many loops a Func is stored anew in each iteration, and all of one iteration is
+    over before the next one begins (or has storage of its own): lanes are not."""
+    depth = met.stored[0] if met.stored else 0
+    return 0 if "vector" in met.kinds[:depth] else depth
+
+
+def _is_private(met: Common, loop: int, kind: str) -> bool:
+    """Whether each iteration of a loop has a copy of a Func: flow between them is none then."""
+    return kind != "flow" and any(depth > loop for depth in met.stored)
+
+
+def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
+    """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
+    given, those of x come after those of y }"""
+    chosen = deciding(a, b, [*equal, *(later or ())])
+    first, second = a.at(chosen), b.at(chosen)
+    # Said of the loops, not of the instances: that would be many more cases.
+    order = Map.universe(first.get_space().range().map_from_set())
+    for at in (chosen.index(k) for k in equal if k in chosen):
+        order = order.equate(_IN, at, _OUT, at)
+    if later is not None:
+        same, order = order, Map.empty(order.get_space())
+        for at in (chosen.index(k) for k in later if k in chosen):
+            order = order.union(same.order_gt(_IN, at, _OUT, at))
+            same = same.equate(_IN, at, _OUT, at)
+    return first.apply_range(order).apply_range(second.reverse())
+
+
+def deciding(a: Run, b: Run, loops: Sequence[int]) -> list[int]:
+    """Those of some loops that the others do not tell for two stages by one function: where their
+    coordinates are equal, so are all. In deep nests most loops have one iteration."""
+    chosen = set(loops)
+
+    def is_told(loop: int) -> bool:
+        told = a.told.get(loop)
+        return told is not None and told == b.told.get(loop) and told.others <= chosen
+
+    return [k for k in sorted(chosen) if not is_told(k)]
+
+
+def _space(a: Run, b: Run) -> isl.Space:
+    first, second = a.at([]), b.at([])
+    return first.apply_range(second.reverse()).get_space()

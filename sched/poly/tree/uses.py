@@ -1,0 +1,67 @@
+"""What a tree does to some tensors, apart from all else that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ...lang.tensors import Tensor
+from .edits import with_body
+from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
+from .relocation import without
+
+
+class Uses:
+    """The stages of a tree that use some tensors, with the loops and the storage around them.
+
+    Two are equal if the same runs there in the same places, whatever stages and loops are called
+    and whatever other stages there are. Who is asked about uses sees `tree`, which has nothing
+    else, so that the answer is one about all equal ones.
+    """
+
+    __slots__ = ("_hash", "_key", "tree")
+
+    def __init__(self, tree: Seq, tensors: Collection[Tensor]) -> None:
+        others = [s for _, s in leaves(tree) if not _uses(s, tensors)]
+        self.tree = Seq(_without_storage(without(tree, others).body, tensors))
+        self._key = (shape(self.tree), tuple(tensors))
+        self._hash = hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Uses) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def _uses(stage: Stage, tensors: Collection[Tensor]) -> bool:
+    return any(a.tensor in tensors for a in stage.statement.accesses)
+
+
+def _without_storage(body: tuple[Tree, ...], but: Collection[Tensor]) -> tuple[Tree, ...]:
+    """Without that of other Funcs."""
+    made: list[Tree] = []
+    for node in body:
+        inside = () if isinstance(node, Stage) else _without_storage(node.body, but)
+        if isinstance(node, Alloc) and node.func not in but:
+            made += inside
+        else:
+            made.append(node if isinstance(node, Stage) else with_body(node, inside))
+    return tuple(made)
+
+
+def shape(node: Tree) -> tuple[object, ...]:
+    """A tree as a value: without names, and without the lines that made it."""
+    if isinstance(node, Stage):
+        return (node.run,)
+    body = tuple(map(shape, node.body))
+    match node:
+        case Loop(kind=kind, whole=whole):
+            return ("loop", kind, whole, body)
+        case Alloc(func=func):
+            return ("storage", func, body)
+        case Produce(funcs=funcs, around=around, times=times, apart=apart):
+            return ("produce", funcs, around, times, apart, body)
+        case Keep(func=func, serial=serial):
+            return ("keep", func, serial, body)
+        case Seq():
+            return ("seq", body)
