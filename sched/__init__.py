@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import forks
-from .codegen.threads import get_num_threads, set_num_threads, threads
+from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
 from .lang import boundary
 from .lang.blocks import sequential
 from .lang.dtypes import (
@@ -76,13 +76,17 @@ round = rint
 bool = bool_
 
 if TYPE_CHECKING:
-    from .codegen.kernel import Kernel
+    from .codegen.runtime.kernel import Kernel
     from .interp import interpret
     from .poly.schedule.schedule import Schedule
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
-_LATER = {"Kernel": "codegen.kernel", "Schedule": "poly.schedule.schedule", "interpret": "interp"}
+_LATER = {
+    "Kernel": "codegen.runtime.kernel",
+    "Schedule": "poly.schedule.schedule",
+    "interpret": "interp",
+}
 
 
 def __getattr__(name: str) -> Any:

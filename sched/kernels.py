@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .codegen.kernel import Kernel
+from .codegen.runtime.kernel import Kernel
 from .forks import reentrant
 from .lang.tensors import Func
 from .poly.schedule.schedule import Schedule

@@ -7,8 +7,8 @@ The rules:
 
 * lang <- poly <- codegen <- checking <- (testing, show, tune, graph, scale), and interp needs lang
   only (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts as any other.
-* The rooms of poly are folders in an order (`ORDER`), and each imports only itself and those before
-  it. No module stands in poly beside them.
+* The rooms of poly and of codegen are folders in an order (`ORDER`), and each imports only itself
+  and those before it. No module stands beside them.
 * codegen knows no sets: it imports nothing of poly that imports isl, however many files further on
   (`WITHOUT`).
 * Modules directly in sched/ may import every room. No room imports them back, except those that
@@ -50,6 +50,7 @@ ORDER: dict[str, tuple[str, ...]] = {
         "sets", "program", "model", "tree", "recurrence", "placement", "proof", "scan", "state",
         "directives", "legality", "report", "schedule",
     ),
+    "codegen": ("ir", "build", "passes", "llvm", "lower", "runtime"),
 }  # fmt: skip
 # What a room does not reach through another one.
 WITHOUT = {("codegen", "poly"): ("poly", "sets", "isl")}
@@ -103,7 +104,12 @@ def _breaches(root: Path, module: PurePosixPath) -> Iterator[tuple[int, str]]:
 
 
 def _is_in_a_room(module: PurePosixPath, rooms: tuple[str, ...]) -> bool:
-    return module.parts[1:] == ("__init__.py",) or module.parts[1] in rooms
+    return _place(module) in (*rooms, "__init__")
+
+
+def _place(module: PurePosixPath) -> str:
+    """Which folder of a room a module is in, or what it is called there."""
+    return module.parts[1].removesuffix(".py")
 
 
 def _own(root: Path, module: PurePosixPath, room: str | None, ref: Reference) -> str | None:
@@ -133,13 +139,12 @@ def _own(root: Path, module: PurePosixPath, room: str | None, ref: Reference) ->
 
 def _in_order(module: PurePosixPath, inside: tuple[str, ...]) -> str | None:
     """The rule that an import between the rooms of a room breaks, if any."""
-    order = ORDER.get(inside[0])
-    if order is None or len(module.parts) < 3 or len(inside) < 2 or inside[1] not in order:
+    order, own = ORDER.get(inside[0]), _place(module)
+    if order is None or own not in order or len(inside) < 2 or inside[1] not in order:
         return None
-    own, other = order.index(module.parts[1]), order.index(inside[1])
-    if other <= own:
+    if order.index(inside[1]) <= order.index(own):
         return None
-    return f"{inside[0]}/{module.parts[1]} comes before {inside[0]}/{inside[1]}, and imports it"
+    return f"{inside[0]}/{own} comes before {inside[0]}/{inside[1]}, and imports it"
 
 
 def _foreign(module: PurePosixPath, ref: Reference) -> str | None:

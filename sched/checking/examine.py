@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..cached import cached_property
-from ..codegen.ir import Module
-from ..codegen.preconditions import Preconditions
+from ..codegen.ir.ir import Module
+from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..interp.flow import flow
 from ..lang.binding import Binding, bind

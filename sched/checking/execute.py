@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..codegen.ir import (
+from ..codegen.ir.ir import (
     Alloc,
     Buffer,
     Call,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from ..cached import cached_property
-from ..codegen.build import build
-from ..codegen.ir import Buffer, Module
+from ..codegen.build.build import build
+from ..codegen.ir.ir import Buffer, Module
 from ..codegen.lower import ON_LOOPS
 from ..interp.evaluate import Symbols
 from ..interp.flow import (

@@ -9,8 +9,10 @@ from functools import partial
 from ..garbage import uncollected
 from ..poly.scan.loop_program import LoopProgram
 from ..steps import Log
-from .build import build
-from .ir import Module
+from .build.build import build
+from .ir.ir import Module
+from .ir.text import module_text
+from .ir.verify import verify
 from .llvm import CompiledCode, Target, assembly_of, compile_module, emit_module
 from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math
@@ -21,8 +23,6 @@ from .passes.full_lanes import full_lanes
 from .passes.hoist_conditions import hoist_conditions
 from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
-from .text import module_text
-from .verify import verify
 
 Pass = Callable[[Module], Module]
 

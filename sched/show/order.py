@@ -19,8 +19,8 @@ import numpy as np
 
 from ..checking.execute import Location, Machine, Path as Place, Touch, Write
 from ..checking.judge import module_of
-from ..codegen.ir import Buffer
-from ..codegen.preconditions import Preconditions
+from ..codegen.ir.ir import Buffer
+from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..lang.binding import bind
 from ..lang.errors import InternalError, LanguageError

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..checking.report import doubts
-from ..codegen.kernel import Kernel
 from ..codegen.passes.reverse_parallel import reverse_parallel
+from ..codegen.runtime.kernel import Kernel
 from ..interp import interpret
 from ..lang.dtypes import Array
 from ..lang.errors import CallError

@@ -16,8 +16,8 @@ import pytest
 
 import polysched as ps
 from polysched import forks
-from polysched.codegen import calls
 from polysched.codegen.llvm import binding
+from polysched.codegen.runtime import calls
 from polysched.lang import nodes
 
 n, m = ps.sizes("n m")

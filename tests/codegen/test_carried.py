@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.build import build
+from polysched.codegen.build.build import build
+from polysched.codegen.ir.text import stmt_text
 from polysched.codegen.lower import ON_LOOPS
 from polysched.codegen.passes.carry_values import carry_values
 from polysched.codegen.passes.fold_constants import fold_constants
-from polysched.codegen.text import stmt_text
 from polysched.testing import check
 
 n, m = ps.sizes("n m")

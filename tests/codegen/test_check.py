@@ -15,8 +15,8 @@ import polysched as ps
 from polysched.checking import judge
 from polysched.checking.examine import check, examine
 from polysched.checking.report import CheckError
-from polysched.codegen import ir
-from polysched.codegen.rewrite import map_expressions, map_module, map_stores
+from polysched.codegen.ir import ir
+from polysched.codegen.ir.rewrite import map_expressions, map_module, map_stores
 from polysched.interp import instances
 from polysched.lang import index as ix
 from polysched.lang.nodes import Const, integer

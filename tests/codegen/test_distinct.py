@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.codegen.arguments import _overlaps_itself
+from polysched.codegen.runtime.arguments import _overlaps_itself
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

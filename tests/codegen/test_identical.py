@@ -12,7 +12,7 @@ from gallery.execute import as_tuple, assert_same
 from gallery.registry import find
 
 import polysched as ps
-from polysched.codegen import pool as pools
+from polysched.codegen.runtime import pool as pools
 from polysched.poly.tree.edits import stages
 
 THREADS = (1, 2, 3, 8)

@@ -208,8 +208,8 @@ def test_an_update_guarded_by_data() -> None:
 
 @pytest.mark.slow
 def test_scratch_is_shared_by_stages_that_do_not_overlap_in_time() -> None:
-    from polysched.codegen.arena import plan
-    from polysched.codegen.kernel import Kernel
+    from polysched.codegen.runtime.arena import plan
+    from polysched.codegen.runtime.kernel import Kernel
 
     a = ps.Input("a", ps.float32, (n,))
     stage: ps.Input | ps.Func = a

@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 import polysched as ps
-from polysched.codegen.build import build
-from polysched.codegen.ir import (
+from polysched.codegen.build.build import build
+from polysched.codegen.ir.ir import (
     Alloc,
     Buffer,
     Function,
@@ -23,13 +23,13 @@ from polysched.codegen.ir import (
     Stores,
     walk,
 )
+from polysched.codegen.ir.text import stmt_text
 from polysched.codegen.lower import ON_LOOPS, PASSES, Pass
 from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_lanes import full_lanes
 from polysched.codegen.passes.hoist_conditions import hoist_conditions
 from polysched.codegen.passes.single_iterations import single_iterations
 from polysched.codegen.passes.split_loops import split_loops
-from polysched.codegen.text import stmt_text
 from polysched.lang import index as ix
 from polysched.lang.nodes import Const, integer
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen import repeats
+from polysched.codegen.runtime import repeats
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.kernel import Kernel
 from polysched.codegen.llvm import aarch64, x86_64_v3
 from polysched.codegen.lower import assembly
+from polysched.codegen.runtime.kernel import Kernel
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")

@@ -9,9 +9,9 @@ import pytest
 
 import polysched as ps
 from polysched.codegen import lower
-from polysched.codegen.build import build
-from polysched.codegen.ir import For, Module, Stmt
-from polysched.codegen.verify import verify
+from polysched.codegen.build.build import build
+from polysched.codegen.ir.ir import For, Module, Stmt
+from polysched.codegen.ir.verify import verify
 from polysched.steps import Log
 
 

@@ -13,8 +13,8 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from polysched.codegen import arena
-from polysched.codegen.kernel import Kernel
+from polysched.codegen.runtime import arena
+from polysched.codegen.runtime.kernel import Kernel
 
 from .limits import SCRATCH, TooMuch
 from .memory import PAGE, Pages

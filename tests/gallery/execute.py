@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 
 import polysched as ps
-from polysched.codegen.kernel import Kernel
+from polysched.codegen.runtime.kernel import Kernel
 from polysched.interp import interpret
 
 from .case import Arguments, Array, Case, Results

@@ -13,8 +13,8 @@ from gallery import recurrent
 from gallery.case import Case
 from gallery.execute import kernel
 from gallery.registry import CASES, find
-from polysched.codegen import arena
-from polysched.codegen.kernel import Kernel
+from polysched.codegen.runtime import arena
+from polysched.codegen.runtime.kernel import Kernel
 from polysched.poly.sets.isl import counted
 
 STEPS = 1000

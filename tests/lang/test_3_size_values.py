@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.evaluate import compile_nodes
+from polysched.codegen.runtime.evaluate import compile_nodes
 from polysched.interp.evaluate import Symbols, symbol_value
 from polysched.lang.extents import size_value
 from polysched.lang.nodes import Node

@@ -104,16 +104,16 @@ FAULTS = (
         "first = indices", VECTORS,
     ),
     Fault(
-        "reads at guarded reads need no guard", "codegen/loads.py",
+        "reads at guarded reads need no guard", "codegen/build/loads.py",
         " and not self._is_of_guarded(node):", ":", VECTORS,
     ),
     Fault(
-        "a guard reads at an index that it leaves out", "codegen/loads.py",
+        "a guard reads at an index that it leaves out", "codegen/build/loads.py",
         "isinstance(x, Read) and node in postorder(x)]", "x is node]",
         ["tests/codegen/test_check.py", "-k", "leaves_out"],
     ),
     Fault(
-        "a call is like another of other scalars", "codegen/repeats.py",
+        "a call is like another of other scalars", "codegen/runtime/repeats.py",
         "            found += (type(x), x)\n", "            found.append(type(x))\n",
         ("tests/codegen/test_repeats.py",),
     ),
@@ -347,7 +347,7 @@ FAULTS = (
         "            count = span_of(visited.intersect_params(self.context), depth)\n",
     ),
     Fault(
-        "unrolled loops in lanes begin apart", "codegen/lanes.py",
+        "unrolled loops in lanes begin apart", "codegen/build/lanes.py",
         'case lp.Loop(kind="unrolled") if not self._varies(nest.lo):',
         'case lp.Loop(kind="unrolled"):',
     ),
@@ -446,7 +446,7 @@ FAULTS = (
         "    return same and len(meeting(a, b).loops) >= apart\n", "    return True\n",
     ),
     Fault(
-        "lanes that do not run store", "codegen/lanes.py",
+        "lanes that do not run store", "codegen/build/lanes.py",
         "conjunction(active, s.guard)", "s.guard",
     ),
     Fault(
@@ -495,7 +495,7 @@ FAULTS = (
         "    whole = statement.domain.intersect_params(context).lexmax()\n", REWRITING,
     ),
     Fault(
-        "lanes beyond the end are stored", "codegen/lanes.py",
+        "lanes beyond the end are stored", "codegen/build/lanes.py",
         'return self.stmt(nest.body, None if whole else ix.compare("lt", nest.var, nest.hi))',
         "return self.stmt(nest.body, None)", VECTORS,
     ),
@@ -537,7 +537,7 @@ FAULTS = (
         ("tests/testing/test_found.py",),
     ),
     Fault(
-        "the weakest of some conditions counts", "codegen/inequalities.py",
+        "the weakest of some conditions counts", "codegen/ir/inequalities.py",
         "sums[terms] = min(constant, sums.get(terms, constant))",
         "sums[terms] = max(constant, sums.get(terms, constant))", VECTORS,
     ),

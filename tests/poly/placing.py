@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polysched as ps
 from polysched.checking.examine import check, examine
 from polysched.checking.report import Report
-from polysched.codegen.evaluate import compile_nodes
-from polysched.codegen.parallel import bytes_of
+from polysched.codegen.ir.parallel import bytes_of
+from polysched.codegen.runtime.evaluate import compile_nodes
 from polysched.testing.arguments import random_arguments
 
 from .directives.support import same

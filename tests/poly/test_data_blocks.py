@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.checking.examine import check
-from polysched.codegen.text import module_text
+from polysched.codegen.ir.text import module_text
 
 n, z = ps.sizes("n z")
 i = ps.vars("i")

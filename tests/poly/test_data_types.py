@@ -8,7 +8,7 @@ import pytest
 
 import polysched as ps
 from polysched.checking.examine import check
-from polysched.codegen.text import module_text
+from polysched.codegen.ir.text import module_text
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -13,9 +13,9 @@ import pytest
 
 import polysched as ps
 from polysched.checking.examine import check
-from polysched.codegen import storage
-from polysched.codegen.ir import Buffer
-from polysched.codegen.text import module_text
+from polysched.codegen.build import storage
+from polysched.codegen.ir.ir import Buffer
+from polysched.codegen.ir.text import module_text
 from polysched.poly.tree.memory import LARGEST, STACK
 
 from .directives.cases import i, j, m, n, product

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import polysched as ps
-from polysched.codegen.build import build
+from polysched.codegen.build.build import build
 from polysched.codegen.lower import passed
 from polysched.steps import Log
 

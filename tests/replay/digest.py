@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from polysched.codegen.ir import Buffer, Module, Origin
+from polysched.codegen.ir.ir import Buffer, Module, Origin
 from polysched.lang.dtypes import DType
 
 

@@ -12,7 +12,7 @@ from zlib import crc32
 import pytest
 
 import polysched as ps
-from polysched.codegen.build import build
+from polysched.codegen.build.build import build
 
 from . import corpus, run
 from .digest import module_digest

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from polysched.codegen import calls, pool as pools
+from polysched.codegen.runtime import calls, pool as pools
 from threads.polls import Polls, polls_that_count
 from threads.programs import COUNTS, made
 

@@ -6,8 +6,8 @@ import ctypes
 from dataclasses import dataclass
 from functools import cache
 
-from polysched.codegen import pool
 from polysched.codegen.llvm import compile_module, host, polls
+from polysched.codegen.runtime import pool
 
 _MOST = 64  # threads
 _WORDS = {"signal": 0, "every": 1, "polls": 2, "told": 2 + _MOST}

@@ -31,7 +31,7 @@ KERNEL = """
 import os, signal, sys, threading, time
 import numpy as np
 import polysched as ps
-from polysched.codegen import pool as pools
+from polysched.codegen.runtime import pool as pools
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
 x = ps.Input("x", ps.float32, (n, m))

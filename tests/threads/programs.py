@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen import pool as pools
+from polysched.codegen.runtime import pool as pools
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -325,7 +325,7 @@ def test_an_extern_stage_forks() -> None:
 def test_signals_in_a_child_whose_parent_was_in_a_handler() -> None:
     """Another thread forks, and is the main thread of the child: there it can be interrupted."""
     code = """
-    from polysched.codegen.calls import Call
+    from polysched.codegen.runtime.calls import Call
     from polysched.codegen.llvm.layout import CALL
     def asks():
         with Call(1) as call:

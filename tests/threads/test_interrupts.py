@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen import lower, pool as pools
+from polysched.codegen import lower
 from polysched.codegen.llvm import compile_module, host
+from polysched.codegen.runtime import pool as pools
 from threads.polls import Polls
 from threads.processes import run
 from threads.programs import Array, i, j, m, n, on
@@ -348,7 +349,7 @@ ENDLESS = """
 import os, signal, threading, time
 import numpy as np
 import polysched as ps
-from polysched.codegen import pool as pools
+from polysched.codegen.runtime import pool as pools
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have let us ignore it
 n, i = ps.size("n"), ps.vars("i")

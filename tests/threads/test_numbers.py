@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.threads import cgroup_quota
+from polysched.codegen.runtime.threads import cgroup_quota
 from threads.processes import run
 
 

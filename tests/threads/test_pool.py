@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen import pool as pools
 from polysched.codegen.llvm import Target, binding, host
 from polysched.codegen.llvm.polls import emit_poll
 from polysched.codegen.llvm.runtime import Waiting, emit_runtime
+from polysched.codegen.runtime import pool as pools
 from threads.processes import KERNEL, run
 from threads.programs import (
     SCHEDULES,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen import pool as pools
-from polysched.codegen.ir import Buffer, For, Store, Stores
-from polysched.codegen.parallel import why_serial
+from polysched.codegen.ir.ir import Buffer, For, Store, Stores
+from polysched.codegen.ir.parallel import why_serial
+from polysched.codegen.runtime import pool as pools
 from polysched.lang.nodes import Var, integer
 from threads.programs import (
     COUNTS,

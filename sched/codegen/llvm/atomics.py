@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.dtypes import uint8, uint16, uint32, uint64
-from .. import ir
-from ..parallel import accumulation, is_atomic
+from ..ir import ir
+from ..ir.parallel import accumulation, is_atomic
 from .builder import Builder
 from .values import Value, constant
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...lang.dtypes import DType, int64
 from ...lang.nodes import Node, Param, Size
-from .. import ir
+from ..ir import ir
 from . import control
 from .builder import Builder
 from .casts import cast

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from ...lang.errors import InternalError
 from ...lang.nodes import Const, Node, Op, postorder
-from .. import ir
+from ..ir import ir
 from . import instructions
 from .builder import Builder
 from .values import Value, constant

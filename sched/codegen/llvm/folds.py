@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...lang.dtypes import DType, bool_
 from ...lang.nodes import Node, Op, postorder
-from .. import ir
+from ..ir import ir
 from . import instructions
 from .expressions import Evaluator
 from .values import Value, constant, suffix

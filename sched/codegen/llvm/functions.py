@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...lang.nodes import Node, postorder
-from .. import ir
-from ..parallel import local, pitch_of, threaded
+from ..ir import ir
+from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
 from .builder import Builder
 from .entry import Call, entry_text

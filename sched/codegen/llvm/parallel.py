@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from ...lang import index as ix
 from ...lang.dtypes import int64
 from ...lang.nodes import Const, Node, Param, Size, Var, integer, postorder
-from .. import ir
-from ..cost import cost_of_iteration
-from ..parallel import free_variables, is_threaded, local, pitch_of
+from ..ir import ir
+from ..ir.cost import cost_of_iteration
+from ..ir.parallel import free_variables, is_threaded, local, pitch_of
 from .builder import Builder
 from .expressions import Evaluator
 from .layout import CALL, THREADS

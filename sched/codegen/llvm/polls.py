@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.dtypes import int64
-from .. import ir
-from ..cost import Longest
+from ..ir import ir
+from ..ir.cost import Longest
 from . import control
 from .builder import Builder
 from .layout import CALL, THREADS

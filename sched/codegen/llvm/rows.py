@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...poly.sets.linear import expanded
-from .. import ir
+from ..ir import ir
 from .builder import Builder
 from .shuffles import shuffled
 from .values import Value

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ...lang.dtypes import int64
 from ...lang.nodes import Node
-from .. import ir
-from ..cost import Longest
+from ..ir import ir
+from ..ir.cost import Longest
 from .atomics import indivisible
 from .builder import Builder
 from .expressions import Evaluator

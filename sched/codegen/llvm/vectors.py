@@ -20,7 +20,7 @@ from ...lang.errors import InternalError
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.lanes import near, span, stride
 from ...poly.sets.linear import Apart, expanded
-from .. import ir
+from ..ir import ir
 from . import instructions
 from .expressions import Evaluator
 from .masks import hidden

@@ -18,8 +18,8 @@ from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
 from ...poly.sets.linear import coefficient, expanded
 from ...poly.sets.simplify import COMPARISONS, TRUE
-from ..inequalities import as_sums
-from ..ir import (
+from ..ir.inequalities import as_sums
+from ..ir.ir import (
     Alloc,
     Buffer,
     For,
@@ -34,8 +34,8 @@ from ..ir import (
     expressions,
     walk,
 )
-from ..rewrite import map_tree_expressions
-from ..simplify import assuming
+from ..ir.rewrite import map_tree_expressions
+from ..ir.simplify import assuming
 
 FARTHEST = 3
 """How many iterations back values are carried."""

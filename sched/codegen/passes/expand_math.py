@@ -11,8 +11,8 @@ from ...lang.dtypes import concrete
 from ...lang.math import expansion
 from ...lang.nodes import Node, Op, substitute
 from ...lang.ops import FUNCTIONS
-from ..ir import Module
-from ..rewrite import map_expressions
+from ..ir.ir import Module
+from ..ir.rewrite import map_expressions
 
 
 def expand_math(module: Module) -> Module:

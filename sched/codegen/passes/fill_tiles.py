@@ -17,8 +17,8 @@ from dataclasses import replace
 from ...lang import index as ix
 from ...lang.nodes import Const, Node, integer, replaced_all
 from ...poly.sets.linear import direction, expanded
-from ..ir import Alloc, Buffer, If, Lanes, Module, Seq, Stmt, Store, Stores
-from ..rewrite import map_module
+from ..ir.ir import Alloc, Buffer, If, Lanes, Module, Seq, Stmt, Store, Stores
+from ..ir.rewrite import map_module
 
 
 def fill_tiles(module: Module) -> Module:

@@ -17,9 +17,9 @@ from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Size, Var, postorder
 from ...poly.sets import flat
 from ...poly.sets.flat import without_origins
-from ..ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
-from ..rewrite import map_expressions, map_module, map_stores, map_tree_expressions
-from ..storage import stride
+from ..build.storage import stride
+from ..ir.ir import Alloc, Buffer, Load, Module, Prefetch, Stmt, Store
+from ..ir.rewrite import map_expressions, map_module, map_stores, map_tree_expressions
 
 
 def flatten_indices(module: Module) -> Module:

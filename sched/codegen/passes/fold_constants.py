@@ -5,9 +5,9 @@ A[0 * 16 + v]   ->   A[v]          1 < 2 and v < n   ->   v < n
 
 from __future__ import annotations
 
-from ..ir import Module
-from ..rewrite import map_expressions
-from ..simplify import folded
+from ..ir.ir import Module
+from ..ir.rewrite import map_expressions
+from ..ir.simplify import folded
 
 
 def fold_constants(module: Module) -> Module:

@@ -17,10 +17,10 @@ from ...lang import index as ix
 from ...lang.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.lanes import CHOSEN, FAILS_LESS, moving, rises
 from ...poly.sets.simplify import TRUE
-from ..inequalities import strongest
-from ..ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
-from ..rewrite import map_module
-from ..simplify import assuming, folded
+from ..ir.inequalities import strongest
+from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
+from ..ir.rewrite import map_module
+from ..ir.simplify import assuming, folded
 
 
 def full_lanes(module: Module) -> Module:

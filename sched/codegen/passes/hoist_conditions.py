@@ -22,10 +22,10 @@ from itertools import groupby
 from ...lang import index as ix
 from ...lang.nodes import Node, postorder
 from ...poly.sets.simplify import TRUE
-from ..inequalities import compatible, strongest
-from ..ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
-from ..rewrite import map_buffers
-from ..simplify import assuming, chosen, conjuncts, general
+from ..ir.inequalities import compatible, strongest
+from ..ir.ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
+from ..ir.rewrite import map_buffers
+from ..ir.simplify import assuming, chosen, conjuncts, general
 
 MOST = 400
 """What has so many statements inside is not copied."""

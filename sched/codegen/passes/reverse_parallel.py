@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from ...lang import index as ix
 from ...lang.nodes import Node, integer
-from ..ir import For, Module, Stmt
-from ..rewrite import map_module, map_tree_expressions
+from ..ir.ir import For, Module, Stmt
+from ..ir.rewrite import map_module, map_tree_expressions
 
 
 def reverse_parallel(module: Module) -> Module:

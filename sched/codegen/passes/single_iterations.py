@@ -8,8 +8,8 @@ from __future__ import annotations
 from ...lang import index as ix
 from ...lang.nodes import Node
 from ...poly.sets.linear import expanded
-from ..ir import For, Module, Stmt
-from ..rewrite import map_module, map_tree_expressions
+from ..ir.ir import For, Module, Stmt
+from ..ir.rewrite import map_module, map_tree_expressions
 
 
 def single_iterations(module: Module) -> Module:

@@ -18,9 +18,9 @@ from ...lang import index as ix
 from ...lang.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import TRUE
-from ..ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
-from ..rewrite import map_statements, map_tree_expressions
-from ..simplify import assuming, chosen, conjuncts, general
+from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
+from ..ir.rewrite import map_statements, map_tree_expressions
+from ..ir.simplify import assuming, chosen, conjuncts, general
 
 
 def split_loops(module: Module) -> Module:

@@ -103,8 +103,8 @@ class _Lanes:
     # expressions ------------------------------------------------------------------------------
     @cached_property
     def _roots(self) -> tuple[Node, ...]:
-        """What the stage is made of, as `instance` in codegen/build.py has it: where it stores,
-        its values, and what is tested."""
+        """What the stage is made of, as code generation has it: where it stores, its values, and
+        what is tested."""
         statement = self.scan.stage.statement
         d = statement.definition
         tests: list[Node] = [

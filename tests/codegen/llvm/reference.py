@@ -6,7 +6,7 @@ from typing import Any
 
 from codegen.llvm import oracle
 
-from polysched.codegen import ir
+from polysched.codegen.ir import ir
 from polysched.lang.dtypes import int64
 from polysched.lang.nodes import Const, Node, Op
 

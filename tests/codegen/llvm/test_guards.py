@@ -21,7 +21,7 @@ pytest.importorskip("resource", reason="needs mprotect")
 from codegen.llvm.harness import add, buffer, i, load, loop, lt, module, node, op, run, size, store
 
 import polysched as ps
-from polysched.codegen import ir
+from polysched.codegen.ir import ir
 from polysched.lang.dtypes import DType, bool_, float32, int64
 
 n = size("n")

@@ -23,7 +23,7 @@ from codegen.llvm.harness import (
     store,
 )
 
-from polysched.codegen import ir
+from polysched.codegen.ir import ir
 from polysched.codegen.llvm import Target, host, x86_64_v3
 from polysched.lang.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.errors import InternalError

@@ -26,7 +26,7 @@ from codegen.llvm.harness import (
     store,
 )
 
-from polysched.codegen import ir
+from polysched.codegen.ir import ir
 from polysched.codegen.llvm import compile_module, emit_module, host, load_object
 from polysched.codegen.llvm.imports import imports, undefined
 from polysched.lang.dtypes import float32, float64, int64
@@ -152,7 +152,7 @@ import numpy as np
 sys.path[:0] = {[p for p in sys.path if p]!r}
 from polysched.codegen.llvm import load_object
 code = load_object(bytes.fromhex(sys.stdin.read()))
-from polysched.codegen.calls import Call
+from polysched.codegen.runtime.calls import Call
 call = Call(1)
 x, out = np.array([3, 4, 8.5], np.float32), np.zeros(3, np.float32)
 slots = np.array([x.ctypes.data, out.ctypes.data, 3, call.address])

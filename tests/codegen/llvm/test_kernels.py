@@ -27,7 +27,7 @@ from codegen.llvm.harness import (
     store,
 )
 
-from polysched.codegen import ir
+from polysched.codegen.ir import ir
 from polysched.codegen.llvm import emit_module, host
 from polysched.lang.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes import integer

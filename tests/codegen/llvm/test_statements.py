@@ -27,7 +27,7 @@ from codegen.llvm.harness import (
 )
 from codegen.llvm.reference import Machine
 
-from polysched.codegen import ir
+from polysched.codegen.ir import ir
 from polysched.codegen.llvm import emit_module, host
 from polysched.lang.dtypes import bool_, float32, int64
 from polysched.lang.errors import InternalError

@@ -13,10 +13,10 @@ import pytest
 from gallery.execute import as_tuple, assert_same
 
 import polysched as ps
-import polysched.codegen.build
+import polysched.codegen.build.build
 from polysched.checking.examine import check
 from polysched.checking.report import Report
-from polysched.codegen.evaluate import compile_nodes
+from polysched.codegen.runtime.evaluate import compile_nodes
 from polysched.testing.arguments import random_arguments
 from polysched.testing.native import backwards
 

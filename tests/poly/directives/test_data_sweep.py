@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.text import module_text
+from polysched.codegen.ir.text import module_text
 
 n, m, size = ps.sizes("n m l")
 i, j = ps.vars("i j")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-import polysched.codegen.build
+import polysched.codegen.build.build
 from polysched.poly.schedule.stages import StageHandle
 from polysched.testing.native import backwards
 

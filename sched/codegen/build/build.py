@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..lang import index as ix
-from ..lang.definitions import Definition
-from ..lang.dtypes import bool_
-from ..lang.guards import conjunction
-from ..lang.nodes import (
+from ...lang import index as ix
+from ...lang.definitions import Definition
+from ...lang.dtypes import bool_
+from ...lang.guards import conjunction
+from ...lang.nodes import (
     Const,
     Node,
     Op,
@@ -20,12 +20,11 @@ from ..lang.nodes import (
     replaced_all,
     transform_all,
 )
-from ..lang.opaque import Opaque, Trace
-from ..lang.scalars import scalars
-from ..lang.tensors import Func, Tensor
-from ..poly.scan import loop_program as lp
-from .callbacks import PrintTrace, RunExtern, as_word
-from .ir import (
+from ...lang.opaque import Opaque, Trace
+from ...lang.scalars import scalars
+from ...lang.tensors import Func, Tensor
+from ...poly.scan import loop_program as lp
+from ..ir.ir import (
     Alloc,
     Buffer,
     Call,
@@ -45,6 +44,7 @@ from .ir import (
     Stores,
     dtype_of,
 )
+from .callbacks import PrintTrace, RunExtern, as_word
 from .lanes import Vector, guarded, lanes_of, substituted
 from .loads import Converter
 from .storage import KeptStorage, Storage, kept_storage, place, strides

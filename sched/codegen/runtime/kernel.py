@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..forks import reentrant
-from ..lang.binding import Binder, Binding
-from ..lang.dtypes import Array
-from ..lang.errors import PolyschedError
-from ..lang.frames import bounded, cut
-from ..lang.inout import InOut
-from ..lang.printer import html_text
-from ..lang.region import Partial
-from ..lang.suggest import Suggesting
-from ..lang.tensors import Func
+from ...forks import reentrant
+from ...lang.binding import Binder, Binding
+from ...lang.dtypes import Array
+from ...lang.errors import PolyschedError
+from ...lang.frames import bounded, cut
+from ...lang.inout import InOut
+from ...lang.printer import html_text
+from ...lang.region import Partial
+from ...lang.suggest import Suggesting
+from ...lang.tensors import Func
+from ..llvm import Target, host
+from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .evaluate import compile_nodes
-from .llvm import Target, host
-from .lower import Lowered, Pass, lower
 from .preconditions import Preconditions
 from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .scheduled import Scheduled

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..lang import index as ix
-from ..lang.dtypes import DType
-from ..lang.nodes import Node, Size
-from ..lang.program import Program
-from ..lang.scalars import output_sizes
-from ..lang.tensors import Const, Func, Input, Tensor
-from ..poly.scan import loop_program as lp
-from ..poly.scan.rooms import local_box
-from ..poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory
-from .ir import Buffer, BufferKind
+from ...lang import index as ix
+from ...lang.dtypes import DType
+from ...lang.nodes import Node, Size
+from ...lang.program import Program
+from ...lang.scalars import output_sizes
+from ...lang.tensors import Const, Func, Input, Tensor
+from ...poly.scan import loop_program as lp
+from ...poly.scan.rooms import local_box
+from ...poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory
+from ..ir.ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]
 KeptStorage = dict[tuple[str, int], Buffer]

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lang.dtypes import Array
-from ..lang.errors import CallValueError
-from ..lang.nodes import postorder
-from .ir import Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
-
-ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector."""
+from ...lang.dtypes import Array
+from ...lang.errors import CallValueError
+from ...lang.nodes import postorder
+from ..ir.ir import ALIGNMENT, Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ import threading
 import time
 from typing import Any
 
-from ..forks import at_fork
-from .llvm import CompiledCode, compile_module, host
-from .llvm.layout import BOX, LINE, POOL
-from .llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
+from ...forks import at_fork
+from ..llvm import CompiledCode, compile_module, host
+from ..llvm.layout import BOX, LINE, POOL
+from ..llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
 
 SPIN = 30e-6

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..lang.errors import LanguageError, Span
-from ..lang.guards import Guard, guards
-from ..lang.nodes import Const, Node, Read, postorder, replaced_all
-from ..lang.opaque import Trace
-from ..lang.printer import written_text
-from .ir import Buffer, Load, dtype_of
+from ...lang.errors import LanguageError, Span
+from ...lang.guards import Guard, guards
+from ...lang.nodes import Const, Node, Read, postorder, replaced_all
+from ...lang.opaque import Trace
+from ...lang.printer import written_text
+from ..ir.ir import Buffer, Load, dtype_of
 from .storage import Storage
 
 

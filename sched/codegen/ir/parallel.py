@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..lang import index as ix
-from ..lang.nodes import Node, Var, integer, postorder
-from .arena import ALIGNMENT
+from ...lang import index as ix
+from ...lang.nodes import Node, Var, integer, postorder
 from .ir import (
+    ALIGNMENT,
     Alloc,
     Buffer,
     Call,

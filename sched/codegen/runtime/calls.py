@@ -13,10 +13,10 @@ from collections.abc import Generator
 from types import TracebackType
 from typing import Any
 
-from ..forks import at_fork
-from .llvm import compile_module, host
-from .llvm.layout import CALL
-from .llvm.polls import POLL, emit_poll
+from ...forks import at_fork
+from ..llvm import compile_module, host
+from ..llvm.layout import CALL
+from ..llvm.polls import POLL, emit_poll
 from .pool import keep_for_ever, pool
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_int64)

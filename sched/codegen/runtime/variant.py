@@ -11,18 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.dtypes import Array
-from ..lang.errors import CallValueError
-from ..lang.nodes import Var
+from ...lang.dtypes import Array
+from ...lang.errors import CallValueError
+from ...lang.nodes import Var
+from ..build.callbacks import Arrays
+from ..build.storage import stride
+from ..ir.ir import Buffer, scalar_dtype
+from ..ir.parallel import private, threaded
+from ..lower import Lowered
 from . import arena
 from .arguments import bits
-from .callbacks import Arrays, Dispatcher
 from .calls import Call
+from .dispatcher import Dispatcher
 from .evaluate import compile_nodes
-from .ir import Buffer, scalar_dtype
-from .lower import Lowered
-from .parallel import private, threaded
-from .storage import stride
 from .threads import get_num_threads
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -1,0 +1,1 @@
+"""From loops with bounds to the loop IR."""

@@ -1,0 +1,1 @@
+"""What machine code is made from, and what can be said of it."""
