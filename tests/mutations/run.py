@@ -332,7 +332,7 @@ FAULTS = (
         "return accumulates(d)",
     ),
     Fault(
-        "tiles end one too early", "poly/tree/bounds.py",
+        "tiles end one too early", "poly/scan/bounds.py",
         "    return Bounds(lo, hi, step, described)\n",
         "    return Bounds(lo, ix.sub(hi, integer(1)) if last > 1 else hi, step, described)\n",
     ),

@@ -328,10 +328,10 @@ def _with_operations() -> Iterator[object]:
     from polysched.poly.placement import folding
     from polysched.poly.proof import dependences
     from polysched.poly.report import evaluations, explain, loop_notes, placed
-    from polysched.poly.scan import boxes, decided
-    from polysched.poly.tree import bounds
+    from polysched.poly.scan import boxes, decided, guards
+    from polysched.poly.tree import extents
 
-    yield from (bounds, boxes, conditions, decided, dependences, evaluations)
+    yield from (extents, guards, boxes, conditions, decided, dependences, evaluations)
     yield from (explain, folding, loop_notes, placed, scan)
 
 

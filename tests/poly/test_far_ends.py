@@ -8,9 +8,9 @@ import pytest
 
 from polysched.lang.nodes import Node, Size
 from polysched.poly.report.visits import _function
+from polysched.poly.scan.bounds import loop_bounds
 from polysched.poly.sets.expressions import Translator
 from polysched.poly.sets.isl import Set, isl
-from polysched.poly.tree.bounds import loop_bounds
 
 SYMBOLS: dict[str, Node] = {name: Size(name, None) for name in "nm"}
 SIZES = [{"n": n, "m": m} for n in (0, 3, 70000) for m in (0, 5, 65535, 65536, 70000)]

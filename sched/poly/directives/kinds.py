@@ -12,8 +12,8 @@ from ...lang.nodes import Node, Op
 from ..sets.isl import Set
 from ..state.fields import loop_name
 from ..state.record import Directive
-from ..tree.bounds import constant_extent
 from ..tree.edits import At, loops_around, put, stages
+from ..tree.extents import constant_extent
 from ..tree.kinds import Kind
 from ..tree.looptree import Seq
 

@@ -17,8 +17,8 @@ from ..sets.hulls import MANY, small_sizes
 from ..sets.isl import Set
 from ..state.fields import choice, loop_name, loop_names, new_name, new_names, number
 from ..state.record import Directive
-from ..tree.bounds import extent_from, fixed_start
 from ..tree.edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
+from ..tree.extents import extent_from, fixed_start
 from ..tree.looptree import Loop, Seq, Stage, Tree
 from . import tails
 from .assumptions import multiples

@@ -25,8 +25,8 @@ from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
 from ..sets.memo import Memo, Same
-from ..tree.bounds import span_of
 from ..tree.edits import stages
+from ..tree.extents import span_of
 from ..tree.looptree import Seq, loops_of, produced
 from ..tree.memory import Window
 from ..tree.times import placed

@@ -28,8 +28,8 @@ from ..sets.expressions import Translator
 from ..sets.hulls import boxed
 from ..sets.isl import BasicSet, Frame, Map, Set, dim_count, isl, plain, union_sets
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
-from ..tree.bounds import span_of
 from ..tree.edits import map_stages, with_body
+from ..tree.extents import span_of
 from ..tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
 from .sinking import slides, sunk
 

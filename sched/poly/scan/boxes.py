@@ -13,8 +13,9 @@ from ..model.model import Model
 from ..sets.expressions import Translator
 from ..sets.hulls import PIECES_LIMIT, near_hull, simple_hull
 from ..sets.isl import BudgetExceeded, Set, attempt, dim_count, is_bounded, isl
-from ..tree.bounds import OPERATIONS, loop_bounds
 from ..tree.looptree import Stage
+from .bounds import loop_bounds
+from .guards import OPERATIONS
 
 
 def box(

@@ -23,21 +23,7 @@ from ..sets.expressions import Translator
 from ..sets.hulls import MANY, near_hull
 from ..sets.inverse import values_of
 from ..sets.isl import BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
-from ..tree.bounds import (
-    MUCH,
-    Bounds,
-    exact_bounds,
-    exact_ends,
-    has_gaps,
-    local_extent,
-    loop_bounds,
-    remaining,
-    rounded_ends,
-    span_of,
-    split_guard,
-    whole_bounds,
-    within,
-)
+from ..tree.extents import MUCH, local_extent, span_of
 from ..tree.looptree import (
     Alloc,
     Keep,
@@ -51,7 +37,18 @@ from ..tree.looptree import (
     leaves,
     loop_map,
 )
+from .bounds import (
+    Bounds,
+    exact_bounds,
+    exact_ends,
+    has_gaps,
+    loop_bounds,
+    rounded_ends,
+    whole_bounds,
+    within,
+)
 from .databounds import data_bounds
+from .guards import remaining, split_guard
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .strays import without_strays
 from .wraps import check_fits

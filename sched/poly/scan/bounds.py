@@ -9,32 +9,26 @@ loop that it depends on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...lang import index as ix
 from ...lang.errors import InternalError
 from ...lang.nodes import Node, integer
-from ..sets.affine import affine_value
-from ..sets.ends import Part, described_by, ends_of, hull_of, lower, parts_of, rest_of, upper
+from ..sets.ends import Part, described_by, lower, parts_of, rest_of, upper
 from ..sets.expressions import Translator
-from ..sets.hulls import MANY, range_of, simple_hull, small_sizes
+from ..sets.hulls import simple_hull
 from ..sets.isl import (
     Aff,
     BasicSet,
-    BudgetExceeded,
     Constraint,
-    Frame,
     Map,
     PwAff,
     Set,
-    attempt,
     isl,
     union_sets,
     val,
 )
-from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
 
@@ -231,158 +225,6 @@ _MOST_PARTS = 12
 """The ends of a set of more parts have more pieces, and take minutes to find."""
 
 
-def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]) -> Node:
-    """Where the loop at a depth begins, if that is the same for all iterations of the loops
-    around it; else 0."""
-    visited = _visited(stages, depth)
-    if visited.is_empty():
-        return ix.ZERO
-    lower, _ = ends_of(hull_of(visited), depth)
-    if len(lower) != 1 or lower[0].is_equality() or any(
-        lower[0].involves_dims(_SET, k, 1) for k in range(depth)
-    ):  # fmt: skip
-        return ix.ZERO
-    coefficient, rest = rest_of(lower[0], depth)
-    return Translator(symbols).aff(rest.neg()) if coefficient == 1 else ix.ZERO
-
-
-def constant_extent(stages: Sequence[Stage], depth: int, context: Set) -> int | None:
-    """How many values the loop at a depth spans at most, if that does not depend on sizes."""
-    return span_of(_visited(stages, depth).intersect_params(context), depth)
-
-
-def span_of(visited: Set, depth: int) -> int | None:
-    """How many values the dimension at a depth spans at most, for given values of those before
-    it, if that does not depend on sizes."""
-    if visited.is_empty():
-        return 0
-    by_outer = Map.from_range(visited)
-    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    # Of sets, not of expressions: isl finds no maximum of those that round.
-    most = by_outer.lexmin().reverse().apply_range(by_outer.lexmax()).deltas().dim_max_val(0)
-    return int(most.to_python()) + 1 if most.is_int() else None
-
-
-def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) -> int | None:
-    """How many values from `start` on contain all that the loop at a depth takes, if that does
-    not depend on sizes."""
-    visited = _visited(stages, depth).intersect_params(context)
-    names = [str(visited.get_dim_name(isl.dim_type.param, k)) for k in range(visited.n_param())]
-    frame = Frame(tuple(names), tuple(f"#{k}" for k in range(depth + 1)))
-    begin = affine_value(frame, start)
-    if begin is None:
-        return None
-    least, most = range_of(frame.dim(f"#{depth}").sub(begin).intersect_domain(visited))
-    return None if least is None or most is None or least < 0 else most + 1
-
-
-MUCH = 1 << 20
-"""What `MANY` is along one axis, this is for the constants along several together."""
-
-HUGE = 1 << 24
-"""More elements than this are never asked for by a constant."""
-
-
-def local_extent(
-    touched: Set,
-    depth: int,
-    axis: int,
-    known: Set,
-    context: Set,
-    translate: Translator,
-    most: int = MANY,
-) -> tuple[Node, Node]:
-    """Where an axis of what is touched begins, over the loops around, and an extent over sizes
-    that is enough in every iteration; a constant one where there is one that is not huge.
-
-    Args:
-        touched: { (loops, element) }
-        known: the loops that there are.
-        context: the sizes that there are, even where no loop runs.
-        most: a larger constant is none that only the largest sizes, or indices, need.
-    """
-    count = int(touched.dim(_SET))
-    along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
-    along = along.project_out(_SET, depth, axis).coalesce()
-    if along.is_empty():
-        return ix.ZERO, ix.ZERO
-    by_loops = Map.from_range(along).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    lowest = by_loops.lexmin_pw_multi_aff().get_pw_aff(0).gist(by_loops.domain()).coalesce()
-    best: tuple[PwAff, int] | None = None
-    for _, aff in lowest.get_pieces():
-        start = PwAff(aff)
-        span = _span_from(along, start, depth)
-        if span is not None and span <= HUGE and (best is None or span < best[1]):
-            best = start, span
-    exact = span_of(along, depth)
-    exact = exact if exact is not None and exact <= HUGE else None
-    if exact is not None and most < exact and _is_less(along, depth, exact, most):
-        best = exact = None
-    if best is not None and (exact is None or best[1] <= exact + _SLACK):
-        return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
-    origin = translate.pw_aff(lowest, ix.ZERO)
-    if exact is not None:
-        return origin, integer(exact)
-    last = by_loops.lexmin().reverse().apply_range(by_loops.lexmax()).deltas().dim_max(0)
-    last = last.add_constant_val(isl.Val(1))
-    return origin, _smallest(last, context, Translator(translate.params))
-
-
-def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
-    """A value over sizes, as the smallest of its pieces if it is that and that is found soon; 0
-    where it has none."""
-    with suppress(BudgetExceeded), attempt(OPERATIONS):
-        found = _smallest_piece(value, context, translate)
-        if found is not None:
-            return found
-    return translate.pw_aff(value.gist(value.domain()), ix.ZERO)
-
-
-def _smallest_piece(value: PwAff, context: Set, translate: Translator) -> Node | None:
-    everywhere = value.domain()
-    pieces = [aff for _, aff in value.get_pieces()]
-    pieces = [aff for aff in pieces if everywhere.is_subset(PwAff(aff).ge_set(value))]
-    least = PwAff(pieces[0]) if pieces else value
-    for aff in pieces[1:]:
-        least = least.min(PwAff(aff))
-    if not pieces or not everywhere.is_subset(least.eq_set(value)):
-        return None
-    found = ix.minimum(dict.fromkeys(map(translate.aff, pieces)))
-    zero = PwAff(Aff.zero_on_domain(isl.LocalSpace.from_space(value.get_domain_space())))
-    negative = least.lt_set(zero).intersect(context)
-    return found if negative.is_empty() else ix.maximum([found, ix.ZERO])
-
-
-def _is_less(along: Set, depth: int, span: int, most: int) -> bool:
-    """Whether sizes of at most `most` make do with less than a constant span."""
-    less = span_of(along.intersect_params(small_sizes(along.params(), most)), depth)
-    return less is not None and less < span
-
-
-_SLACK = 8
-"""A few more elements are stored for an origin that is one affine expression."""
-
-
-def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
-    """How many elements from `start` on hold all that is touched, if that is a constant and
-    nothing is below."""
-    frame = isl.LocalSpace.from_space(along.get_space())
-    x = PwAff(Aff.var_on_domain(frame, _SET, depth))
-    begin = start.floor().add_dims(isl.dim_type.in_, 1)
-    least, most = range_of(x.sub(begin).intersect_domain(along))
-    return None if least is None or most is None or least < 0 else most + 1
-
-
-def _visited(stages: Sequence[Stage], depth: int) -> Set:
-    """The iterations of some stages, up to a loop."""
-    found = []
-    for stage in stages:
-        whole = iterations(stage)
-        count = int(whole.dim(_SET))
-        found.append(whole.project_out(_SET, depth + 1, count - depth - 1))
-    return union_sets(found[1:], found[0])
-
-
 def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:
     """The step between iterations along an axis, and a value that they agree with modulo it."""
     info = iterations.get_stride_info(axis)
@@ -410,6 +252,9 @@ def _strided(iterations: Set, axis: int, step: int, offset: Aff) -> Set:
     return Set.from_basic_set(x.sub(offset).mod_val(val(step)).zero_basic_set())
 
 
+_MOST_KNOWN = 128
+
+
 def within(outside: Set, visited: Set, bounds: Bounds) -> Set:
     """What holds inside of a loop: what does outside, and that its bounds hold.
 
@@ -422,91 +267,3 @@ def within(outside: Set, visited: Set, bounds: Bounds) -> Set:
     if not visited.is_subset(bounds.described):
         raise InternalError(f"a loop visits {bounds.described}, and not all of {visited}")
     return outside.intersect(simple_hull(bounds.described))
-
-
-_MOST_KNOWN = 128
-
-
-def remaining(domain: Set, described: Set, context: Set) -> Set | None:
-    """What must still be tested of an iteration that the loops visit; None if nothing.
-
-    Proves that bounds and guard together describe the domain.
-    """
-    around = described.intersect_params(context)
-    needed = domain.intersect_params(context)
-    with suppress(BudgetExceeded), attempt(GUARD):
-        guard = _shortest(domain, around)
-        visited = around if guard is None else around.intersect(guard)
-        if not visited.is_equal(needed):
-            raise InternalError(f"the loops visit {visited} instead of {domain}")
-        return guard
-    if not needed.is_subset(around):
-        raise InternalError(f"the loops visit {around}, and not all of {domain}")
-    return domain
-
-
-OPERATIONS = 500_000
-"""So much work may isl put into the exact ends of a loop."""
-
-GUARD = 250_000
-"""So much into saying a guard in few words."""
-
-
-def _shortest(domain: Set, around: Set) -> Set | None:
-    """What must be tested of what is visited, without what is known of it."""
-    if around.is_subset(domain):
-        return None
-    return _outermost(domain, around).gist(around).coalesce()
-
-
-def _outermost(domain: Set, around: Set) -> Set:
-    """A condition on as few loops as possible, from the outermost on, that tells the domain from
-    what else is visited."""
-    count = int(domain.dim(_SET))
-    for depth in range(count):
-        outer = domain.project_out(_SET, depth, count - depth).add_dims(_SET, count - depth)
-        if around.intersect(outer).is_subset(domain):
-            return outer
-    return domain
-
-
-def split_guard(guard: Set) -> list[tuple[int, Set]]:
-    """The guard as conditions with the number of outer loops each depends on."""
-    pieces = guard.get_basic_sets()
-    if len(pieces) != 1:
-        return _split_pieces(guard)
-    by_depth: dict[int, Set] = {}
-    plain = Set.universe(guard.get_space())
-    tied = False
-    for c in pieces[0].get_constraints():
-        if c.involves_dims(isl.dim_type.div, 0, int(c.dim(isl.dim_type.div))):
-            tied = True  # existentials tie constraints together: they stay one condition
-            continue
-        part = Set.from_basic_set(BasicSet.from_constraint(c).remove_divs())
-        plain = plain.intersect(part)
-        _put(by_depth, _depth(part), part)
-    if tied:
-        rest = guard.gist(plain)
-        _put(by_depth, _depth(rest), rest)
-    return sorted(by_depth.items(), key=lambda item: item[0])
-
-
-def _split_pieces(guard: Set) -> list[tuple[int, Set]]:
-    """The same for a guard of several pieces: what all of them ask of the sizes alone is tested
-    outside of the loops."""
-    alone = guard.drop_constraints_involving_dims(_SET, 0, int(guard.dim(_SET)))
-    sizes = simple_hull(alone.remove_divs().params().coalesce())
-    if guard.is_empty() or sizes.plain_is_universe():
-        return [(_depth(guard), guard)]
-    outside = Set.universe(guard.get_space()).intersect_params(sizes)
-    return [(0, outside), (_depth(guard), guard.gist_params(sizes).coalesce())]
-
-
-def _put(by_depth: dict[int, Set], depth: int, part: Set) -> None:
-    by_depth[depth] = by_depth[depth].intersect(part) if depth in by_depth else part
-
-
-def _depth(condition: Set) -> int:
-    count = int(condition.dim(_SET))
-    involved = [k for k in range(count) if condition.involves_dims(_SET, k, 1)]
-    return max(involved) + 1 if involved else 0

@@ -1,0 +1,100 @@
+"""What bounds of loops do not say of the instances of a stage: conditions around it, each as far
+outside as it is known."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ...lang.errors import InternalError
+from ..sets.hulls import simple_hull
+from ..sets.isl import (
+    BasicSet,
+    BudgetExceeded,
+    Set,
+    attempt,
+    isl,
+)
+
+_SET = isl.dim_type.set
+
+
+def remaining(domain: Set, described: Set, context: Set) -> Set | None:
+    """What must still be tested of an iteration that the loops visit; None if nothing.
+
+    Proves that bounds and guard together describe the domain.
+    """
+    around = described.intersect_params(context)
+    needed = domain.intersect_params(context)
+    with suppress(BudgetExceeded), attempt(OPERATIONS):
+        guard = _shortest(domain, around)
+        visited = around if guard is None else around.intersect(guard)
+        if not visited.is_equal(needed):
+            raise InternalError(f"the loops visit {visited} instead of {domain}")
+        return guard
+    if not needed.is_subset(around):
+        raise InternalError(f"the loops visit {around}, and not all of {domain}")
+    return domain
+
+
+OPERATIONS = 250_000
+"""So much work may isl put into saying a guard in few words."""
+
+
+def _shortest(domain: Set, around: Set) -> Set | None:
+    """What must be tested of what is visited, without what is known of it."""
+    if around.is_subset(domain):
+        return None
+    return _outermost(domain, around).gist(around).coalesce()
+
+
+def _outermost(domain: Set, around: Set) -> Set:
+    """A condition on as few loops as possible, from the outermost on, that tells the domain from
+    what else is visited."""
+    count = int(domain.dim(_SET))
+    for depth in range(count):
+        outer = domain.project_out(_SET, depth, count - depth).add_dims(_SET, count - depth)
+        if around.intersect(outer).is_subset(domain):
+            return outer
+    return domain
+
+
+def split_guard(guard: Set) -> list[tuple[int, Set]]:
+    """The guard as conditions with the number of outer loops each depends on."""
+    pieces = guard.get_basic_sets()
+    if len(pieces) != 1:
+        return _split_pieces(guard)
+    by_depth: dict[int, Set] = {}
+    plain = Set.universe(guard.get_space())
+    tied = False
+    for c in pieces[0].get_constraints():
+        if c.involves_dims(isl.dim_type.div, 0, int(c.dim(isl.dim_type.div))):
+            tied = True  # existentials tie constraints together: they stay one condition
+            continue
+        part = Set.from_basic_set(BasicSet.from_constraint(c).remove_divs())
+        plain = plain.intersect(part)
+        _put(by_depth, _depth(part), part)
+    if tied:
+        rest = guard.gist(plain)
+        _put(by_depth, _depth(rest), rest)
+    return sorted(by_depth.items(), key=lambda item: item[0])
+
+
+def _split_pieces(guard: Set) -> list[tuple[int, Set]]:
+    """The same for a guard of several pieces: what all of them ask of the sizes alone is tested
+    outside of the loops."""
+    alone = guard.drop_constraints_involving_dims(_SET, 0, int(guard.dim(_SET)))
+    sizes = simple_hull(alone.remove_divs().params().coalesce())
+    if guard.is_empty() or sizes.plain_is_universe():
+        return [(_depth(guard), guard)]
+    outside = Set.universe(guard.get_space()).intersect_params(sizes)
+    return [(0, outside), (_depth(guard), guard.gist_params(sizes).coalesce())]
+
+
+def _put(by_depth: dict[int, Set], depth: int, part: Set) -> None:
+    by_depth[depth] = by_depth[depth].intersect(part) if depth in by_depth else part
+
+
+def _depth(condition: Set) -> int:
+    count = int(condition.dim(_SET))
+    involved = [k for k in range(count) if condition.involves_dims(_SET, k, 1)]
+    return max(involved) + 1 if involved else 0
