@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import polysched as ps
-from polysched.poly.sets.isl import counted
+from polysched.poly.sets.budget import counted
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What must not grow is counted, never timed: so it is the same on a slow machine, or a busy one.
 
-`polysched.poly.sets.isl.counted` counts isl's operations; here are the calls of Python.
+`polysched.poly.sets.budget.counted` counts isl's operations; here are the calls of Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from polysched.poly.sets.isl import counted
+from polysched.poly.sets.budget import counted
 
 T = TypeVar("T")
 

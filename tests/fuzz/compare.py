@@ -12,7 +12,7 @@ import numpy as np
 
 import polysched as ps
 from polysched.lang.program import Program
-from polysched.poly.sets.isl import counted
+from polysched.poly.sets.budget import counted
 
 from .calls import Call, make_calls
 from .outcomes import Finding, Outcome, difference, normalised, outcome

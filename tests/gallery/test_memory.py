@@ -15,7 +15,7 @@ from gallery.execute import kernel
 from gallery.registry import CASES, find
 from polysched.codegen.runtime import arena
 from polysched.codegen.runtime.kernel import Kernel
-from polysched.poly.sets.isl import counted
+from polysched.poly.sets.budget import counted
 
 STEPS = 1000
 OTHERS = 200

@@ -262,7 +262,7 @@ FAULTS = (
              'key = ("order of Vars",)'),
             ("who is inlined", "poly/program/inline.py",
              'key = ("substituted", consumer, func, value)', 'key = ("substituted", consumer)'),
-            ("the stages of a recurrence", "poly/tree/looptree.py",
+            ("the stages of a recurrence", "poly/tree/written.py",
              'key = ("nest", *step.funcs, *statements, Same(model.context))',
              'key = ("nest", *step.funcs)'),
             ("the order of the program", "poly/proof/proof.py",

@@ -17,27 +17,23 @@ from gallery.registry import find
 import polysched as ps
 from polysched.lang.program import Program
 from polysched.lang.region import Partial
-from polysched.poly.model.domains import DIVS, simpler
+from polysched.poly.model.needed import DIVS, simpler
 from polysched.poly.model.updates import check_updates
 from polysched.poly.proof.dependences import dependences
 from polysched.poly.scan import scan
 from polysched.poly.schedule import builder
-from polysched.poly.sets import isl
-from polysched.poly.sets.hulls import PIECES_LIMIT
-from polysched.poly.sets.isl import (
-    CONTEXT,
+from polysched.poly.sets import budget as budgets
+from polysched.poly.sets.budget import (
     BudgetExceeded,
-    Frame,
-    Set,
-    Val,
     allowance,
     attempt,
     budget,
     budget_apart,
     counted,
-    existentials,
     spent,
 )
+from polysched.poly.sets.hulls import PIECES_LIMIT
+from polysched.poly.sets.isl import CONTEXT, Frame, Set, Val, existentials
 from polysched.testing import check
 
 from .intricate import HARD, between_updates, peel, peeled
@@ -164,7 +160,7 @@ def test_the_most_of_one_budget_is_counted() -> None:
 # what a user asks -----------------------------------------------------------------------------
 def test_a_program_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> None:
     f = small()
-    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 20)
+    monkeypatch.setattr(budgets, "BUDGET", -budgets.MORE + 20)
     with pytest.raises(ps.LanguageError, match="too intricate for the time allowed"):
         ps.Schedule(f)
     monkeypatch.undo()
@@ -174,7 +170,7 @@ def test_a_program_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_directive_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> None:
     s = ps.Schedule(small())
     before = str(s)
-    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 20)
+    monkeypatch.setattr(budgets, "BUDGET", -budgets.MORE + 20)
     with pytest.raises(ps.ScheduleError, match="could not be proven right in the time") as caught:
         s["f"].split("i", 8)
     assert (caught.value.status, caught.value.directive) == ("unproved", """s["f"].split('i', 8)""")
@@ -192,14 +188,14 @@ def test_what_is_too_intricate_in_a_directive_is_not_blamed_on_the_program(
     f[i] = i
     g[i] = f[i] + 1
     s = ps.Schedule(g)
-    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 200)
+    monkeypatch.setattr(budgets, "BUDGET", -budgets.MORE + 200)
     with pytest.raises(ps.ScheduleError, match=r'^s\["f"\].compute_root\(\) could not be proven'):
         s["f"].compute_root()
 
 
 def test_loops_without_bounds_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     s = split()
-    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 1_000)
+    monkeypatch.setattr(budgets, "BUDGET", -budgets.MORE + 1_000)
     assert "for io:\n    for ii:" in str(s)
     assert "too intricate to be shown" in str(s)
     assert [x.extent for x in s["f"].loops] == ["?", "?"]
@@ -212,9 +208,9 @@ def test_loops_without_bounds_are_printed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_takes_too_long_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     s = split()
-    monkeypatch.setattr(isl, "BUDGET", -isl.MORE + 1_000)
+    monkeypatch.setattr(budgets, "BUDGET", -budgets.MORE + 1_000)
     assert "too intricate to be shown" in str(s)
-    with isl.counted() as again:
+    with budgets.counted() as again:
         assert "too intricate to be shown" in str(s)
         assert [x.extent for x in s["f"].loops] == ["?", "?"]
         with pytest.raises(ps.ScheduleError, match="too intricate for the time allowed"):
@@ -258,7 +254,7 @@ def test_directives_that_count_as_one_share_a_budget(monkeypatch: pytest.MonkeyP
         costs.append(tally.operations)
     s = skewed()
     before = str(s)
-    monkeypatch.setattr(isl, "BUDGET", -2 * isl.MORE + (max(costs) + sum(costs)) // 2)
+    monkeypatch.setattr(budgets, "BUDGET", -2 * budgets.MORE + (max(costs) + sum(costs)) // 2)
     message = (
         r"s\[\"f.update\(0\)\"\]\.tile\(.r., .q., 4, 4\) could not be proven right in the time"
     )
@@ -393,12 +389,12 @@ def test_a_flow_that_is_too_intricate_has_more_sources(monkeypatch: pytest.Monke
 def test_bounds_may_take_more_than_a_directive(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has been accepted compiles, though the bounds of its loops take long."""
     first, long, too_long = split(), split(), split()
-    more = isl.MORE * len(first.model.statements)
+    more = budgets.MORE * len(first.model.statements)
     with counted() as tally:
         _ = first.nests
-    monkeypatch.setattr(isl, "BUDGET", tally.operations // 3 - more)
+    monkeypatch.setattr(budgets, "BUDGET", tally.operations // 3 - more)
     assert len(long.nests) == 1
-    monkeypatch.setattr(isl, "BUDGET", tally.operations // 20 - more)
+    monkeypatch.setattr(budgets, "BUDGET", tally.operations // 20 - more)
     with pytest.raises(ps.ScheduleError, match="too intricate for the time allowed"):
         _ = too_long.nests
 
@@ -426,7 +422,7 @@ def test_loops_do_not_depend_on_what_was_asked_before() -> None:
 def test_nothing_is_asked_without_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of budgets isl refuses to work here."""
     f = small()
-    monkeypatch.setattr(isl, "OUTSIDE", 1)
+    monkeypatch.setattr(budgets, "OUTSIDE", 1)
     CONTEXT.set_max_operations(1)
     try:
         s = ps.Schedule(f)

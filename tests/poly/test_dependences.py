@@ -13,7 +13,8 @@ from polysched.poly.proof.dependences import Dependence, dependences
 from polysched.poly.proof.pairs import smallest_pair
 from polysched.poly.proof.proof import Prover, Violation
 from polysched.poly.sets.isl import Map, isl
-from polysched.poly.tree.looptree import Loop, Seq, Stage, as_written
+from polysched.poly.tree.looptree import Loop, Seq, Stage
+from polysched.poly.tree.written import as_written
 
 from . import programs
 from .trees import executed, stages

@@ -7,6 +7,7 @@ import pytest
 
 import polysched as ps
 from polysched.poly.placement import folding
+from polysched.poly.placement.overwritten import Overwritten
 from polysched.poly.placement.precedence import precedence
 from polysched.poly.tree.memory import Window
 
@@ -60,7 +61,7 @@ def test_one_plane_fewer_would_be_overwritten() -> None:
     reads = [a for a in accesses if not a.is_write]
     before = precedence(schedule.tree)
     distances = [
-        folding.Overwritten(schedule.model.context, w, r, writes, before).distances(0)
+        Overwritten(schedule.model.context, w, r, writes, before).distances(0)
         for w in writes
         for r in reads
     ]

@@ -20,7 +20,8 @@ from polysched.poly.proof.proof import Prover
 from polysched.poly.recurrence import recurrence
 from polysched.poly.report.requires import on_sizes
 from polysched.poly.sets.memo import Memo
-from polysched.poly.tree.looptree import as_written, text
+from polysched.poly.tree.looptree import text
+from polysched.poly.tree.written import as_written
 
 n, m = ps.sizes("n m")
 i, j, k = ps.vars("i j k")

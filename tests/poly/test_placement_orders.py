@@ -6,7 +6,7 @@ import pytest
 from counting import calls
 
 import polysched as ps
-from polysched.poly.sets.isl import counted
+from polysched.poly.sets.budget import counted
 
 from .directives.support import listed
 from .placing import blur, chain, i, j, kept, m, n, ran, right, scans

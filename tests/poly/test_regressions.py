@@ -17,9 +17,10 @@ from polysched.lang.printer import expr_text
 from polysched.lang.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.model.updates import check_updates
+from polysched.poly.sets.budget import budget
 from polysched.poly.sets.expressions import Translator
 from polysched.poly.sets.hulls import PIECES_LIMIT, filled, small_sizes
-from polysched.poly.sets.isl import Frame, Set, budget, complement
+from polysched.poly.sets.isl import Frame, Set, complement
 from polysched.poly.sets.smallest import smallest_point
 
 n, m = ps.sizes("n m")

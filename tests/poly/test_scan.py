@@ -14,7 +14,8 @@ from polysched.poly.report.listing import text
 from polysched.poly.scan.scan import scan
 from polysched.poly.scan.scantree import Scan
 from polysched.poly.sets.isl import isl
-from polysched.poly.tree.looptree import Loop, Seq, as_written
+from polysched.poly.tree.looptree import Loop, Seq
+from polysched.poly.tree.written import as_written
 from polysched.testing.oracle import domain_points, instances
 
 from . import programs

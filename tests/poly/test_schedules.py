@@ -17,7 +17,7 @@ import polysched as ps
 from polysched.lang.errors import user_span
 from polysched.poly.schedule.handles.base import LoopHandle
 from polysched.poly.schedule.stages import StageHandle
-from polysched.poly.sets.isl import counted
+from polysched.poly.sets.budget import counted
 
 from .directives.cases import gauss_seidel, i, j, jacobi, lu, m, n, plane, product
 from .directives.support import refused, same, witness

@@ -12,7 +12,8 @@ from polysched.lang.nodes import Node, Op, Size, integer, substitute
 from polysched.poly.model.model import Model
 from polysched.poly.scan.scan import scan
 from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
-from polysched.poly.tree.looptree import Loop, Seq, Stage, Tree, as_written, leaves
+from polysched.poly.tree.looptree import Loop, Seq, Stage, Tree, leaves
+from polysched.poly.tree.written import as_written
 
 Instance = tuple[str, tuple[int, ...]]
 

@@ -60,17 +60,17 @@ def test_locks_that_another_thread_holds() -> None:
     """Every one of ours, as long as the process lives; and a budget for isl."""
     code = """
     from polysched import forks
-    from polysched.poly.sets import isl
+    from polysched.poly.sets import budget, isl
     assert works(1)
     leave = [beside(lock) for lock in list(forks._locks)]
     assert len(leave) >= 5
     print(forked(works), forked(lambda: forked(works) == 0))
     for each in leave:
         each()
-    leave = beside(isl.budget(1000))
+    leave = beside(budget.budget(1000))
     print(forked(lambda: works() and isl.CONTEXT.get_max_operations() == 0))
     leave()
-    with isl.budget(1000):
+    with budget.budget(1000):
         print(forked(lambda: isl.CONTEXT.get_max_operations() == 1000))
     print(isl.CONTEXT.get_max_operations())
     """

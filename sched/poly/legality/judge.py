@@ -21,7 +21,8 @@ from ..proof.proof import Violation
 from ..proof.sharing import shared
 from ..scan.scan import scan
 from ..scan.scantree import Scan
-from ..sets.isl import BudgetExceeded, Set, allowance, attempt, budget_apart
+from ..sets.budget import BudgetExceeded, allowance, attempt, budget_apart
+from ..sets.isl import Set
 from ..sets.memo import Same, same
 from ..state.numbers import may_leave_64_bits
 from ..state.record import Directive

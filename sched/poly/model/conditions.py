@@ -17,7 +17,8 @@ from ...lang.dtypes import INDEX, concrete, int64
 from ...lang.errors import LanguageError, Span
 from ...lang.nodes import Node, Op, Read, postorder
 from ...lang.tensors import Func, Input, Tensor
-from ..sets.isl import BudgetExceeded, Map, Set, attempt, complement, existentials, isl
+from ..sets.budget import BudgetExceeded, attempt
+from ..sets.isl import Map, Set, complement, existentials, isl
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point
 from .model import Model, elements

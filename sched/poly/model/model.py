@@ -24,7 +24,8 @@ from ..sets.intervals import declared_range
 from ..sets.isl import Frame, Map, PwAff, Set, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same
 from .closure import Regions, closed_regions
-from .domains import Domains, simpler, with_few_existentials
+from .domains import Domains
+from .needed import simpler, with_few_existentials
 from .pieces import share
 from .statements import Access, Statement, elements_there
 

@@ -8,7 +8,7 @@ from ...lang.errors import LanguageError
 from ...lang.program import Program
 from ...steps import Log
 from ..program.inline import Definitions
-from ..sets.isl import BudgetExceeded, attempt
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.memo import Memo
 from .conditions import Conditions, conditions, together
 from .model import Model

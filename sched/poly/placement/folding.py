@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
-from ...cached import cached_property
 from ...lang.inout import InOut
 from ...lang.tensors import Func
 from ..model.model import Model
-from ..model.statements import Access, Statement
-from ..sets.isl import BudgetExceeded, Map, Set, attempt, isl, union_sets, val
+from ..model.statements import Statement
+from ..sets.budget import BudgetExceeded, attempt
+from ..sets.isl import Map, Set, isl, union_sets, val
 from ..sets.memo import Memo, Same
 from ..tree.edits import stages
 from ..tree.extents import span_of
@@ -31,7 +31,8 @@ from ..tree.looptree import Seq, loops_of, produced
 from ..tree.memory import Window
 from ..tree.times import placed
 from ..tree.uses import Uses
-from .precedence import Before, precedence, within_lives
+from .overwritten import _line, _overwritten
+from .precedence import Before, precedence
 from .sinking import stored_depth
 
 LARGEST = 8
@@ -120,12 +121,6 @@ def _spans(known: Set, tree: Seq, func: Func) -> list[int | None]:
     return found
 
 
-def _accesses(tree: Seq, func: Func) -> list[Access]:
-    """All that what runs does to a Func."""
-    statements = dict.fromkeys(s.statement for s in stages(tree))
-    return [a for s in statements for a in s.accesses if a.tensor is func]
-
-
 def _fewest(distances: Sequence[Set], least: int) -> int | None:
     """The smallest number of planes none of whose multiples is a distance; if not many do."""
     numbers = range(least, LARGEST + 1)
@@ -143,73 +138,6 @@ def _enough_for_all(distances: Sequence[Set]) -> int | None:
             return None
         found = max(found, -int(lo.to_python()), int(hi.to_python()))
     return found + 1 if found < LARGEST_OF_TILES else None
-
-
-class Overwritten:
-    """What writes may be too early for a read, one element after the other along an axis."""
-
-    def __init__(
-        self, known: Set, write: Access, read: Access, writes: Sequence[Access], before: Before
-    ) -> None:
-        self.known, self.write, self.read = known, write, read
-        self.writes, self.before = writes, before
-        self.wanted, self.stored = read.map.range_map(), write.map.range_map()
-
-    def pairs(self, axis: int) -> Map:
-        """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is, before r reads that }
-
-        Over pairs of an instance and an element, since a read may touch several.
-        """
-        line = _line(self.stored, axis)
-        pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
-        pairs = pairs.intersect(self._late).intersect_params(self.known)
-        if pairs.is_empty():
-            return pairs
-        first, *others = (pairs.intersect(held) for held in self._held)
-        return reduce(Map.union, others, first)
-
-    def distances(self, axis: int) -> Set:
-        """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
-        return _along(self.pairs(axis).apply_domain(self.wanted).apply_range(self.stored), axis)
-
-    # What is the same along all axes is found once, and without the domains of `wanted` and
-    # `stored`: with these it is intersected, and the pieces of domains would be multiplied again.
-    @cached_property
-    def _late(self) -> Map:
-        """{ (r, [p, x]) -> (w, [q, y]) : w may come before r }"""
-        late = self.before(self.write.statement, self.read.statement)
-        return self.read.reach.domain_map().apply_range(late).apply_range(self._writer)
-
-    @cached_property
-    def _writer(self) -> Map:
-        """{ w -> (w, [q, y]) }"""
-        return self.write.reach.domain_map().reverse()
-
-    @cached_property
-    def _held(self) -> list[Map]:
-        """{ (r, [p, x]) -> (w, [q, y]) : a write of [p, x] may come before w }, for each write"""
-        wanted = self.read.reach.range_map()
-        return [
-            wanted.apply_range(
-                first.map.reverse().apply_range(
-                    self.before(first.statement, self.write.statement).reverse()
-                )
-            ).apply_range(self._writer)
-            for first in self.writes
-        ]
-
-
-def _overwritten(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
-    """Of each write of a Func, for each read; at sizes that are known of."""
-    accesses = _accesses(tree, func)
-    writes = [a for a in accesses if a.is_write]
-    before = within_lives(tree, func, precedence(tree))
-    return [
-        Overwritten(known, write, read, writes, before)
-        for write in writes
-        for read in accesses
-        if not read.is_write
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,30 +237,6 @@ def foldable(model: Model, func: Func) -> str | None:
     if any(a.statement.definition.opaque is not None for a in accesses):
         return "an extern stage is given all of it"
     return None
-
-
-def _along(pairs: Map, axis: int) -> Set:
-    """{ y - x : [p, x] -> [p, y] }, and more where the pairs are of many divisions: isl would take
-    seconds, and little of its budget."""
-    if any(int(m.dim(isl.dim_type.div)) > _MANY_DIVISIONS for m in pairs.get_basic_maps()):
-        pairs = pairs.remove_divs()
-    planes = pairs.deltas()
-    count = int(planes.dim(isl.dim_type.set))
-    planes = planes.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
-    return planes.project_out(isl.dim_type.set, 0, axis)
-
-
-_MANY_DIVISIONS = 24
-
-
-def _line(stored: Map, axis: int) -> Map:
-    """{ [p, x] -> [p, y] }"""
-    space = stored.get_space().range()
-    result = Map.universe(space.map_from_set())
-    for k in range(int(space.dim(isl.dim_type.set))):
-        if k != axis:
-            result = result.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-    return result
 
 
 def _some_multiple(distances: Set, step: int) -> bool:

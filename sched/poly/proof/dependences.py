@@ -17,7 +17,8 @@ from typing import Literal
 from ...lang.tensors import Tensor
 from ..model.model import Model, iteration_and_element
 from ..model.statements import Access, Statement
-from ..sets.isl import BudgetExceeded, Map, Set, UnionMap, attempt, isl
+from ..sets.budget import BudgetExceeded, attempt
+from ..sets.isl import Map, Set, UnionMap, isl
 from ..tree.looptree import Tree, time_maps
 
 Kind = Literal["flow", "anti", "output"]

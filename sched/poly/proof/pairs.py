@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ...lang.errors import Instance
 from ..model.statements import Statement
-from ..sets.isl import BudgetExceeded, Map, Set, attempt
+from ..sets.budget import BudgetExceeded, attempt
+from ..sets.isl import Map, Set
 from ..sets.smallest import any_point, smallest_point
 
 

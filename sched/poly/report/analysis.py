@@ -21,7 +21,8 @@ from ..placement.folding import copied, windows
 from ..scan import generate
 from ..scan.loop_program import LoopProgram
 from ..scan.scantree import Scan, ScanAlloc, walk
-from ..sets.isl import BudgetExceeded, Set, allowance, budget, budget_apart
+from ..sets.budget import BudgetExceeded, allowance, budget, budget_apart
+from ..sets.isl import Set
 from ..state.forms import Form
 from ..state.record import Directive
 from ..state.state import State

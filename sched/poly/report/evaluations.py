@@ -20,8 +20,9 @@ from ...lang.tensors import Func
 from ..model.statements import Statement
 from ..program.inline import untold
 from ..sets.affine import Relation, access_relation
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
-from ..sets.isl import BudgetExceeded, PwAff, Set, attempt, isl, union_sets
+from ..sets.isl import PwAff, Set, isl, union_sets
 from .repeats import counted
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from ...lang.opaque import Trace
 from ...lang.printer import expr_text
 from ...lang.tensors import Func
 from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
-from ..sets.isl import BudgetExceeded, attempt, isl
+from ..sets.isl import isl
 from ..tree import looptree
 from ..tree.edits import loops_around, stages
 from ..tree.hints import Prefetch

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..scan.scantree import ScanLoop, walk
-from ..sets.isl import BudgetExceeded, attempt
+from ..sets.budget import BudgetExceeded, attempt
 from .again_notes import again_notes
 from .lane_notes import lane_notes
 from .notes import LoopNote

@@ -11,7 +11,7 @@ from ...lang.printer import expr_text
 from ...lang.tensors import Func
 from ..placement.sinking import storage_of, stored_depth
 from ..scan.scantree import ScanAlloc, walk
-from ..sets.isl import BudgetExceeded, attempt
+from ..sets.budget import BudgetExceeded, attempt
 from ..tree.edits import stages
 from ..tree.looptree import Path, Produce, Stage, loops_of, produced
 from .repeats import Repeats, repeats

@@ -10,9 +10,10 @@ from ...lang.nodes import Node
 from ...lang.scalars import symbols_of
 from ...lang.tensors import Func
 from ..model.model import Model
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import PIECES_LIMIT, near_hull, simple_hull
-from ..sets.isl import BudgetExceeded, Set, attempt, dim_count, is_bounded, isl
+from ..sets.isl import Set, dim_count, is_bounded, isl
 from ..tree.looptree import Stage
 from .bounds import loop_bounds
 from .guards import OPERATIONS

@@ -8,7 +8,8 @@ from contextlib import suppress
 from ...lang.dtypes import bool_
 from ...lang.nodes import Const, Node, Op, dtype_of, postorder
 from ..sets.affine import condition
-from ..sets.isl import BudgetExceeded, Set, attempt
+from ..sets.budget import BudgetExceeded, attempt
+from ..sets.isl import Set
 from ..sets.simplify import COMPARISONS, without
 from ..tree.looptree import Stage
 

@@ -6,14 +6,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ...lang.errors import InternalError
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.hulls import simple_hull
-from ..sets.isl import (
-    BasicSet,
-    BudgetExceeded,
-    Set,
-    attempt,
-    isl,
-)
+from ..sets.isl import BasicSet, Set, isl
 
 _SET = isl.dim_type.set
 

@@ -19,10 +19,11 @@ from ...lang.tensors import Func
 from ..model.statements import Statement
 from ..placement.kept import copies, touched_by
 from ..sets.affine import affine_value
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import MANY, near_hull
 from ..sets.inverse import values_of
-from ..sets.isl import BudgetExceeded, Set, attempt, is_bounded, isl, union_sets
+from ..sets.isl import Set, is_bounded, isl, union_sets
 from ..tree.extents import MUCH, local_extent, span_of
 from ..tree.looptree import (
     Alloc,

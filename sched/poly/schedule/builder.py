@@ -16,7 +16,7 @@ from ..directives.apply import applied
 from ..legality.advice import Part, apart, explained, of_those_there, parts_made, why_inlined
 from ..legality.judge import Change, Judge
 from ..legality.refusals import Asked
-from ..sets.isl import BudgetExceeded, allowance, attempt, budget
+from ..sets.budget import BudgetExceeded, allowance, attempt, budget
 from ..state.editing import Editing
 from ..state.forms import Form
 from ..state.record import Directive, Lookup

@@ -32,7 +32,8 @@ from ..report.requirements import Requirements
 from ..report.said import Said
 from ..scan.loop_program import LoopProgram
 from ..scan.scantree import Scan
-from ..sets.isl import BudgetExceeded, Set, allowance, budget
+from ..sets.budget import BudgetExceeded, allowance, budget
+from ..sets.isl import Set
 from ..state.forms import Form, form_of
 from ..state.record import Directive, Lookup, from_json
 from ..state.state import NoLoops

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterator
 from itertools import islice
 
-from .isl import Aff, Set, dim_count, is_spent, isl, val
+from .budget import is_spent
+from .isl import Aff, Set, dim_count, isl, val
 
 
 def _lexmin(where: Set) -> Set:

@@ -28,8 +28,9 @@ from ..proof.proof import Prover, Settled
 from ..recurrence import recurrence
 from ..sets.memo import Memo
 from ..tree.edits import map_stages, rewritten, with_body
-from ..tree.looptree import Alloc, Seq, Stage, Tree, as_written, leaves
+from ..tree.looptree import Alloc, Seq, Stage, Tree, leaves
 from ..tree.relocation import inserted, without
+from ..tree.written import as_written
 
 
 class Rewrite(Protocol):

@@ -8,20 +8,11 @@ from contextlib import suppress
 from ...lang import index as ix
 from ...lang.nodes import Node, integer
 from ..sets.affine import affine_value
+from ..sets.budget import BudgetExceeded, attempt
 from ..sets.ends import ends_of, hull_of, rest_of
 from ..sets.expressions import Translator
 from ..sets.hulls import MANY, range_of, small_sizes
-from ..sets.isl import (
-    Aff,
-    BudgetExceeded,
-    Frame,
-    Map,
-    PwAff,
-    Set,
-    attempt,
-    isl,
-    union_sets,
-)
+from ..sets.isl import Aff, Frame, Map, PwAff, Set, isl, union_sets
 from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set

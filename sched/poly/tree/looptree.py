@@ -8,18 +8,13 @@ coordinate `i` into `i // 8` and `i % 8`, and a skew into `i + t`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ...cached import cached_property
-from ...lang.definitions import Definition
-from ...lang.dtypes import int64
 from ...lang.errors import Span
-from ...lang.nodes import Node, Op, Var
-from ...lang.order import Block, Recurrence, Step
+from ...lang.nodes import Node, Var
 from ...lang.tensors import Func
-from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.coordinates import Told, beside, coordinate_values, joined, plain_dims, told
 from ..sets.isl import Map, PwAff, Set, relation, val
@@ -237,20 +232,6 @@ Path = tuple[tuple[int, Tree], ...]
 """From the root to a leaf: each node with its position among its siblings."""
 
 
-Shared = Callable[[Model, Sequence[Func]], Tree]
-
-
-def own_nest(statement: Statement) -> Tree:
-    """A statement in loops of its own, over its dimensions as written; those of the blocks
-    around it are not among them."""
-    d = statement.definition
-    loops = statement.loops[len(d.loops) :]
-    nest: Tree = Stage(statement, (*block_coordinates(d), *loops))
-    for loop in reversed(loops):
-        nest = Loop(loop.name, (nest,))
-    return nest
-
-
 def loops_as_vars(stage: str, loops: Sequence[Loop]) -> tuple[Var, ...]:
     """Loops of a stage as dimensions of what is computed there: each has a name of its own."""
     names: dict[str, None] = {}
@@ -260,59 +241,6 @@ def loops_as_vars(stage: str, loops: Sequence[Loop]) -> tuple[Var, ...]:
             name += "'"
         names[name] = None
     return tuple(map(Var, names))
-
-
-def block_coordinates(d: Definition) -> tuple[Node, ...]:
-    """The coordinates of the loops around a definition: one that runs downwards is negated."""
-    if d.block is None:
-        return ()
-    return tuple(
-        b.loop if b.step > 0 else Op("neg", (b.loop,), int64)
-        for b in d.block.chain
-        if b.loop is not None
-    )
-
-
-def _block(block: Block, model: Model, shared: Shared | None) -> list[Tree]:
-    """The nests of a block, in its loop if it has one."""
-    body: tuple[Tree, ...] = tuple(t for step in block.body for t in _step(step, model, shared))
-    fresh = {s.func for s in model.statements if s.func.history.home is block.sequential}
-    for func in reversed([f for f in model.regions if f in fresh]):
-        body = (Alloc(func, body),)
-    loop = block.sequential.loop
-    if loop is None or not body:
-        return list(body)
-    down = "" if block.sequential.step > 0 else ".down"
-    return [Loop(f"{loop.name}{down}", body, span=block.sequential.span)]
-
-
-def _step(step: Step, model: Model, shared: Shared | None) -> list[Tree]:
-    """The nests of one step, in order; none for what is inlined."""
-    if isinstance(step, Block):
-        return _block(step, model, shared)
-    serials = [d.serial for d in step.definitions]
-    statements = [s for s in model.statements if s.definition.serial in serials]
-    if isinstance(step, Recurrence) and statements:
-        assert shared is not None, "a recurrence needs an order"
-        key = ("nest", *step.funcs, *statements, Same(model.context))
-        return [model.memo.of(key, partial(shared, model, step.funcs))]
-    return [model.memo.of(("nest", s), partial(own_nest, s)) for s in statements]
-
-
-def as_written(model: Model, shared: Shared | None = None) -> Seq:
-    """Each statement in a nest of its own, in the order of the program.
-
-    Args:
-        shared: makes the one nest of a recurrence.
-    """
-    nests: list[Tree] = []
-    for step in model.program.steps:
-        nests += _step(step, model, shared)
-    allocated: tuple[Tree, ...] = tuple(nests)
-    for func in reversed(list(model.regions)):
-        if func not in model.program.outputs and func.history.home is None:
-            allocated = (Alloc(func, allocated),)
-    return Seq(allocated)
 
 
 def leaves(tree: Tree) -> list[tuple[Path, Stage]]:

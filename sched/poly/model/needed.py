@@ -1,0 +1,99 @@
+"""Which instances of an update what is needed of its Func asks for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ..sets.budget import BudgetExceeded, attempt
+from ..sets.isl import Frame, Map, PwAff, Set, existentials, isl
+
+if TYPE_CHECKING:
+    pass
+
+
+FEW = 4
+"""So many existentials may a domain have before they are put in other words: what is made of it
+repeats them all, once for each intersection."""
+
+DIVS = 500_000
+"""So much work may isl put into saying what existentials are."""
+
+
+def with_few_existentials(domain: Set) -> Set:
+    """A domain or a region, simpler where its existentials are many."""
+    return domain if existentials(domain) <= FEW else simpler(domain)
+
+
+def simpler(domain: Set) -> Set:
+    """With what is known of existentials in their place: all that follows is simpler."""
+    with suppress(BudgetExceeded), attempt(DIVS):
+        return domain.compute_divs().coalesce()
+    return domain
+
+
+def _needed(touched: Map, region: Set, limit: Set | None) -> Set:
+    """The instances without which elements of a region lack something, of an update in which
+    each instance touches one element alone.
+
+    Which one may depend on data. So the region is widened by what those that may touch it may
+    touch, until there is nothing more: those that may touch it then touch nothing else, and what
+    the others do, nobody sees.
+    """
+    for _ in range(_WIDER):
+        found = touched.intersect_range(region).domain()
+        reached = touched.intersect_domain(found).range()
+        reached = reached if limit is None else reached.intersect(limit)
+        if reached.is_subset(region):
+            return found
+        region = region.union(reached).coalesce()
+    return touched.domain()
+
+
+#: So often is a region widened by what depends on data.
+_WIDER = 3
+
+
+def _between(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
+    """Where a value is within the ends of an axis of an intricate region: not below some element,
+    nor above some other one. Computing the ends would compare every piece with every other one, and
+    ends that existentials tell have many pieces themselves.
+
+    { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
+    """
+    along = _axis(region, around, axis)
+    at = Map.from_pw_aff(value)
+    if around:
+        loops = Map.identity(frame.space.map_from_set())
+        rest = len(frame.dims) - around
+        at = loops.project_out(isl.dim_type.out, around, rest).flat_range_product(at)
+    same = Map.universe(along.get_space().map_from_set())
+    for k in range(around):
+        same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    above = same.order_le(isl.dim_type.in_, around, isl.dim_type.out, around)
+    below = same.order_ge(isl.dim_type.in_, around, isl.dim_type.out, around)
+    within = along.apply(above).coalesce().intersect(along.apply(below).coalesce())
+    return at.intersect_range(within.coalesce()).domain().coalesce()
+
+
+def _axis(region: Set, around: int, axis: int) -> Set:
+    """{ (loops around, coordinate along an axis) }"""
+    axes = int(region.dim(isl.dim_type.set)) - around
+    along = region.project_out(isl.dim_type.set, around + axis + 1, axes - axis - 1)
+    return along.project_out(isl.dim_type.set, around, axis)
+
+
+def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
+    """The smallest and the largest coordinate along an axis, over a frame that begins with the
+    loops around."""
+    if not around:
+        lo, hi = region.dim_min(axis), region.dim_max(axis)
+        return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
+    along = Map.from_range(_axis(region, around, axis))
+    by_loops = along.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+    more = len(frame.dims) - around
+    lo, hi = (
+        ends.get_pw_aff(0).add_dims(isl.dim_type.in_, more)
+        for ends in (by_loops.lexmin_pw_multi_aff(), by_loops.lexmax_pw_multi_aff())
+    )
+    return lo, hi

@@ -1,0 +1,111 @@
+"""Which elements a write overwrites before they are read, were they to share storage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from ...cached import cached_property
+from ...lang.tensors import Func
+from ..model.statements import Access
+from ..sets.isl import Map, Set, isl
+from ..tree.edits import stages
+from ..tree.looptree import Seq
+from .precedence import Before, precedence, within_lives
+
+
+def _accesses(tree: Seq, func: Func) -> list[Access]:
+    """All that what runs does to a Func."""
+    statements = dict.fromkeys(s.statement for s in stages(tree))
+    return [a for s in statements for a in s.accesses if a.tensor is func]
+
+
+class Overwritten:
+    """What writes may be too early for a read, one element after the other along an axis."""
+
+    def __init__(
+        self, known: Set, write: Access, read: Access, writes: Sequence[Access], before: Before
+    ) -> None:
+        self.known, self.write, self.read = known, write, read
+        self.writes, self.before = writes, before
+        self.wanted, self.stored = read.map.range_map(), write.map.range_map()
+
+    def pairs(self, axis: int) -> Map:
+        """{ (r, [p, x]) -> (w, [p, y]) : w writes [p, y] after [p, x] is, before r reads that }
+
+        Over pairs of an instance and an element, since a read may touch several.
+        """
+        line = _line(self.stored, axis)
+        pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
+        pairs = pairs.intersect(self._late).intersect_params(self.known)
+        if pairs.is_empty():
+            return pairs
+        first, *others = (pairs.intersect(held) for held in self._held)
+        return reduce(Map.union, others, first)
+
+    def distances(self, axis: int) -> Set:
+        """{ y - x : [p, y] is written after [p, x] is, and before [p, x] is read }"""
+        return _along(self.pairs(axis).apply_domain(self.wanted).apply_range(self.stored), axis)
+
+    # What is the same along all axes is found once, and without the domains of `wanted` and
+    # `stored`: with these it is intersected, and the pieces of domains would be multiplied again.
+    @cached_property
+    def _late(self) -> Map:
+        """{ (r, [p, x]) -> (w, [q, y]) : w may come before r }"""
+        late = self.before(self.write.statement, self.read.statement)
+        return self.read.reach.domain_map().apply_range(late).apply_range(self._writer)
+
+    @cached_property
+    def _writer(self) -> Map:
+        """{ w -> (w, [q, y]) }"""
+        return self.write.reach.domain_map().reverse()
+
+    @cached_property
+    def _held(self) -> list[Map]:
+        """{ (r, [p, x]) -> (w, [q, y]) : a write of [p, x] may come before w }, for each write"""
+        wanted = self.read.reach.range_map()
+        return [
+            wanted.apply_range(
+                first.map.reverse().apply_range(
+                    self.before(first.statement, self.write.statement).reverse()
+                )
+            ).apply_range(self._writer)
+            for first in self.writes
+        ]
+
+
+def _overwritten(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
+    """Of each write of a Func, for each read; at sizes that are known of."""
+    accesses = _accesses(tree, func)
+    writes = [a for a in accesses if a.is_write]
+    before = within_lives(tree, func, precedence(tree))
+    return [
+        Overwritten(known, write, read, writes, before)
+        for write in writes
+        for read in accesses
+        if not read.is_write
+    ]
+
+
+def _along(pairs: Map, axis: int) -> Set:
+    """{ y - x : [p, x] -> [p, y] }, and more where the pairs are of many divisions: isl would take
+    seconds, and little of its budget."""
+    if any(int(m.dim(isl.dim_type.div)) > _MANY_DIVISIONS for m in pairs.get_basic_maps()):
+        pairs = pairs.remove_divs()
+    planes = pairs.deltas()
+    count = int(planes.dim(isl.dim_type.set))
+    planes = planes.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
+    return planes.project_out(isl.dim_type.set, 0, axis)
+
+
+_MANY_DIVISIONS = 24
+
+
+def _line(stored: Map, axis: int) -> Map:
+    """{ [p, x] -> [p, y] }"""
+    space = stored.get_space().range()
+    result = Map.universe(space.map_from_set())
+    for k in range(int(space.dim(isl.dim_type.set))):
+        if k != axis:
+            result = result.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return result

@@ -1,0 +1,226 @@
+"""How much work isl may do: budgets, which isl counts in operations.
+
+Nobody asks isl without a budget around. What need not be known is an attempt: at most half of what
+is left, so that the other half remains for what takes its place.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ... import forks
+from ...lang.errors import InternalError, PolyschedError
+from .isl import CONTEXT, Val, isl
+
+_lock = forks.reentrant()
+
+BUDGET = 4_500_000
+"""isl operations for whatever a user asks: some ten times what that takes of most programs, and
+a few seconds."""
+
+MORE = 50_000
+"""So many more for each statement of a program: long programs may take longer."""
+
+
+def allowance(statements: int) -> int:
+    """How much work isl may do for one thing that a user asks of a program."""
+    return BUDGET + MORE * statements
+
+
+class BudgetExceeded(Exception):
+    """isl was given up on: the question counts as not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A budget in force: from which count of operations to which one."""
+
+    start: int
+    end: int
+
+    @property
+    def middle(self) -> int:
+        return (self.start + self.end) // 2
+
+    def moved(self, by: int) -> _Span:
+        return _Span(self.start + by, self.end + by)
+
+
+_spans: list[_Span] = []
+
+
+@contextmanager
+def budget(operations: int) -> Iterator[None]:
+    """Bounds the work isl may do inside; it raises `BudgetExceeded` beyond.
+
+    What is done inside counts for the budget around it too, and ends where that one ends.
+    """
+    with _lock:
+        start = spent()
+        end = start + operations
+        with _within(_Span(start, min(end, _spans[-1].end) if _spans else end)):
+            yield
+
+
+@contextmanager
+def attempt(operations: int = BUDGET) -> Iterator[None]:
+    """The same for a question that need not be answered.
+
+    All of them together have at most one half of the budget around them: the other one is left
+    to what takes their place, and to what must be answered.
+    """
+    with _lock:
+        start = spent()
+        end = start + operations
+        span = _Span(start, min(end, _spans[-1].middle) if _spans else end)
+        if span.end <= start:
+            raise BudgetExceeded("nothing is left of a budget for what need not be answered")
+        with _within(span):
+            yield
+
+
+@contextmanager
+def budget_apart(operations: int) -> Iterator[None]:
+    """A budget that counts for none around it, for what is found once and kept: it would be
+    less where somebody has little left who happens to ask for it first."""
+    with _lock:
+        start = spent()
+        try:
+            with _within(_Span(start, start + operations)):
+                yield
+        finally:
+            if _spans:
+                used = spent(start + operations) - start
+                _spans[:] = [span.moved(used) for span in _spans]
+                _set_limit(_spans[-1].end)
+
+
+@contextmanager
+def _within(span: _Span) -> Iterator[None]:
+    """isl reports an exceeded limit as a plain error with any text, and refuses every later call
+    until the limit is moved: so a call that cannot fail tells whether the limit was the cause,
+    and the limit is moved back on every way out."""
+    if not _spans:
+        _restart()
+    _spans.append(span)
+    _set_limit(span.end)
+    try:
+        yield
+    except (isl.Error, TypeError) as error:  # islpy makes an integer of nothing
+        if is_spent() and not isinstance(error, PolyschedError):
+            allowed = span.end - span.start
+            raise BudgetExceeded(f"more than {allowed} isl operations") from error
+        if isinstance(error, isl.Error):
+            raise InternalError(f"isl refused a question: {error}") from error
+        raise
+    finally:
+        _spans.pop()
+        if _spans:
+            _set_limit(_spans[-1].end)
+        else:
+            _restart()
+            CONTEXT.set_max_operations(OUTSIDE)
+
+
+def _set_limit(operations: int) -> None:
+    CONTEXT.set_max_operations(max(operations, 1))  # 0 would be none
+
+
+OUTSIDE = 0
+"""The limit where no budget is in force: none. Tests set one, and find who asks without."""
+
+
+def _in_child() -> None:
+    """Ends the budgets of a thread that is not in a forked process."""
+    if not forks.is_mine(_lock):
+        _spans.clear()
+        CONTEXT.set_max_operations(OUTSIDE)
+        CONTEXT.reset_operations()
+
+
+forks.at_fork(after_in_child=_in_child)
+
+
+def is_spent() -> bool:
+    """Whether isl refuses to work at all."""
+    try:
+        Val(0)
+    except isl.Error:
+        return True
+    return False
+
+
+def spent(most: int = 0) -> int:
+    """How many operations isl has done in the outermost budget in force, or a few more.
+
+    isl does not tell its count, only whether that has reached a limit: so limits are tried.
+
+    Args:
+        most: that it is no more, if it may be more than the limit in force.
+    """
+    if not _spans:
+        return 0
+    least, most = _spans[-1].start, max(_spans[-1].end, most)
+    while most - least > max(most >> 6, 64):
+        middle = (least + most) // 2
+        _set_limit(middle)
+        if is_spent():
+            least = middle
+        else:
+            most = middle
+    _set_limit(_spans[-1].end)
+    return most
+
+
+class Tally:
+    """How many operations isl needed; and how many in one budget, at most."""
+
+    operations = 0
+    most = 0
+
+
+_tallies: list[Tally] = []
+
+
+@contextmanager
+def counted() -> Iterator[Tally]:
+    """Counts what isl does inside, in all budgets together: the same on every machine."""
+    with _lock:
+        tally = Tally()
+        tally.operations = -_operations()
+        _tallies.append(tally)
+        try:
+            yield tally
+        finally:
+            tally.operations += _operations()
+            _tallies.remove(tally)
+
+
+def _restart() -> None:
+    """Lets isl count from 0 again; whoever counts is told where it was."""
+    count = _operations() if _tallies else 0
+    for tally in _tallies:
+        tally.operations += count
+        tally.most = max(tally.most, count)
+    CONTEXT.reset_operations()
+
+
+def _operations() -> int:
+    """Where isl's counter is, or a little beyond. It cannot be read: so this looks for a limit
+    that it has not reached."""
+    before = CONTEXT.get_max_operations()
+
+    def is_beyond(limit: int) -> bool:
+        CONTEXT.set_max_operations(limit)
+        return is_spent()
+
+    try:
+        limit = 1
+        while is_beyond(limit):
+            limit *= 2
+        return bisect_left(range(limit), True, key=lambda k: not is_beyond(k + 1))
+    finally:
+        CONTEXT.set_max_operations(before)
