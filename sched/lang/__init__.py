@@ -1,1 +1,1 @@
-"""The language: types, expressions, definitions, schedule records. Knows neither isl nor LLVM."""
+"""The language: types, expressions, definitions, programs, calls. Knows neither isl nor LLVM."""

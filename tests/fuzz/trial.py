@@ -19,7 +19,7 @@ import polysched as ps
 from polysched.lang.program import Program
 from polysched.poly.legality import judge
 from polysched.poly.schedule import builder
-from polysched.poly.sets import isl
+from polysched.poly.sets.budget import allowance
 from polysched.testing.choices import Choices
 
 from . import limits
@@ -215,7 +215,7 @@ class Trial:
         text = self.schedule.source()
         names = dict(self.names)
         # As `from_json` has it: how much work isl has depends on what it was asked before.
-        twice = {"allowance": lambda n: 2 * isl.allowance(n)}
+        twice = {"allowance": lambda n: 2 * allowance(n)}
         with mock.patch.multiple(builder, **twice), mock.patch.multiple(judge, **twice):
             exec(text, names)
         made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]

@@ -21,14 +21,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = (
-    "tests/poly/test_placement.py",
-    "tests/poly/test_placement_refusals.py",
-    "tests/poly/test_placement_orders.py",
+    "tests/poly/placement/test_placement.py",
+    "tests/poly/placement/test_placement_refusals.py",
+    "tests/poly/placement/test_placement_orders.py",
     "tests/poly/test_regressions.py",
     "tests/testing/test_refusals.py",
     "tests/testing/test_found.py",
     "tests/codegen/test_check.py",
-    "tests/poly/test_folding.py",
+    "tests/poly/placement/test_folding.py",
     "tests/testing/test_trials.py",
 )
 
@@ -44,11 +44,11 @@ VECTORS = (
     "tests/codegen/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
-OBLIGATIONS = ("tests/poly/test_obligations.py",)
-MEMO = ("tests/poly/test_memo.py", "tests/poly/test_forms.py")
+OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
+MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_forms.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
-STORED = ("tests/poly/test_storage_directives.py",)
-USES = ("tests/poly/test_uses.py",)
+STORED = ("tests/poly/directives/test_storage.py",)
+USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/test_carried.py",)
 PASSES = ("tests/codegen/test_passes.py",)
 
@@ -72,21 +72,21 @@ FAULTS = (
     Fault(
         "a domain is widened over what is read", "poly/proof/dependences.py",
         " and all(elements.is_disjoint(read) for elements in written)", "",
-        ("tests/poly/test_dependences.py",),
+        ("tests/poly/proof/test_dependences.py",),
     ),
     Fault(
         "a coordinate is told on the wrong side of another", "poly/sets/coordinates.py",
         "found[k] = other, constant - before", "found[k] = other, before - constant",
-        ("tests/poly/test_coordinates.py",),
+        ("tests/poly/sets/test_coordinates.py",),
     ),
     Fault(
         "coordinates are told by loops that nobody asks for", "poly/tree/times.py",
-        " and told.others <= chosen", "", ("tests/poly/test_coordinates.py",),
+        " and told.others <= chosen", "", ("tests/poly/sets/test_coordinates.py",),
     ),
     Fault(
         "kept sums meet those beside them", "poly/proof/indivisible.py",
         "            if keep is other:\n", "            if True:\n",
-        ("tests/poly/test_storage_directives.py",),
+        ("tests/poly/directives/test_storage.py",),
     ),
     Fault(
         "constant indices do not wrap", "lang/index.py",
@@ -96,7 +96,7 @@ FAULTS = (
     Fault(
         "loops begin anywhere", "poly/model/domains.py",
         "if not (is_near(r.lo) and is_near(r.hi)):", "if False:",
-        ("tests/poly/test_far_loops.py",),
+        ("tests/poly/scan/test_far_loops.py",),
     ),
     Fault(
         "rows of elements begin at one of them", "codegen/llvm/vectors.py",
@@ -283,12 +283,12 @@ FAULTS = (
         "what is computed at a loop stays where its definitions change",
         "poly/placement/placement.py",
         "        bases = tuple(s for s in self.model.statements if s.func in node.funcs)\n",
-        "        bases = ()\n", ("tests/poly/test_placement.py", *MEMO, *REWRITING),
+        "        bases = ()\n", ("tests/poly/placement/test_placement.py", *MEMO, *REWRITING),
     ),
     Fault(
         "a sketch runs before it is proven", "poly/schedule/builder.py",
         "        if self.is_sketch:\n            raise", "        if False:\n            raise",
-        ("tests/poly/test_sketch.py",),
+        ("tests/poly/schedule/test_sketch.py",),
     ),
     Fault(
         "at one time counts as ordered", "poly/tree/times.py",
@@ -520,7 +520,7 @@ FAULTS = (
     Fault(
         "digits of fused loops are taken as they are guessed", "poly/sets/inverse.py",
         "return bool(inverse.is_subset(Map.from_multi_aff(made)))", "return True",
-        ("tests/poly/test_inverse.py",),
+        ("tests/poly/sets/test_inverse.py",),
     ),
     Fault(
         "a read that still happens may be left out", "checking/memory_reads.py",

@@ -1,8 +1,8 @@
 """How types and constants are written in LLVM IR, and what a value is.
 
 A value has an element type and a number of lanes: `float` is (float32, 1), `<8 x float>` is
-(float32, 8). Only one lane is made so far, but nothing here or above depends on that. A bool is
-`i1` in registers and `i8` in memory; integers carry no sign, the instructions do.
+(float32, 8). A bool is `i1` in registers and `i8` in memory; integers carry no sign, the
+instructions do.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ...lang.tensors import Func, Tensor
 from ..sets.affine import Relation, access_relation, affine_value, condition, why_not_affine
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl
-from .needed import _between, _ends, _needed, with_few_existentials
+from .needed import between_ends, ends_along, needed_instances, with_few_existentials
 from .statements import Access, Statement
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Domains:
             home = d.func.history.home
             element = (*(() if home is None else home.loops), *d.lhs)
             touched = access_relation(frame, element)
-            domain = domain.intersect(_needed(touched.map, region, limit))
+            domain = domain.intersect(needed_instances(touched.map, region, limit))
             known = not touched.may
         if not known:  # else the Vars run just where elements of the region are touched
             for v in d.vars:
@@ -197,8 +197,8 @@ class Domains:
         home = func.history.home
         around = 0 if home is None else len(home.loops)
         if region.n_basic_set() > 1 or existentials(region):
-            return _between(region, around, axis, value, frame)
-        lo, hi = _ends(region, around, axis, frame)
+            return between_ends(region, around, axis, value, frame)
+        lo, hi = ends_along(region, around, axis, frame)
         return value.ge_set(lo).intersect(value.le_set(hi))
 
     def _check_vars_bounded(self, d: Definition, domain: Set) -> None:

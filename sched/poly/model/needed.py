@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, isl
-
-if TYPE_CHECKING:
-    pass
-
 
 FEW = 4
 """So many existentials may a domain have before they are put in other words: what is made of it
@@ -32,7 +27,7 @@ def simpler(domain: Set) -> Set:
     return domain
 
 
-def _needed(touched: Map, region: Set, limit: Set | None) -> Set:
+def needed_instances(touched: Map, region: Set, limit: Set | None) -> Set:
     """The instances without which elements of a region lack something, of an update in which
     each instance touches one element alone.
 
@@ -54,7 +49,7 @@ def _needed(touched: Map, region: Set, limit: Set | None) -> Set:
 _WIDER = 3
 
 
-def _between(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
+def between_ends(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
     """Where a value is within the ends of an axis of an intricate region: not below some element,
     nor above some other one. Computing the ends would compare every piece with every other one, and
     ends that existentials tell have many pieces themselves.
@@ -83,7 +78,7 @@ def _axis(region: Set, around: int, axis: int) -> Set:
     return along.project_out(isl.dim_type.set, around, axis)
 
 
-def _ends(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
+def ends_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
     """The smallest and the largest coordinate along an axis, over a frame that begins with the
     loops around."""
     if not around:

@@ -31,7 +31,7 @@ from ..tree.looptree import Seq, loops_of, produced
 from ..tree.memory import Window
 from ..tree.times import placed
 from ..tree.uses import Uses
-from .overwritten import _line, _overwritten
+from .overwritten import line_along, overwritten_in
 from .precedence import Before, precedence
 from .sinking import stored_depth
 
@@ -91,7 +91,7 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
 def _window(known: Set, func: Func, tree: Seq) -> Window | None:
     spans = _spans(known, tree, func)
     found: list[tuple[float, int, Window]] = []
-    overwritten = _overwritten(known, func, tree)
+    overwritten = overwritten_in(known, func, tree)
     for axis, span in enumerate(spans):
         distances = [x.distances(axis) for x in overwritten]
         planes = _fewest(distances, 1) or _enough_for_all(distances)
@@ -195,9 +195,9 @@ def fold_of(model: Model, tree: Seq, func: Func, window: Window) -> Fold:
 def clobbers(known: Set, func: Func, window: Window, tree: Seq, context: Set) -> list[Clobber]:
     """What goes wrong, at some sizes of the context, if only so many planes of a Func are kept."""
     found = []
-    for x in _overwritten(known, func, tree):
+    for x in overwritten_in(known, func, tree):
         wanted, stored = x.wanted, x.stored
-        shared = _sharing(_line(stored, window.axis), window)
+        shared = _sharing(line_along(stored, window.axis), window)
         pairs = x.pairs(window.axis)
         pairs = pairs.intersect(wanted.apply_range(shared).apply_range(stored.reverse()))
         pairs = pairs.intersect_params(context)
@@ -212,7 +212,7 @@ def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) ->
     """How many planes would do where those of a window are too few, if not many; None, too, where
     that takes long to find."""
     with suppress(BudgetExceeded), attempt(HINT):
-        overwritten = _overwritten(model.context, func, tree)
+        overwritten = overwritten_in(model.context, func, tree)
         found = [x.distances(window.axis) for x in overwritten]
         return _fewest([d.intersect_params(context) for d in found], window.planes + 1)
     return None

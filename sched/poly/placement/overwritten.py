@@ -35,7 +35,7 @@ class Overwritten:
 
         Over pairs of an instance and an element, since a read may touch several.
         """
-        line = _line(self.stored, axis)
+        line = line_along(self.stored, axis)
         pairs = self.wanted.apply_range(line).apply_range(self.stored.reverse())
         pairs = pairs.intersect(self._late).intersect_params(self.known)
         if pairs.is_empty():
@@ -74,7 +74,7 @@ class Overwritten:
         ]
 
 
-def _overwritten(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
+def overwritten_in(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
     """Of each write of a Func, for each read; at sizes that are known of."""
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
@@ -101,7 +101,7 @@ def _along(pairs: Map, axis: int) -> Set:
 _MANY_DIVISIONS = 24
 
 
-def _line(stored: Map, axis: int) -> Map:
+def line_along(stored: Map, axis: int) -> Map:
     """{ [p, x] -> [p, y] }"""
     space = stored.get_space().range()
     result = Map.universe(space.map_from_set())

@@ -13,7 +13,7 @@ from polysched.checking.execute import Path, Write
 from polysched.checking.judge import Judge
 from polysched.poly.schedule.stages import StageHandle
 
-from ..test_serial import survives
+from ..schedule.test_serial import survives
 from .cases import gauss_seidel
 from .kernels import histogram, i, j, m, n, norms, product
 from .support import judged, listed, refused, same, stored

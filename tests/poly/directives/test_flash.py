@@ -7,7 +7,7 @@ import pytest
 
 import polysched as ps
 
-from ..test_serial import survives
+from ..schedule.test_serial import survives
 from .support import judged, same, stored
 
 BLOCK = 4

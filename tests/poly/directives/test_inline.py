@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 
-from ..test_serial import survives
+from ..schedule.test_serial import survives
 from .cases import T, gauss_seidel, jacobi, product
 from .kernels import blur, i, j, m, n, norms
 from .support import judged, listed, refused, same, stored

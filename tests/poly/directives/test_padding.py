@@ -10,7 +10,7 @@ import pytest
 import polysched as ps
 from polysched.poly.proof import padding
 
-from ..test_serial import survives
+from ..schedule.test_serial import survives
 from .cases import gauss_seidel
 from .kernels import blur, i, j, m, n, product
 from .support import judged, listed, refused, same, stored

@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 
-from ..test_serial import survives
+from ..schedule.test_serial import survives
 from .cases import jacobi
 from .kernels import best, histogram, i, j, m, n, product
 from .support import judged, listed, refused, same, stored

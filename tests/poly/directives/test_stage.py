@@ -7,7 +7,7 @@ import pytest
 
 import polysched as ps
 
-from ..test_serial import survives
+from ..schedule.test_serial import survives
 from .cases import T, gauss_seidel, jacobi
 from .kernels import blur, c, convolution, i, j, m, n, product
 from .support import judged, listed, refused, same, stored

@@ -13,7 +13,7 @@ from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import Stage, iterations
 from polysched.poly.tree.times import deciding, placed
 
-from .placing import blur, chain, i, j, m, n, scans
+from ..placing import blur, chain, i, j, m, n, scans
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 

@@ -12,9 +12,9 @@ import pytest
 import polysched as ps
 from polysched.poly.tree.edits import stages
 
-from .directives.cases import i, j, jacobi, l, m, n, plane, product
-from .directives.support import same
-from .directives.test_values import PROGRAMS, random_directive
+from ..directives.cases import i, j, jacobi, l, m, n, plane, product
+from ..directives.support import same
+from ..directives.test_values import PROGRAMS, random_directive
 
 SYMBOLS = {"ps": ps, "n": n, "m": m, "l": l, "T": ps.size("T")}
 

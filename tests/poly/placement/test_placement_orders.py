@@ -8,8 +8,8 @@ from counting import calls
 import polysched as ps
 from polysched.poly.sets.budget import counted
 
-from .directives.support import listed
-from .placing import blur, chain, i, j, kept, m, n, ran, right, scans
+from ..directives.support import listed
+from ..placing import blur, chain, i, j, kept, m, n, ran, right, scans
 
 TAILS = pytest.mark.parametrize("tail", ["auto", "guard", "peel", "shift"])
 

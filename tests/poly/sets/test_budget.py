@@ -36,7 +36,7 @@ from polysched.poly.sets.hulls import PIECES_LIMIT
 from polysched.poly.sets.isl import CONTEXT, Frame, Set, Val, existentials
 from polysched.testing import check
 
-from .intricate import HARD, between_updates, peel, peeled
+from ..intricate import HARD, between_updates, peel, peeled
 
 Make = Callable[[], ps.Schedule]
 Edit = Callable[[ps.Schedule], None]

@@ -18,8 +18,8 @@ from polysched.codegen.ir.ir import Buffer
 from polysched.codegen.ir.text import module_text
 from polysched.poly.tree.memory import LARGEST, STACK
 
-from .directives.cases import i, j, m, n, product
-from .directives.support import listed, refused, same
+from .cases import i, j, m, n, product
+from .support import listed, refused, same
 
 ODD = (0, 1, 2, 9, 13)
 

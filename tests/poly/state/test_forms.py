@@ -19,7 +19,7 @@ from polysched.testing.choices import Choices
 from polysched.testing.directives import apply
 from polysched.testing.rewriting import random_rewriting
 
-from .directives.kernels import PROGRAMS as KERNELS
+from ..directives.kernels import PROGRAMS as KERNELS
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -19,8 +19,8 @@ from polysched.poly.schedule.handles.base import LoopHandle
 from polysched.poly.schedule.stages import StageHandle
 from polysched.poly.sets.budget import counted
 
-from .directives.cases import gauss_seidel, i, j, jacobi, lu, m, n, plane, product
-from .directives.support import refused, same, witness
+from ..directives.cases import gauss_seidel, i, j, jacobi, lu, m, n, plane, product
+from ..directives.support import refused, same, witness
 
 
 def tiled() -> ps.Schedule:

@@ -8,7 +8,7 @@ from counting import operations
 
 import polysched as ps
 
-from .test_legal import seidel
+from ..legality.test_legal import seidel
 
 
 def test_directives_are_carried_out_and_not_proven() -> None:

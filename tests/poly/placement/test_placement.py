@@ -7,8 +7,8 @@ import pytest
 import polysched as ps
 from polysched.poly.tree.memory import Window
 
-from .directives.support import listed
-from .placing import blur, chain, i, j, kept, m, n, ran, right, scans, t
+from ..directives.support import listed
+from ..placing import blur, chain, i, j, kept, m, n, ran, right, scans, t
 
 
 # rows -------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 
 import polysched as ps
 
-from .directives.cases import T, gauss_seidel, i, j, m, n, plane, product, t
+from ..directives.cases import T, gauss_seidel, i, j, m, n, plane, product, t
 
 
 def sections(s: ps.Schedule) -> dict[str, list[str]]:

@@ -15,8 +15,8 @@ import polysched as ps
 from polysched.poly.scan.scantree import ScanLoop
 from polysched.poly.tree.edits import stages
 
-from .directives.cases import gauss_seidel, jacobi, plane, product, running, seidel_2d
-from .directives.test_values import PROGRAMS, random_directive
+from ..directives.cases import gauss_seidel, jacobi, plane, product, running, seidel_2d
+from ..directives.test_values import PROGRAMS, random_directive
 from .test_visits import sizes_of, values_of, visited
 
 

@@ -8,7 +8,7 @@ import polysched as ps
 from polysched.poly.report.repeats import Repeats, repeats
 from polysched.poly.tree.edits import stages
 
-from .placing import blur, chain, i, j, n, ran, scans
+from ..placing import blur, chain, i, j, n, ran, scans
 from .test_explain import sections
 
 

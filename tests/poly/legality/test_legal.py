@@ -12,7 +12,7 @@ from polysched.testing.choices import Choices
 from polysched.testing.directives import apply, random_directive
 from polysched.testing.rewriting import random_rewriting
 
-from .directives.kernels import PROGRAMS
+from ..directives.kernels import PROGRAMS
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -18,8 +18,8 @@ from polysched.poly.sets.isl import Set
 from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import iterations
 
-from .directives.cases import cholesky, gauss_seidel, i, j, jacobi, lu, m, n, nussinov, plane, t
-from .directives.test_values import PROGRAMS, random_directive
+from ..directives.cases import cholesky, gauss_seidel, i, j, jacobi, lu, m, n, nussinov, plane, t
+from ..directives.test_values import PROGRAMS, random_directive
 
 Point = tuple[int, ...]
 

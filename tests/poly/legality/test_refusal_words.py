@@ -14,7 +14,7 @@ from polysched import testing
 from polysched.checking.report import CheckError
 from polysched.lang.errors import InternalError
 
-from .directives.support import listed, refused
+from ..directives.support import listed, refused
 
 n, m, T = ps.sizes("n m T")
 t, i, j = ps.vars("t i j")

@@ -16,8 +16,8 @@ from polysched.poly.sets.isl import Map, isl
 from polysched.poly.tree.looptree import Loop, Seq, Stage
 from polysched.poly.tree.written import as_written
 
-from . import programs
-from .trees import executed, stages
+from .. import programs
+from ..trees import executed, stages
 
 Instance = tuple[str, tuple[int, ...]]
 Pair = tuple[str, Instance, Instance]

@@ -18,8 +18,8 @@ from polysched.poly.tree.looptree import Loop, Seq
 from polysched.poly.tree.written import as_written
 from polysched.testing.oracle import domain_points, instances
 
-from . import programs
-from .trees import executed, fused_tree, nest, random_tree, split, stages
+from .. import programs
+from ..trees import executed, fused_tree, nest, random_tree, split, stages
 
 _PARAM = isl.dim_type.param
 SIZES = (0, 1, 2, 3, 5)

@@ -11,8 +11,8 @@ import polysched as ps
 from polysched.poly.tree.edits import map_stages, stages
 from polysched.poly.tree.looptree import Seq, Stage
 
-from .directives.support import refused, witness
-from .placing import blur, chain, examined, i, j, m, n, ran, right, scans
+from ..directives.support import refused, witness
+from ..placing import blur, chain, examined, i, j, m, n, ran, right, scans
 
 
 def shared() -> ps.Schedule:
