@@ -236,8 +236,11 @@ class _Scanner:
     def _body(self, body: tuple[Tree, ...], scope: _Scope) -> _Found:
         if len(body) == 1:
             return self._tree(body[0], scope)
-        # A condition of one part says nothing about the others: it cannot leave this body.
-        return _Found(ScanSeq(tuple(self._tree(part, scope).guarded(0).scan for part in body)))
+        parts = [self._tree(part, scope) for part in body]
+        # A condition of one part says nothing about the others: only one of all leaves this body.
+        of_all = tuple(c for c in parts[0].pending if all(c in x.pending for x in parts))
+        own = (_Found(x.scan, tuple(c for c in x.pending if c not in of_all)) for x in parts)
+        return _Found(ScanSeq(tuple(x.guarded(0).scan for x in own)), of_all)
 
     def _loop(self, loop: Loop, scope: _Scope) -> _Found:
         depth = len(scope.loops)

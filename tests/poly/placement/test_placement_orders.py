@@ -72,13 +72,12 @@ def test_the_listing_of_a_loop_that_is_peeled() -> None:
     listed(
         s,
         """
-          store f0[3, m]:
-            for i in [0, 1):
-              if n >= 1:
+          if n >= 1:
+            store f0[3, m]:
+              for i in [0, 1):
                 for i.2 in [0, 3):
                   for j in [0, m):
                     f0[i, j] = x[i, j] + x[i + 1, j] * 2 - x[i + 2, j]
-              if n >= 1:
                 for j in [0, m):
                   f1[i, j] = f0[i, j] + f0[i + 1, j] * 2 - f0[i + 2, j]
           store f0[n + 1, m]:

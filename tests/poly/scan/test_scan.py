@@ -12,7 +12,7 @@ from polysched.lang.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.report.listing import text
 from polysched.poly.scan.scan import scan
-from polysched.poly.scan.scantree import Scan
+from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq
 from polysched.poly.sets.isl import isl
 from polysched.poly.tree.looptree import Loop, Seq
 from polysched.poly.tree.written import as_written
@@ -138,3 +138,22 @@ def _fixed(model: Model, n: int) -> isl.Set:
     for name, value in sizes_of(model, n).items():
         result = result.intersect(frame.param(name).eq_set(frame.constant(value)).params())
     return result
+
+
+def test_a_condition_of_all_parts_of_a_body_stands_outside_of_it() -> None:
+    """Around each part it was tested in every iteration: of a loop that is said to have 2**31,
+    also where it has none."""
+    n = ps.sizes("n")
+    i, j = ps.vars("i j")
+    f = ps.Func("f", (n, n + 2))
+    f[i, 0] = 1
+    f[i, 1] = 2
+    f[i, j] = 3
+    s = ps.Schedule(f)
+    s["f.piece(0)"].bound(i, 1 << 31)
+    s["f.piece(2)"].compute_with(s["f.piece(0)"], i)
+    (nest, _) = s.nests
+    assert isinstance(nest, ScanIf)
+    assert isinstance(nest.body, ScanLoop)
+    assert isinstance(nest.body.body, ScanSeq)
+    assert not any(isinstance(x, ScanIf) for x in nest.body.body.parts)
