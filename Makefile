@@ -21,7 +21,7 @@ PIP  := $(RUN) pip --disable-pip-version-check
 # One pip at a time, also under `make -j`.
 .NOTPARALLEL:
 .PHONY: help demo test quick test-v3 test-one-thread test-one-core test-busy test-matrix
-.PHONY: lint lint-ruff lint-format lint-types lint-layers format bench docs clean
+.PHONY: some-faults lint lint-ruff lint-format lint-types lint-layers format bench docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,6 +57,9 @@ test-busy: $(VENV)/.installed-test ## run every test beside a busy process
 	$(PY) -P tests/busy.py & $(PYTEST) $(ARGS)
 
 test-matrix: test test-v3 test-one-thread test-one-core test-busy ## all of these, one after another
+
+some-faults: $(VENV)/.installed-test ## plant faults that the tests must find (BY=commit, SOME=6)
+	$(PY) -P tests/mutations/run.py --some $(or $(SOME),6) --by $(or $(BY),0)
 
 lint: lint-ruff lint-format lint-types lint-layers ## check style, format, types and layers
 

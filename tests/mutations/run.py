@@ -5,10 +5,12 @@ package with it, and must fail. It takes a few minutes.
 
     python tests/mutations/run.py            # all
     python tests/mutations/run.py anti fold  # those with one of these words in their names
+    python tests/mutations/run.py --some 6 --by 3f2c81d  # some, chosen by a commit
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -588,10 +590,17 @@ FAULTS = (
 )  # fmt: skip
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """1 if a fault was not found."""
+    parser = argparse.ArgumentParser(description="Plants faults, which the tests must find.")
+    parser.add_argument("words", nargs="*", help="of their names; all faults without any")
+    parser.add_argument("--some", type=int, metavar="COUNT", help="so many of them")
+    parser.add_argument("--by", default="0", metavar="COMMIT", help="chooses which ones")
+    given = parser.parse_args(arguments)
+    chosen = [f for f in FAULTS if not given.words or any(w in f.name for w in given.words)]
+    if given.some is not None:
+        chosen = some(chosen, given.some, given.by)
     missed = []
-    chosen = [f for f in FAULTS if not words or any(w in f.name for w in words)]
     for fault in chosen:
         start = time.monotonic()
         found = by_which_test(fault)
@@ -601,6 +610,12 @@ def main(words: Sequence[str]) -> int:
             missed.append(fault.name)
     print(f"{len(chosen) - len(missed)} of {len(chosen)} faults found")
     return int(bool(missed))
+
+
+def some(faults: Sequence[Fault], count: int, commit: str) -> list[Fault]:
+    """A number of faults in a row, the first one chosen by a commit, in hexadecimal digits."""
+    first = int(commit[:7], 16) % len(faults)
+    return [*faults[first:], *faults[:first]][:count]
 
 
 def by_which_test(fault: Fault) -> str | None:

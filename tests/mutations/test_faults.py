@@ -24,6 +24,12 @@ def _load() -> ModuleType:
 RUN = _load()
 
 
+def test_commits_choose_faults_in_turn() -> None:
+    names = {f.name for k in range(0, 200, 5) for f in RUN.some(RUN.FAULTS, 6, f"{k:07x}")}
+    assert names == {f.name for f in RUN.FAULTS}
+    assert len(RUN.some(RUN.FAULTS, 6, "fffffff" + "0" * 33)) == 6
+
+
 def test_every_fault_can_be_planted(tmp_path: Path) -> None:
     """All of them in one test, which the quick set has: a line that moves takes its fault along."""
     outdated = []
