@@ -13,7 +13,7 @@ from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive
 from ..state.state import Assumption
 from ..tree.edits import At, stages
-from .parts import by_outer, iterations_of
+from .parts import iterations_of, values_of
 
 if TYPE_CHECKING:
     from ..state.editing import Editing
@@ -81,6 +81,6 @@ def spans(at: At, extent: int) -> Set:
 
 def _ends_of(at: At) -> tuple[PwAff, PwAff]:
     """The first and the last iteration, over the outer loops."""
-    visited = by_outer([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
+    visited = values_of([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
     first = visited.lexmin_pw_multi_aff().get_pw_aff(0)
     return first, visited.lexmax_pw_multi_aff().get_pw_aff(0)

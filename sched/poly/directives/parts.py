@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.nodes import Node
 from ..sets.isl import Map, Set, isl, union_sets, val
+from ..sets.projections import by_outer
 from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive
 from ..tree.edits import At, map_stages, node_at, own_stages, place_of, put, stages, with_body
@@ -73,7 +74,7 @@ def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
 def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
     """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
     in a loop of its own."""
-    visited = by_outer([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
+    visited = values_of([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
     parts, between = [], visited
     if first:
         parts.append((".first", near(visited.lexmin(), first, 1).intersect(visited)))
@@ -134,16 +135,16 @@ def iterations_of(stage: Stage, count: int) -> Set:
     return stage.instances.apply(outer_loops(stage, count))
 
 
-def by_outer(iterations: list[Set], depth: int) -> Map:
+def values_of(iterations: list[Set], depth: int) -> Map:
     """{ outer loops -> the values of the next one }"""
     whole = union_sets(iterations[1:], iterations[0])
-    return Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    return by_outer(whole, depth)
 
 
-def flat(by_outer: Map) -> Set:
+def flat(values: Map) -> Set:
     """{ (outer loops, value) }"""
-    depth = int(by_outer.dim(isl.dim_type.in_))
-    return by_outer.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
+    depth = int(values.dim(isl.dim_type.in_))
+    return values.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
 
 
 def near(ends: Map, count: int, direction: int) -> Map:

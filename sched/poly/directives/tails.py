@@ -21,13 +21,13 @@ from ..tree.edits import At, map_stages, own_stages, put
 from ..tree.looptree import Loop, Seq, Stage, Tree
 from .parts import (
     at_least,
-    by_outer,
     flat,
     fresh,
     iterations_of,
     near,
     outer_loops,
     restricted,
+    values_of,
 )
 
 TAILS = ("auto", "guard", "mask", "peel", "shift", "round_up", "pad")
@@ -115,7 +115,7 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     """{ outer loops -> tiles } that are whole, and those before and behind."""
     depth = outer.depth
     inside = [iterations_of(s, depth + 2) for s in own_stages(outer.loop)]
-    touched = by_outer([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
+    touched = values_of([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
     every = flat(touched).add_dims(isl.dim_type.set, 1)
     x = isl.Aff.var_on_domain(
         isl.LocalSpace.from_space(every.get_space()), isl.dim_type.set, depth + 1
@@ -124,7 +124,7 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     every = every.intersect(at_least(x.neg().add_constant_val(val(factor - 1))))
     visited = union_sets(inside[1:], inside[0])
     missing = every.subtract(visited).project_out(isl.dim_type.set, depth + 1, 1)
-    whole = touched.subtract(by_outer([missing], depth)).coalesce()
+    whole = touched.subtract(values_of([missing], depth)).coalesce()
     rest = touched.subtract(whole)
     order = Map.lex_lt(touched.get_space().range())
     head = rest.intersect(whole.apply_range(order.reverse())).coalesce()
@@ -146,7 +146,7 @@ def _last(outer: At, factor: int, tail: Map, suffix: str) -> Tree:
         moved = replace(s, coordinates=c)
         if id(s) not in own:  # it runs as those need it for which it is computed
             return replace(moved, part=s.part + suffix)
-        visited = by_outer([iterations_of(moved, depth + 1)], depth)
+        visited = values_of([iterations_of(moved, depth + 1)], depth)
         ends = near(visited.lexmax().intersect_domain(tail.domain()), factor, -1)
         last = flat(ends.intersect(visited))
         chosen = outer_loops(moved, depth + 1).intersect_range(last).domain()

@@ -19,6 +19,7 @@ from ...lang.tensors import Func, Tensor
 from ..sets.affine import Relation, access_relation, affine_value, condition, why_not_affine
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl
+from ..sets.projections import by_outer
 from .needed import between_ends, ends_along, needed_instances, with_few_existentials
 from .statements import Access, Statement
 
@@ -261,7 +262,7 @@ def _whole(
 ) -> Access:
     """An access to all of a region, given as { (loops, element) }."""
     around = len(statement.frame.dims)
-    touched = Map.from_range(region).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+    touched = by_outer(region, around)
     relation = Relation(touched, False, touched)
     index = node.index if node is not None else statement.definition.lhs
     return Access(statement, tensor, index, relation, statement.domain, True, node, ends)

@@ -23,6 +23,7 @@ from ..sets.hulls import PIECES_LIMIT, filled
 from ..sets.intervals import declared_range
 from ..sets.isl import Frame, Map, PwAff, Set, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same
+from ..sets.projections import outer_part
 from .closure import Regions, closed_regions
 from .domains import Domains
 from .needed import simpler, with_few_existentials
@@ -400,10 +401,7 @@ def iteration_and_element(access: Access) -> Map:
     home = access.tensor.history.home if isinstance(access.tensor, Func) else None
     if home is None:
         return access.map
-    statement, count = access.statement, len(home.loops)
-    around = Map.identity(statement.frame.space.map_from_set())
-    around = around.project_out(isl.dim_type.out, count, len(statement.frame.dims) - count)
-    return around.flat_range_product(access.map)
+    return outer_part(access.statement.frame.space, len(home.loops)).flat_range_product(access.map)
 
 
 def _touched(statement: Statement) -> list[Set]:

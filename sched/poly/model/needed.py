@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, isl
+from ..sets.projections import along, by_outer, outer_part
 
 FEW = 4
 """So many existentials may a domain have before they are put in other words: what is made of it
@@ -56,26 +57,17 @@ def between_ends(region: Set, around: int, axis: int, value: PwAff, frame: Frame
 
     { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
     """
-    along = _axis(region, around, axis)
+    line = along(region, axis, around)
     at = Map.from_pw_aff(value)
     if around:
-        loops = Map.identity(frame.space.map_from_set())
-        rest = len(frame.dims) - around
-        at = loops.project_out(isl.dim_type.out, around, rest).flat_range_product(at)
-    same = Map.universe(along.get_space().map_from_set())
+        at = outer_part(frame.space, around).flat_range_product(at)
+    same = Map.universe(line.get_space().map_from_set())
     for k in range(around):
         same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     above = same.order_le(isl.dim_type.in_, around, isl.dim_type.out, around)
     below = same.order_ge(isl.dim_type.in_, around, isl.dim_type.out, around)
-    within = along.apply(above).coalesce().intersect(along.apply(below).coalesce())
+    within = line.apply(above).coalesce().intersect(line.apply(below).coalesce())
     return at.intersect_range(within.coalesce()).domain().coalesce()
-
-
-def _axis(region: Set, around: int, axis: int) -> Set:
-    """{ (loops around, coordinate along an axis) }"""
-    axes = int(region.dim(isl.dim_type.set)) - around
-    along = region.project_out(isl.dim_type.set, around + axis + 1, axes - axis - 1)
-    return along.project_out(isl.dim_type.set, around, axis)
 
 
 def ends_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
@@ -84,8 +76,7 @@ def ends_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff
     if not around:
         lo, hi = region.dim_min(axis), region.dim_max(axis)
         return lo.insert_domain(frame.space), hi.insert_domain(frame.space)
-    along = Map.from_range(_axis(region, around, axis))
-    by_loops = along.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, around)
+    by_loops = by_outer(along(region, axis, around), around)
     more = len(frame.dims) - around
     lo, hi = (
         ends.get_pw_aff(0).add_dims(isl.dim_type.in_, more)

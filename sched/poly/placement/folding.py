@@ -25,6 +25,7 @@ from ..model.statements import Statement
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..sets.memo import Memo, Same
+from ..sets.projections import along
 from ..tree.edits import stages
 from ..tree.extents import span_of
 from ..tree.looptree import Seq, loops_of, produced
@@ -113,12 +114,7 @@ def _spans(known: Set, tree: Seq, func: Func) -> list[int | None]:
         if p.stage.statement.func is func
     ]
     whole = union_sets(touched[1:], touched[0]).intersect_params(known)
-    found = []
-    for axis in range(func.ndim):
-        count = int(whole.dim(isl.dim_type.set))
-        along = whole.project_out(isl.dim_type.set, depth + axis + 1, count - depth - axis - 1)
-        found.append(span_of(along.project_out(isl.dim_type.set, depth, axis), depth))
-    return found
+    return [span_of(along(whole, axis, depth), depth) for axis in range(func.ndim)]
 
 
 def _fewest(distances: Sequence[Set], least: int) -> int | None:

@@ -19,6 +19,7 @@ from ..model.statements import Access, Statement
 from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame, Map, Set, isl, union_sets
+from ..sets.projections import outer_part
 from ..tree.looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
 from ..tree.memory import Fault
 from .layouts import element_of, expressions
@@ -175,5 +176,4 @@ def _where(stage: Stage, coordinates: Sequence[Node]) -> Map:
 
 def _outermost(found: Map, count: int) -> Map:
     """{ iteration -> its outermost coordinates }"""
-    whole = Map.identity(found.range().get_space().map_from_set())
-    return whole.project_out(isl.dim_type.out, count, int(whole.dim(isl.dim_type.out)) - count)
+    return outer_part(found.range().get_space(), count)

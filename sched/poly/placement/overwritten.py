@@ -9,6 +9,7 @@ from ...cached import cached_property
 from ...lang.tensors import Func
 from ..model.statements import Access
 from ..sets.isl import Map, Set, isl
+from ..sets.projections import along
 from ..tree.edits import stages
 from ..tree.looptree import Seq
 from .precedence import Before, precedence, within_lives
@@ -92,10 +93,7 @@ def _along(pairs: Map, axis: int) -> Set:
     seconds, and little of its budget."""
     if any(int(m.dim(isl.dim_type.div)) > _MANY_DIVISIONS for m in pairs.get_basic_maps()):
         pairs = pairs.remove_divs()
-    planes = pairs.deltas()
-    count = int(planes.dim(isl.dim_type.set))
-    planes = planes.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
-    return planes.project_out(isl.dim_type.set, 0, axis)
+    return along(pairs.deltas(), axis)
 
 
 _MANY_DIVISIONS = 24

@@ -27,6 +27,7 @@ from ..sets.coordinates import coordinate_map
 from ..sets.expressions import Translator
 from ..sets.hulls import boxed
 from ..sets.isl import BasicSet, Frame, Map, Set, dim_count, isl, plain, union_sets
+from ..sets.projections import along, outer_part
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
 from ..tree.edits import map_stages, with_body
 from ..tree.extents import span_of
@@ -266,9 +267,7 @@ def _written(statement: Statement) -> Set:
 def _with_iteration(statement: Statement, written: Map) -> Map:
     """{ (around, instance) -> (around, element) }"""
     count = len(statement.around)
-    around = Map.identity(statement.frame.space.map_from_set())
-    around = around.project_out(_OUT, count, len(statement.frame.dims) - count)
-    return around.flat_range_product(written)
+    return outer_part(statement.frame.space, count).flat_range_product(written)
 
 
 def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
@@ -328,7 +327,7 @@ def _extent(where: BasicSet) -> tuple[int, int]:
     alone = Set.from_basic_set(where)
     count, endless, size = dim_count(alone), 0, 1
     for k in range(count):
-        line = alone.project_out(_SET, k + 1, count - k - 1).project_out(_SET, 0, k)
+        line = along(alone, k)
         span = span_of(line, 0)
         endless, size = endless + (span is None), size * (span or 1)
     return endless, size

@@ -29,6 +29,7 @@ from ..sets.isl import (
     union_sets,
     val,
 )
+from ..sets.projections import by_outer
 
 _SET = isl.dim_type.set
 
@@ -98,19 +99,17 @@ def whole_bounds(iterations: Set, extent: int) -> Bounds:
 def exact_bounds(iterations: Set, bounds: Bounds, translate: Translator) -> Bounds:
     """The bounds, begun at the first iteration needed; `translate` knows the outer loops."""
     depth = int(iterations.dim(_SET)) - 1
-    by_outer = Map.from_range(iterations)
-    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    first = by_outer.lexmin()
+    innermost = by_outer(iterations, depth)
+    first = innermost.lexmin()
     behind = first.apply_range(Map.lex_le(first.get_space().range()))
     # Where nothing is needed, the loop begins at 0.
     space = iterations.get_space()
     x = Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth)
     above = Set.from_basic_set(BasicSet.from_constraint(Constraint.inequality_from_aff(x)))
-    elsewhere = Map.from_range(above)
-    elsewhere = elsewhere.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    behind = behind.union(elsewhere.subtract_domain(by_outer.domain()))
+    elsewhere = by_outer(above, depth)
+    behind = behind.union(elsewhere.subtract_domain(innermost.domain()))
     described = behind.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
-    start = translate.pw_aff(by_outer.lexmin_pw_multi_aff().get_pw_aff(0), ix.ZERO)
+    start = translate.pw_aff(innermost.lexmin_pw_multi_aff().get_pw_aff(0), ix.ZERO)
     return Bounds(start, bounds.hi, bounds.step, described.intersect(bounds.described))
 
 
@@ -124,16 +123,15 @@ def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | N
     if iterations.n_basic_set() > _MOST_PARTS:
         return None
     depth = int(iterations.dim(_SET)) - 1
-    by_outer = Map.from_range(iterations)
-    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
-    first, last = by_outer.lexmin(), by_outer.lexmax()
+    innermost = by_outer(iterations, depth)
+    first, last = innermost.lexmin(), innermost.lexmax()
     upwards = first.apply_range(Map.lex_le(first.get_space().range()))
     between = upwards.intersect(last.apply_range(Map.lex_ge(last.get_space().range())))
-    if not between.is_subset(by_outer):
+    if not between.is_subset(innermost):
         return None
     ends = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
     outer = _outer(known)
-    ends = [e.gist(by_outer.domain().intersect(outer)) for e in ends]
+    ends = [e.gist(innermost.domain().intersect(outer)) for e in ends]
     if any(e.n_piece() > _MOST_PIECES for e in ends):
         return None
     ends[1] = ends[1].add_constant_val(isl.Val(1))
@@ -158,15 +156,14 @@ def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds |
     parts = parts_of(iterations, known, depth)
     if len(parts) > 1:
         return None
-    by_outer = Map.from_range(iterations)
-    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    innermost = by_outer(iterations, depth)
     begins, stops = parts[0].lower, parts[0].upper
     values = [lower(c, depth, translate) for c in begins]
     above = [_Side(described_by(begins, iterations, depth, 1), values)]
     values = [upper(c, depth, translate) for c in stops]
     below = [_Side(described_by(stops, iterations, depth, -1), values)]
-    above += _rounded(iterations, by_outer.lexmin(), translate, last=False)
-    below += _rounded(iterations, by_outer.lexmax(), translate, last=True)
+    above += _rounded(iterations, innermost.lexmin(), translate, last=False)
+    below += _rounded(iterations, innermost.lexmax(), translate, last=True)
     for begin in above:
         for end in below:
             lo, hi = ix.maximum(begin.values), ix.minimum(end.values)

@@ -13,7 +13,8 @@ from ..model.model import Model
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import PIECES_LIMIT, near_hull, simple_hull
-from ..sets.isl import Set, dim_count, is_bounded, isl
+from ..sets.isl import Set, is_bounded, isl
+from ..sets.projections import along
 from ..tree.looptree import Stage
 from .bounds import loop_bounds
 from .guards import OPERATIONS
@@ -56,8 +57,6 @@ def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tu
     hull = near_hull(region)
     if is_bounded(hull, axis):
         return _ends(hull, axis, simple_hull(inhabited), names)
-    count = dim_count(region)
-    along = region.project_out(isl.dim_type.set, axis + 1, count - axis - 1)
-    along = along.project_out(isl.dim_type.set, 0, axis)
-    bounds = loop_bounds(along, Set.universe(along.get_space()), names)
+    line = along(region, axis)
+    bounds = loop_bounds(line, Set.universe(line.get_space()), names)
     return bounds.lo, ix.maximum([ix.sub(bounds.hi, bounds.lo), ix.ZERO])

@@ -9,6 +9,7 @@ from ...lang.errors import InternalError
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.hulls import simple_hull
 from ..sets.isl import BasicSet, Set, isl
+from ..sets.projections import outermost
 
 _SET = isl.dim_type.set
 
@@ -47,7 +48,7 @@ def _outermost(domain: Set, around: Set) -> Set:
     what else is visited."""
     count = int(domain.dim(_SET))
     for depth in range(count):
-        outer = domain.project_out(_SET, depth, count - depth).add_dims(_SET, count - depth)
+        outer = outermost(domain, depth).add_dims(_SET, count - depth)
         if around.intersect(outer).is_subset(domain):
             return outer
     return domain

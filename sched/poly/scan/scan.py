@@ -24,6 +24,7 @@ from ..sets.expressions import Translator
 from ..sets.hulls import MANY, near_hull
 from ..sets.inverse import values_of
 from ..sets.isl import Set, is_bounded, isl, union_sets
+from ..sets.projections import outermost
 from ..tree.extents import MUCH, local_extent, span_of
 from ..tree.looptree import (
     Alloc,
@@ -370,5 +371,4 @@ def _touches(stage: Stage, func: Func) -> bool:
 
 def _outer(iterations: Set, count: int) -> Set:
     """The projection onto the outermost dimensions."""
-    total = int(iterations.dim(_SET))
-    return iterations.project_out(_SET, count, total - count).coalesce()
+    return outermost(iterations, count).coalesce()

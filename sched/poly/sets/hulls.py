@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .isl import Aff, Map, PwAff, Set, Val, dim_count, is_bounded, isl
+from .projections import along
 
 
 def simple_hull(where: Set) -> Set:
@@ -74,12 +75,11 @@ def _within_ends(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_
     """
     made = hull
     for k in axes:
-        along = where.remove_divs().project_out(isl.dim_type.set, k + 1, dim_count(where) - k - 1)
-        along = along.project_out(isl.dim_type.set, 0, k)
-        at_most = Map.universe(along.get_space().map_from_set())
+        line = along(where.remove_divs(), k)
+        at_most = Map.universe(line.get_space().map_from_set())
         at_most = at_most.order_le(isl.dim_type.in_, 0, isl.dim_type.out, 0)
         for beyond in (at_most, at_most.reverse()):
-            side = along.apply(beyond).remove_divs()
+            side = line.apply(beyond).remove_divs()
             around = simple_hull(side)
             side = side.drop_constraints_not_involving_dims(isl.dim_type.set, 0, 1).coalesce()
             if side.n_basic_set() > 1 and not _far_axes(around, side):
@@ -173,13 +173,11 @@ def boxed(where: Set) -> Set:
     frame = isl.LocalSpace.from_space(where.get_space())
     for k in range(count):
         x = PwAff(Aff.var_on_domain(frame, isl.dim_type.set, k))
-        alone = where.project_out(isl.dim_type.set, k + 1, count - k - 1)
-        alone = alone.project_out(isl.dim_type.set, 0, k).coalesce()
+        alone = along(where, k).coalesce()
         lo, hi = where.dim_min(k), where.dim_max(k)
         ends = [v.insert_domain(where.get_space()) for v in (lo, hi)]
         inside = x.ge_set(ends[0]).intersect(x.le_set(ends[1]))
-        one = inside.project_out(isl.dim_type.set, k + 1, count - k - 1)
-        if not one.project_out(isl.dim_type.set, 0, k).is_subset(alone):
+        if not along(inside, k).is_subset(alone):
             return where
         lines = Map.from_range(where)
         lines = lines.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, k + 1, count - k - 1)

@@ -12,7 +12,8 @@ from ..sets.budget import BudgetExceeded, attempt
 from ..sets.ends import ends_of, hull_of, rest_of
 from ..sets.expressions import Translator
 from ..sets.hulls import MANY, range_of, small_sizes
-from ..sets.isl import Aff, Frame, Map, PwAff, Set, isl, union_sets
+from ..sets.isl import Aff, Frame, PwAff, Set, isl, union_sets
+from ..sets.projections import along, by_outer, outermost
 from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
@@ -46,10 +47,9 @@ def span_of(visited: Set, depth: int) -> int | None:
     it, if that does not depend on sizes."""
     if visited.is_empty():
         return 0
-    by_outer = Map.from_range(visited)
-    by_outer = by_outer.move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    values = by_outer(visited, depth)
     # Of sets, not of expressions: isl finds no maximum of those that round.
-    most = by_outer.lexmin().reverse().apply_range(by_outer.lexmax()).deltas().dim_max_val(0)
+    most = values.lexmin().reverse().apply_range(values.lexmax()).deltas().dim_max_val(0)
     return int(most.to_python()) + 1 if most.is_int() else None
 
 
@@ -91,22 +91,20 @@ def local_extent(
         context: the sizes that there are, even where no loop runs.
         most: a larger constant is none that only the largest sizes, or indices, need.
     """
-    count = int(touched.dim(_SET))
-    along = touched.project_out(_SET, depth + axis + 1, count - depth - axis - 1)
-    along = along.project_out(_SET, depth, axis).coalesce()
-    if along.is_empty():
+    line = along(touched, axis, depth).coalesce()
+    if line.is_empty():
         return ix.ZERO, ix.ZERO
-    by_loops = Map.from_range(along).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    by_loops = by_outer(line, depth)
     lowest = by_loops.lexmin_pw_multi_aff().get_pw_aff(0).gist(by_loops.domain()).coalesce()
     best: tuple[PwAff, int] | None = None
     for _, aff in lowest.get_pieces():
         start = PwAff(aff)
-        span = _span_from(along, start, depth)
+        span = _span_from(line, start, depth)
         if span is not None and span <= HUGE and (best is None or span < best[1]):
             best = start, span
-    exact = span_of(along, depth)
+    exact = span_of(line, depth)
     exact = exact if exact is not None and exact <= HUGE else None
-    if exact is not None and most < exact and _is_less(along, depth, exact, most):
+    if exact is not None and most < exact and _is_less(line, depth, exact, most):
         best = exact = None
     if best is not None and (exact is None or best[1] <= exact + _SLACK):
         return translate.pw_aff(best[0].gist(known), ix.ZERO), integer(best[1])
@@ -165,9 +163,5 @@ def _span_from(along: Set, start: PwAff, depth: int) -> int | None:
 
 def _visited(stages: Sequence[Stage], depth: int) -> Set:
     """The iterations of some stages, up to a loop."""
-    found = []
-    for stage in stages:
-        whole = iterations(stage)
-        count = int(whole.dim(_SET))
-        found.append(whole.project_out(_SET, depth + 1, count - depth - 1))
+    found = [outermost(iterations(stage), depth + 1) for stage in stages]
     return union_sets(found[1:], found[0])
