@@ -305,14 +305,12 @@ def _beginnings(
     match nest:
         case lp.Loop(var=var, lo=lo, body=body):
             yield from _beginnings(body, {**at, var: replaced_all((lo,), at)[0]})
-        case lp.If(body=body) | lp.Alloc(body=body) | lp.Private(body=body):
-            yield from _beginnings(body, at)
-        case lp.Seq(parts=parts):
-            for part in parts:
-                yield from _beginnings(part, at)
         case lp.Run(instance=instance, point=point):
             values = replaced_all(tuple(point.values()), at)
             yield instance, dict(zip(point, values, strict=True))
+        case _:
+            for part in lp.children(nest):
+                yield from _beginnings(part, at)
 
 
 def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:

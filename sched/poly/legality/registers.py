@@ -8,7 +8,15 @@ from functools import partial
 from ...lang.nodes import Node, Var, integer, postorder, replaced_all
 from ...lang.tensors import Func
 from ..scan.scan import Nest, nests
-from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..scan.scantree import (
+    Scan,
+    ScanAlloc,
+    ScanKeep,
+    ScanLoop,
+    ScanStage,
+    children,
+    walk,
+)
 from ..sets.isl import Set
 from ..sets.memo import Memo, Same
 from ..tree.looptree import Alloc, Keep, Loop, Seq, nodes
@@ -149,11 +157,6 @@ def _moving(
             laid_out = loop.kind in ("unrolled", "vector")
             inside = serial if laid_out else serial | {var}
             yield from _moving(body, room, inside, {**shown, var: loop.name})
-        case ScanAlloc(body=body) | ScanIf(body=body) | ScanKeep(body=body):
-            yield from _moving(body, room, serial, shown)
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _moving(part, room, serial, shown)
         case ScanStage(stage=stage, point=point):
             for access in stage.statement.accesses:
                 kept = not isinstance(room, ScanKeep) or room.keep.holds(stage, access)
@@ -162,3 +165,6 @@ def _moving(
                     for n in postorder(*index):
                         if isinstance(n, Var) and n in serial:
                             yield shown[n]
+        case _:
+            for part in children(scan):
+                yield from _moving(part, room, serial, shown)

@@ -12,7 +12,13 @@ from ...lang.nodes import Op, postorder
 from ...lang.opaque import Trace
 from ...lang.printer import expr_text
 from ...lang.tensors import Func
-from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from ..scan.scantree import (
+    Scan,
+    ScanIf,
+    ScanLoop,
+    ScanStage,
+    children,
+)
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.isl import isl
@@ -246,13 +252,11 @@ def _guarded(scan: Scan, inside: bool, tested: bool) -> Iterator[str]:
     match scan:
         case ScanLoop(body=body):
             yield from _guarded(body, True, tested)
-        case ScanAlloc(body=body) | ScanKeep(body=body):
-            yield from _guarded(body, inside, tested)
         case ScanIf(body=body):
             yield from _guarded(body, inside, tested or inside)
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _guarded(part, inside, tested)
         case ScanStage(stage=stage):
             if tested:
                 yield stage.name
+        case _:
+            for part in children(scan):
+                yield from _guarded(part, inside, tested)

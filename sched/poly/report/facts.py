@@ -90,11 +90,9 @@ def _count(
             own = found.setdefault(instance.stage, {})
             for name, most in around.items():
                 own[name] = max(most, own.get(name, 0))
-        case lp.Seq(parts=parts):
-            for part in parts:
+        case _:
+            for part in lp.children(nest):
                 _count(part, known, around, found)
-        case lp.If(body=body) | lp.Alloc(body=body) | lp.Private(body=body):
-            _count(body, known, around, found)
 
 
 def _range(root: Node, known: Mapping[Node, Interval]) -> Interval:
@@ -129,11 +127,9 @@ def _runs(
             yield nest, around
         case lp.Loop(body=body):
             yield from _runs(body, (*around, nest))
-        case lp.Seq(parts=parts):
-            for part in parts:
+        case _:
+            for part in lp.children(nest):
                 yield from _runs(part, around)
-        case lp.If(body=body) | lp.Alloc(body=body) | lp.Private(body=body):
-            yield from _runs(body, around)
 
 
 def _accesses(

@@ -22,7 +22,16 @@ from ..program.accumulation import accumulates
 from ..scan.boxes import box
 from ..scan.decided import decided
 from ..scan.rooms import local_box
-from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..scan.scantree import (
+    Scan,
+    ScanAlloc,
+    ScanIf,
+    ScanKeep,
+    ScanLoop,
+    ScanStage,
+    children,
+    walk,
+)
 from ..sets.flat import offset, without_origins
 from ..sets.lanes import near, stride, whole
 from ..sets.linear import Apart
@@ -53,15 +62,13 @@ def _stages(
             yield scan, tests
         case ScanIf(condition=condition, body=body):
             yield from _stages(body, var, (*tests, condition))
-        case ScanSeq(parts=parts):
-            for part in parts:
-                yield from _stages(part, var, tests)
         case ScanLoop(var=x, lo=lo, hi=hi, body=body):
             apart = var in postorder(lo, hi)
             within = (ix.compare("ge", x, lo), ix.compare("lt", x, hi)) if apart else ()
             yield from _stages(body, var, (*tests, *within))
-        case ScanAlloc(body=body) | ScanKeep(body=body):
-            yield from _stages(body, var, tests)
+        case _:
+            for part in children(scan):
+                yield from _stages(part, var, tests)
 
 
 @dataclass

@@ -16,7 +16,17 @@ from typing import Any
 
 from ...lang.admission import SIZE_LIMIT
 from ...lang.nodes import Const, Node, Op, Param, Size, Var, postorder
-from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..scan.scantree import (
+    Scan,
+    ScanAlloc,
+    ScanIf,
+    ScanKeep,
+    ScanLoop,
+    ScanSeq,
+    ScanStage,
+    children,
+    walk,
+)
 from ..sets.isl import Frame, Set, isl
 from ..sets.smallest import smallest_point
 from ..tree.looptree import Stage
@@ -246,10 +256,10 @@ def _directly_in(scan: Scan) -> Iterator[Stage]:
     match scan:
         case ScanStage(stage=stage):
             yield stage
-        case ScanIf(body=body) | ScanAlloc(body=body) | ScanKeep(body=body):
-            yield from _directly_in(body)
-        case ScanSeq(parts=parts):
-            for part in parts:
+        case ScanLoop():
+            return
+        case _:
+            for part in children(scan):
                 yield from _directly_in(part)
 
 

@@ -161,18 +161,25 @@ class Private:
 Nest = Loop | If | Run | Seq | Alloc | Private
 
 
-def walk(*nests: Nest) -> Iterator[Nest]:
-    """Nests and all that is in them, in the order of execution; not the copies around what is
+def children(nest: Nest) -> tuple[Nest, ...]:
+    """What stands directly in a nest, in the order of execution; not the copies around what is
     accumulated in storage of its own."""
+    match nest:
+        case Run():
+            return ()
+        case Seq(parts=parts):
+            return parts
+        case _:
+            return (nest.body,)
+
+
+def walk(*nests: Nest) -> Iterator[Nest]:
+    """Nests and all that is in them, in the order of execution."""
     waiting = list(reversed(nests))
     while waiting:
         found = waiting.pop()
         yield found
-        match found:
-            case Loop(body=body) | If(body=body) | Alloc(body=body) | Private(body=body):
-                waiting.append(body)
-            case Seq(parts=parts):
-                waiting += reversed(parts)
+        waiting += reversed(children(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,17 +106,22 @@ class ScanKeep:
 Scan = ScanLoop | ScanIf | ScanStage | ScanSeq | ScanAlloc | ScanKeep
 
 
-def walk(*scans: Scan) -> Iterator[Scan]:
-    """Scans and all that is in them, in the order of execution; not the copies around what is
+def children(scan: Scan) -> tuple[Scan, ...]:
+    """What stands directly in a scan, in the order of execution; not the copies around what is
     kept."""
+    match scan:
+        case ScanStage():
+            return ()
+        case ScanSeq(parts=parts):
+            return parts
+        case _:
+            return (scan.body,)
+
+
+def walk(*scans: Scan) -> Iterator[Scan]:
+    """Scans and all that is in them, in the order of execution."""
     waiting = list(reversed(scans))
     while waiting:
         found = waiting.pop()
         yield found
-        match found:
-            case ScanLoop(body=body) | ScanIf(body=body) | ScanAlloc(body=body):
-                waiting.append(body)
-            case ScanKeep(body=body):
-                waiting.append(body)
-            case ScanSeq(parts=parts):
-                waiting += reversed(parts)
+        waiting += reversed(children(found))
