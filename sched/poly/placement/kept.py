@@ -20,7 +20,7 @@ from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame, Map, Set, isl, union_sets
 from ..sets.projections import outer_part
-from ..tree.looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of
+from ..tree.looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of, nodes
 from ..tree.memory import Fault
 from .layouts import element_of, expressions
 
@@ -92,6 +92,8 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
 def fault(tree: Seq) -> Fault | None:
     """What is copied back by iterations that run at once though data say whether it is theirs, in
     words with a hint. Only where such loops are trusted: without trust they are a race."""
+    if not any(isinstance(node, Keep) for _, node in nodes(tree)):
+        return None
     for path, stage in leaves(tree):
         s = stage.statement
         for k, (_, node) in enumerate(path):

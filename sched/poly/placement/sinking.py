@@ -7,10 +7,11 @@ of a parallel loop, or around the parts of a loop that was taken apart, is moved
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from ...lang.tensors import Func
+from ...lang.tensors import Func, Tensor
 from ..model.model import Model
+from ..model.statements import Access
 from ..sets.isl import Set
 from ..tree.edits import rewritten, stages, with_body
 from ..tree.looptree import (
@@ -22,7 +23,6 @@ from ..tree.looptree import (
     Stage,
     Tree,
     kinds,
-    leaves,
     loops_of,
     nodes,
     produced,
@@ -51,21 +51,38 @@ def fault(tree: Seq, context: Set) -> Fault | None:
     """A stage that uses a Func outside of all its storage, in words with a hint. Where nothing is
     trusted it would also need there what has not been computed there."""
     stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
-    for path, stage in leaves(tree):
-        here = {x.func for _, x in path if isinstance(x, Alloc)}
-        for a in stage.statement.accesses:
-            if a.tensor not in stored - here:
-                continue
-            happens = stage.instances.intersect(a.domain)
-            used = a.reach.intersect_domain(happens).intersect_params(context)
-            if not used.is_empty():
-                return (
-                    f"{stage.name} uses {a.text}, and {a.tensor.name} is stored inside of a loop "
-                    f"that {stage.name} is not in",
-                    f"s[{a.tensor.name}].store_at(...) a loop around both or store_root(), "
-                    "with this directive in one s.batch()",
-                )
+    for stage, a in _outside(tree, stored, Counter()):
+        happens = stage.instances.intersect(a.domain)
+        used = a.reach.intersect_domain(happens).intersect_params(context)
+        if not used.is_empty():
+            return (
+                f"{stage.name} uses {a.text}, and {a.tensor.name} is stored inside of a loop "
+                f"that {stage.name} is not in",
+                f"s[{a.tensor.name}].store_at(...) a loop around both or store_root(), "
+                "with this directive in one s.batch()",
+            )
     return None
+
+
+def _outside(
+    node: Tree, stored: Collection[Tensor], inside: Counter[Tensor]
+) -> Iterator[tuple[Stage, Access]]:
+    """The accesses of stages in a tree to what is stored, but nowhere around them.
+
+    Args:
+        inside: for each Func, in how many places of its storage the tree is.
+    """
+    if isinstance(node, Stage):
+        for a in node.statement.accesses:
+            if a.tensor in stored and not inside[a.tensor]:
+                yield node, a
+        return
+    if isinstance(node, Alloc):
+        inside[node.func] += 1
+    for child in node.body:
+        yield from _outside(child, stored, inside)
+    if isinstance(node, Alloc):
+        inside[node.func] -= 1
 
 
 def sunk(model: Model, tree: Seq) -> Seq:
