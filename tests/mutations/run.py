@@ -347,6 +347,7 @@ FAULTS = (
         "a vector has too few lanes", "poly/scan/scan.py",
         "            count = span_of(described, depth)\n",
         "            count = span_of(visited.intersect_params(self.context), depth)\n",
+        ("tests/poly/sets/test_budget.py",),
     ),
     Fault(
         "unrolled loops in lanes begin apart", "codegen/build/lanes.py",

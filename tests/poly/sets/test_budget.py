@@ -299,6 +299,21 @@ def test_ends_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch)
     check(s, sizes={"n": 13})
 
 
+def test_lanes_of_a_loop_whose_exact_ends_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They begin where the hull does: there are as many as that has, not as each row needs."""
+    n, i = ps.sizes("n"), ps.vars("i")
+    x = ps.Input("x", ps.int64, (6,))
+    r = ps.RVar("r", 0, 6, where=lambda r: ((i % 2 == 0) & (r < 4)) | ((i % 2 == 1) & (r >= 2)))
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] += x[r] * (r + 1)
+    monkeypatch.setattr(scan, "OPERATIONS", 1)
+    s = ps.Schedule(f)
+    s["f.update(0)"].vectorize("r")
+    assert "for r in [0, 6) (vector):" in str(s)
+    check(s, sizes={"n": 5})
+
+
 def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is given up, something right takes its place."""
     n, m = ps.sizes("n m")
