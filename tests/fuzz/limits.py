@@ -41,11 +41,9 @@ INTERPRETED = 8.0
 
 
 def copies(steps: Sequence[str]) -> int:
-    """How many copies of one loop's body directives ask for at most: those that unroll, and those
-    that make another kernel, which is compiled with the first one."""
+    """How many copies of one loop's body directives ask for at most: those that unroll."""
     factors = (re.search(r"\.unroll\w*\(.*?(\d+)\)$", step) for step in steps)
-    kernels = 1 + sum(".specialize(" in step for step in steps)
-    return kernels * math.prod(int(found[1]) for found in factors if found)
+    return math.prod(int(found[1]) for found in factors if found)
 
 
 class TooLong(Exception):

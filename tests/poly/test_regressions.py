@@ -682,21 +682,29 @@ def test_a_region_of_many_pieces_is_not_stored_for_the_range_of_a_type() -> None
 
 
 STRIDED = """
-    (1 + i) mod 2 = 0 and 3 <= i < 2n and -32765 + 2i <= j <= 2 + 2i and 2j >= 5 - n + 4i and 0 <= k <= 65535 and k < n
-    (1 + i) mod 2 = 0 and -1 <= i <= 65533 and i <= -2 + n and 7 + 3i <= 2j <= 3 + 2n + 3i and 0 <= k <= 65535 and k < n
-    (j + k) mod 2 = 0 and k >= -8 + j and k >= -4i + j and -2n + j <= k <= 2 - 4i + j and k <= -4 + j and j <= 3k <= 65534 + j and 3k < n + j
-    (j + k) mod 2 = 0 and k >= -8 + j and -4i + j <= k <= 2 - 4i + j and k <= j <= 2k <= 32767 + j and 4 + j <= 3k <= 2n + j and 4k < n + 2j
-    i = 2 and (j + k) mod 2 = 0 and k <= -10 + j and j <= 2k <= 32767 + j and 3k <= 2n + j and 4k < n + 2j
-    i = 2 and (j + k) mod 2 = 0 and -2n + j <= k <= -10 + j and j <= 3k <= 65534 + j and 3k < n + j
-    i = 2 and (-j + k) mod 4 = 0 and 4 - 4n + j <= k <= -12 + j and j <= 3k <= 131070 + j and 3k <= -2 + 2n + j
-    (1 + i) mod 2 = 0 and (1 + i + 2j) mod 4 = 0 and -1 <= i <= 131069 and i <= -3 + 2n and 3 + 3i <= 2j < 4n + 3i and 0 <= k <= 65535 and k < n
+    (1 + i) mod 2 = 0 and 3 <= i < 2n and -32765 + 2i <= j <= 2 + 2i and 2j >= 5 - n + 4i and
+      0 <= k <= 65535 and k < n;
+    (1 + i) mod 2 = 0 and -1 <= i <= 65533 and i <= -2 + n and 7 + 3i <= 2j <= 3 + 2n + 3i and
+      0 <= k <= 65535 and k < n;
+    (j + k) mod 2 = 0 and k >= -8 + j and k >= -4i + j and -2n + j <= k <= 2 - 4i + j and k <=
+      -4 + j and j <= 3k <= 65534 + j and 3k < n + j;
+    (j + k) mod 2 = 0 and k >= -8 + j and -4i + j <= k <= 2 - 4i + j and k <= j <= 2k <= 32767
+      + j and 4 + j <= 3k <= 2n + j and 4k < n + 2j;
+    i = 2 and (j + k) mod 2 = 0 and k <= -10 + j and j <= 2k <= 32767 + j and 3k <= 2n + j and
+      4k < n + 2j;
+    i = 2 and (j + k) mod 2 = 0 and -2n + j <= k <= -10 + j and j <= 3k <= 65534 + j and 3k <
+      n + j;
+    i = 2 and (-j + k) mod 4 = 0 and 4 - 4n + j <= k <= -12 + j and j <= 3k <= 131070 + j and
+      3k <= -2 + 2n + j;
+    (1 + i) mod 2 = 0 and (1 + i + 2j) mod 4 = 0 and -1 <= i <= 131069 and i <= -3 + 2n and 3
+      + 3i <= 2j < 4n + 3i and 0 <= k <= 65535 and k < n;
     k = -4i + j and 0 <= i <= 2 and i < n and 6i <= j <= 65535 + 6i and j < n + 6i
-"""  # noqa: E501
+"""
 
 
 def test_the_end_of_a_region_with_strides_is_not_that_of_a_type() -> None:
     """Along one axis that is said by points between its own."""
-    pieces = ") or (".join(STRIDED.strip().splitlines())
+    pieces = ") or (".join(STRIDED.split(";"))
     where = Set(f"[n] -> {{ [i, j, k] : ({pieces}) }}")
     assert where.n_basic_set() > PIECES_LIMIT
     context = Set("[n] -> { : n >= 0 }")
