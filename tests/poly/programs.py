@@ -86,4 +86,18 @@ def pipeline() -> ps.Func:
     return f
 
 
-ALL = (rectangle, triangle, strided, union, diamond, pieces, pipeline)
+def at_sizes() -> ps.Func:
+    """A union of many pieces at some sizes, and of none at others."""
+    n, m = ps.sizes("n m")
+    i, j = ps.vars("i j")
+    at = (m == 3) & (n >= 1)
+    for c in range(2, 10):
+        at |= (m == 3 * c) & (n >= c)
+    k = ps.RVar("k", 0, n, where=lambda k: at & ((k < 3) | (k >= m)))
+    f = ps.Func("f", (n, m))
+    f[i, j] = 0
+    f[i, j] += k
+    return f
+
+
+ALL = (rectangle, triangle, strided, union, diamond, pieces, pipeline, at_sizes)
