@@ -90,10 +90,10 @@ def at_sizes() -> ps.Func:
     """A union of many pieces at some sizes, and of none at others."""
     n, m = ps.sizes("n m")
     i, j = ps.vars("i j")
-    at = (m == 3) & (n >= 1)
-    for c in range(2, 10):
-        at |= (m == 3 * c) & (n >= c)
-    k = ps.RVar("k", 0, n, where=lambda k: at & ((k < 3) | (k >= m)))
+    at = m < 1
+    for c in range(1, 10):  # neither one piece nor equations, which would be put in for m elsewhere
+        at |= (m >= 4 * c) & (m <= 4 * c + 1) & (n >= c)
+    k = ps.RVar("k", 0, n, where=lambda k: at & ((k < 3) | (k >= n - 2)))
     f = ps.Func("f", (n, m))
     f[i, j] = 0
     f[i, j] += k
