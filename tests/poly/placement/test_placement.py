@@ -103,6 +103,21 @@ def test_a_parallel_loop_does_not_slide() -> None:
 
 
 @pytest.mark.slow
+def test_a_window_slides_over_loops_of_which_one_tells_another() -> None:
+    """The row of f1 is the row of f2: f0 slides over these rows, and over the columns of f1."""
+    x = ps.Input("x", ps.int64, (n + 3, m + 2))
+    f0, f1, f2 = ps.Func("f0"), ps.Func("f1"), ps.Func("f2", (n, m))
+    f0[i, j] = x[i, j] + x[i + 1, j]
+    f1[i, j] = f0[i, j] + f0[i + 1, j] * 2 - f0[i + 2, j + 1] + f0[i, j + 2]
+    f2[i, j] = f1[i, j] * 3
+    s = ps.Schedule(f2)
+    s["f1"].compute_at("f2", i)
+    s["f0"].compute_at("f1", j).store_root()
+    right(s)
+    assert ran(s, n=6, m=5).again == 0
+
+
+@pytest.mark.slow
 def test_a_window_slides_inside_of_parallel_blocks() -> None:
     """The two rows between blocks of four are computed by both."""
     s = blur()
