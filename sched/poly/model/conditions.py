@@ -89,6 +89,7 @@ class Conditions:
         allowed = self.model.context
         for c in self.sizes:
             allowed = allowed.intersect(c.allowed)
+        allowed = allowed.coalesce()
         found = set()
         for s in self.model.statements:
             for a in s.reads:

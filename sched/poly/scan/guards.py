@@ -42,34 +42,34 @@ def by_sizes(domain: Set) -> tuple[Set | None, Set]:
         return None, domain
     with suppress(BudgetExceeded), attempt(TO_PART):
         sizes = Set.universe(domain.get_space()).intersect_params(domain.params().coalesce())
-        loops = _without_sizes(domain)
+        around = _of_loops(domain).coalesce()
+        if int(around.n_basic_set()) * int(sizes.n_basic_set()) < int(domain.n_basic_set()):
+            return None, domain  # there would be fewer pieces
+        loops = _of_all_sizes(domain, around)
         if domain.is_subset(loops) and loops.intersect(sizes).is_subset(domain):
             return sizes, loops
     return None, domain
 
 
-def _without_sizes(domain: Set) -> Set:
-    """A few pieces around those of a domain, without what they ask of the sizes alone."""
+def _of_loops(where: Set) -> Set:
+    """Without what is asked of the sizes alone."""
+    return where.drop_constraints_not_involving_dims(_SET, 0, int(where.dim(_SET)))
 
-    def of_loops(where: Set) -> Set:
-        return where.drop_constraints_not_involving_dims(_SET, 0, int(where.dim(_SET)))
 
+def _of_all_sizes(domain: Set, around: Set) -> Set:
+    """What all pieces of a domain ask of the loops that are in one piece of what is around them:
+    what some of them ask may follow, in others, from what these ask of the sizes."""
     pieces = _pieces(domain)
     parts = []
-    for part in _pieces(of_loops(domain).coalesce()):
-        # What some of its pieces ask of the loops follows, in others, from the sizes.
+    for part in _pieces(around):
         mine = [piece for piece in pieces if piece.is_subset(part)]
-        parts += [of_loops(_all_ask(union_sets(mine[1:], mine[0])))] if mine else []
+        all_ask = [union_sets(mine[1:], mine[0]).unshifted_simple_hull()] if mine else []
+        parts += [_of_loops(Set.from_basic_set(x)) for x in all_ask]
     return union_sets(parts[1:], parts[0]).coalesce() if parts else domain
 
 
 def _pieces(where: Set) -> list[Set]:
     return [Set.from_basic_set(piece) for piece in where.get_basic_sets()]
-
-
-def _all_ask(where: Set) -> Set:
-    """What all pieces ask that one of them says in so many words."""
-    return Set.from_basic_set(where.unshifted_simple_hull())
 
 
 TO_PART = 1_500_000
@@ -113,7 +113,7 @@ def split_guard(guard: Set, around: Set) -> list[tuple[int, Set]]:
 def _split_pieces(guard: Set, around: Set) -> list[tuple[int, Set]]:
     alone = guard.drop_constraints_involving_dims(_SET, 0, int(guard.dim(_SET)))
     sizes = simple_hull(alone.remove_divs().params().coalesce())
-    common = _all_ask(guard).intersect_params(sizes)
+    common = Set.from_basic_set(guard.plain_unshifted_simple_hull()).intersect_params(sizes)
     rest = guard.gist(common).coalesce()
     told = common.gist(around)
     found = _by_depth(told if int(told.n_basic_set()) == 1 else common)

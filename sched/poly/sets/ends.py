@@ -39,8 +39,10 @@ def parts_of(iterations: Set, known: Set, axis: int) -> list[Part]:
     hull = hull_of(iterations)
     of_hull = [ends_of(candidate, axis) for candidate in (_simplified(hull, known), hull)]
     found = next((ends for ends in of_hull if all(ends)), None)
-    if found is not None and not _may_be_far(found, axis):
-        return [Part(*found)]
+    if found is not None:
+        found = _nearest(found, iterations, axis)
+        if not _may_be_far(found, axis):
+            return [Part(*found)]
     pieces = iterations.remove_divs().coalesce().get_basic_sets()
     parts = [ends_of(piece, axis) for piece in pieces]
     if found is not None and (not all(map(all, parts)) or _are_among(found, parts, axis)):
@@ -53,6 +55,27 @@ def parts_of(iterations: Set, known: Set, axis: int) -> list[Part]:
         Part(*ends, _where(piece, sizes) if is_far and not all(far) else None)
         for piece, ends, is_far in zip(pieces, parts, far, strict=True)
     ]
+
+
+def _nearest(ends: Ends, iterations: Set, axis: int) -> Ends:
+    """With the first or the last one of all, in the place of ends that are far from it: what a set
+    asks of remainders is not in its hull, and may bound it."""
+    sides = []
+    for side, sign in zip(ends, (1, -1), strict=True):
+        if _is_far(side, axis):
+            end = iterations.dim_min_val(axis) if sign > 0 else iterations.dim_max_val(axis)
+            if end.is_int() and abs(int(end.to_python())) < MANY:
+                side = [_from(int(end.to_python()), sign, iterations, axis)]
+        sides.append(side)
+    return sides[0], sides[1]
+
+
+def _from(end: int, sign: int, like: Set, axis: int) -> Constraint:
+    """The constraint that an axis begins (1) or stops (-1) there."""
+    along = Aff.var_on_domain(isl.LocalSpace.from_space(like.get_space()), _SET, axis)
+    return Constraint.inequality_from_aff((along if sign > 0 else along.neg()).add_constant_val(
+        isl.Val(-sign * end)
+    ))  # fmt: skip
 
 
 def _where(piece: BasicSet, known: Set) -> Set | None:

@@ -176,3 +176,18 @@ def test_a_part_that_begins_where_64_bits_end(end: int) -> None:
     s = ps.Schedule(f)
     s["f"].partition(i <= end)
     assert np.array_equal(s.compile()(shape=(5,)), [0, 1, 2, -1, 4])
+
+
+def test_a_loop_over_blocks_begins_where_remainders_bound_it() -> None:
+    """What two parts ask of `i % 2**20` has no first block, and both of them have one."""
+    f = ps.Func("f", (n,), ps.int64)
+    f[i] = i
+    f[i] += 1
+    s = ps.Schedule(f)
+    _, rest = s["f.update(0)"].partition(i % 2**20 == 0)
+    outer, inner = rest.split(i, 5, tail="peel")
+    rest.tile(outer, inner, 4, 2)
+    starts = [line for line in str(s).splitlines() if line.lstrip().startswith("for ioo in")]
+    assert starts
+    assert all("[0, " in line for line in starts)
+    assert s.compile()(n=41).tolist() == [k + 1 for k in range(41)]
