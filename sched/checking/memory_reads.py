@@ -9,14 +9,14 @@ from functools import cache
 from ..interp.evaluate import Env, Evaluator, Faults, Symbols
 from ..interp.flow import Key
 from ..lang.definitions import Definition
-from ..lang.nodes import Read, postorder
+from ..lang.nodes import Node, Read, postorder
 from ..lang.program import Program
 from ..lang.tensors import Func, Tensor
 
 Element = tuple[str, tuple[int, ...]]
 """An element of a tensor, by the name of what keeps it."""
-Point = Callable[[Env], tuple[int, ...]]
-"""Where an instance reads."""
+Axis = Callable[[Env], tuple[int, ...]] | None
+"""Where an instance reads along an axis, as a tuple of one; None if data say so."""
 
 
 def original(written: Program, tensor: Tensor) -> Tensor:
@@ -81,23 +81,25 @@ class MemoryReads:
         missed = list(missed)
         if not missed:
             return []
-        found = self.indices(key[0])
         env: Env = dict(zip(self.stored[key[0]].dims, key[1], strict=True))
-        left = {(name, None if point is None else point(env)) for name, point in found}
-        return [(name, at) for name, at in missed if left.isdisjoint({(name, at), (name, None)})]
+        left = [
+            (name, [axis and axis(env) for axis in axes]) for name, axes in self.indices(key[0])
+        ]
+        return [element for element in missed if not any(_may_be(element, *x) for x in left)]
 
-    def _indices(self, serial: int) -> list[tuple[str, Point | None]]:
-        """The reads of a definition: of what, and where, None if data or a copy say so."""
+    def _indices(self, serial: int) -> list[tuple[str, list[Axis]]]:
+        """The reads of a definition: of what, and where. Of what a copy is made from, anywhere."""
         reads = _reads(self.stored[serial])
-        functions = Evaluator(tuple(x for n in reads for x in n.index), self.symbols, {}, Faults())
-        found: list[tuple[str, Point | None]] = []
+        known = {x for n in reads for x in n.index if not _reads_of(x)}
+        functions = Evaluator(tuple(known), self.symbols, {}, Faults())
+        found: list[tuple[str, list[Axis]]] = []
         for n in reads:
             if n.tensor in self.added:
-                found += [(self.keeper(x), None) for x in self._sources(n.tensor, {n.tensor})]
-            elif any(isinstance(x, Read) for x in postorder(*n.index)):
-                found.append((self.keeper(n.tensor), None))
+                sources = self._sources(n.tensor, {n.tensor})
+                found += [(self.keeper(x), [None] * x.ndim) for x in sources]
             else:
-                found.append((self.keeper(n.tensor), functions.point(n.index)))
+                axes = [functions.point((x,)) if x in known else None for x in n.index]
+                found.append((self.keeper(n.tensor), axes))
         return found
 
     def _sources(self, tensor: Tensor, seen: set[Tensor]) -> Iterator[Tensor]:
@@ -111,6 +113,17 @@ class MemoryReads:
                 yield x
 
 
+def _may_be(element: Element, name: str, axes: Sequence[tuple[int, ...] | None]) -> bool:
+    """Whether a read, known along some axes, may be of an element."""
+    if element[0] != name:
+        return False
+    return all(at is None or at == (x,) for x, at in zip(element[1], axes, strict=True))
+
+
 def _reads(d: Definition) -> list[Read]:
     roots = (*d.lhs, *d.where, *d.values, *(x for r in d.rvars for x in (r.lo, r.hi)))
+    return _reads_of(*roots)
+
+
+def _reads_of(*roots: Node) -> list[Read]:
     return [n for n in postorder(*roots) if isinstance(n, Read)]

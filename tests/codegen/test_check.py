@@ -242,6 +242,18 @@ def test_a_component_that_nobody_reads_needs_nothing() -> None:
     assert not examine(s, a=numbers(3)).breaches
 
 
+def test_a_component_that_nobody_reads_beside_an_index_that_data_say() -> None:
+    """f reads row 0 of b, wherever p says: row 1 is needed by the second component of g alone."""
+    p = ps.Input("p", ps.int32, (m,), range=(0, m))
+    b, g, f = ps.Func("b"), ps.Func("g"), ps.Func("f", (m,))
+    b[i, j] = 2 * i + j
+    g[i] = (b[0, p[i]], b[1, 0])
+    f[i] = g[i][0]
+    s = ps.Schedule(f)
+    s["b"].compute_root()
+    assert not examine(s, p=np.int32([2, 0, 1])).breaches
+
+
 def test_an_element_that_only_another_iteration_needs() -> None:
     """b is fresh in each iteration of t, and more of it is computed than is read: an element that
     nobody needs in one iteration may be needed in another."""
