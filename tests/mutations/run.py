@@ -577,6 +577,11 @@ FAULTS = (
         "visited.is_subset(where.set)", "not visited.is_disjoint(where.set)", VECTORS,
     ),
     Fault(
+        "conditions on data hold always", "poly/scan/decided.py",
+        "            if not where.exact:\n", "            if False:\n",
+        ("tests/poly/scan/test_decided.py",),
+    ),
+    Fault(
         "an element near another is one further", "codegen/llvm/vectors.py",
         "at = [k - first - start for k in pattern.offsets]",
         "at = [min(k - first - start + 1, size - 1) for k in pattern.offsets]", VECTORS,

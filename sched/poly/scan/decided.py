@@ -30,9 +30,11 @@ def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node,
             continue
         with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is tested
             where = condition(frame, node)
-            if where.exact and visited.is_subset(where.set):
+            if not where.exact:
+                continue  # data say, and the set is that of all points
+            if visited.is_subset(where.set):
                 known[node] = Const(True, bool_)
-            elif where.exact and visited.is_disjoint(where.set):
+            elif visited.is_disjoint(where.set):
                 known[node] = Const(False, bool_)
     return known
 
