@@ -53,6 +53,7 @@ STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/test_carried.py",)
 PASSES = ("tests/codegen/test_passes.py",)
+MEANING = ("tests/codegen/test_pass_meaning.py",)
 
 
 @dataclass(frozen=True)
@@ -601,6 +602,30 @@ FAULTS = (
         "elements apart in one iteration never meet in another", "codegen/passes/carry_values.py",
         "apart = (first - second) % step if step else first - second",
         "apart = first - second", CARRIED,
+    ),
+    Fault(
+        "values are carried where the loop changes its ends", "codegen/passes/carry_values.py",
+        "(*ends, *(x for s in stores for x in s.index))", "(x for s in stores for x in s.index)",
+        MEANING,
+    ),
+    Fault(
+        "planes that share storage are apart", "codegen/passes/carry_values.py",
+        "    if s.buffer.fold is not None:\n        return False\n", "", MEANING,
+    ),
+    Fault(
+        "loops that change their ends are split", "codegen/passes/split_loops.py",
+        "        if any(isinstance(n, Load) and n.buffer in changed for n in ends):\n",
+        "        if False:\n", MEANING,
+    ),
+    Fault(
+        "conditions on what a loop changes are tested in front of it",
+        "codegen/passes/hoist_conditions.py",
+        "any(n in inside or isinstance(n, Load) for n in postorder(condition))",
+        "any(n in inside for n in postorder(condition))", MEANING,
+    ),
+    Fault(
+        "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
+        "if known.chosen and _is_apart(stmt) else stmt", "if known.chosen else stmt", MEANING,
     ),
     Fault(
         "what is turned round is not", "codegen/llvm/shuffles.py",

@@ -1,0 +1,111 @@
+"""Small programs of the loop IR leave the same in memory before a pass and after it.
+
+Both are executed one statement at a time. In each program a pass would change what comes out, were
+it to take something for steady that the program itself changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from codegen.llvm.harness import Index, add, buffer, load, loop, lt, module, mul, size, store
+
+from polysched.checking.execute import Machine, Path, Touch, Write
+from polysched.codegen.ir.ir import If, Lanes, Module, Seq, Stmt, Stores
+from polysched.codegen.ir.verify import verify
+from polysched.codegen.lower import Pass
+from polysched.codegen.passes.carry_values import carry_values
+from polysched.codegen.passes.full_lanes import full_lanes
+from polysched.codegen.passes.hoist_conditions import hoist_conditions
+from polysched.codegen.passes.split_loops import split_loops
+from polysched.interp.evaluate import Symbols
+from polysched.lang import index as ix
+from polysched.lang.dtypes import int64
+from polysched.lang.nodes import Var, integer
+from polysched.poly.tree.memory import Window
+
+n, v = size("n"), Var("v")
+x, y = buffer("x", int64, 8, kind="output"), buffer("y", int64, 8, kind="output")
+
+
+class Unwatched:
+    """Nobody minds what happens, as long as it is inside of the buffers."""
+
+    def joint(self, path: Path, writes: list[Write]) -> None:
+        pass
+
+    def looked(self, path: Path, reads: list[Touch]) -> None:
+        pass
+
+    def wrong(self, kind: str, text: str) -> None:
+        raise AssertionError(text)
+
+
+def left(program: Module, **given: list[int]) -> dict[str, list[int]]:
+    """What is in x and y in the end, at n = 1."""
+    verify(program, flat=False)
+    start = {b.name: np.array(given.get(b.name, [0] * 8)) for b in (x, y)}
+    machine = Machine(program, Symbols({"n": 1}, {}), start, Unwatched())
+    machine.run()
+    return {b.name: machine.array(b).tolist() for b in (x, y)}
+
+
+def same(run: Pass, body: Stmt, **given: list[int]) -> None:
+    """A pass changes nothing that can be seen."""
+    before = module([x, y], [n], body)
+    assert left(run(before), **given) == left(before, **given)
+
+
+def accumulated(lo: Index, hi: Index) -> Stmt:
+    """for v in [lo, hi): x[v] = x[v - 1] + 1"""
+    return loop(v, lo, hi, store(x, v, add(load(x, add(v, -1)), 1)))
+
+
+def test_values_are_not_carried_where_the_loop_changes_its_end() -> None:
+    """The first iteration, which would stand in front of a loop of its own, stores 6 in x[1]."""
+    same(carry_values, accumulated(1, load(x, 1)), x=[5, 3, 0, 0, 0, 0, 0, 0])
+
+
+def test_values_are_not_carried_where_the_loop_changes_where_it_begins() -> None:
+    """The first iteration stores 6 in x[1]: a loop for the others would begin there."""
+    same(carry_values, accumulated(load(x, 1), 5), x=[5, 1, 0, 0, 0, 0, 0, 0])
+
+
+def test_values_are_not_carried_over_stores_to_the_same_plane() -> None:
+    """x[2 * v] = x[2 * v - 2] + 1, x[2 * v + 1] = 7, where all elements share one place: what the
+    first store left there is gone in the next iteration."""
+    one = replace(x, extents=(integer(1),), kind="scratch", fold=Window(0, 1))
+    at = mul(v, 2)
+    first = store(one, at, add(load(one, add(at, -2)), 1))
+    seen = store(y, v, load(one, at))
+    body = loop(v, 1, 5, Seq((first, seen, store(one, add(at, 1), integer(7)))))
+    program = module([x, y, one], [n], body)
+    assert left(carry_values(program)) == left(program)
+
+
+def test_loops_are_not_split_where_they_change_their_end() -> None:
+    """The loop runs twice, though its first iteration, where v < n, says 7 times."""
+    first = If(lt(v, n), store(x, 0, integer(7)))
+    same(split_loops, loop(v, 0, load(x, 0), Seq((first, store(y, v, integer(1))))), x=[2] * 8)
+
+
+def test_conditions_are_not_hoisted_where_the_loop_changes_them() -> None:
+    """x[0] counts to 3, not to 5."""
+    counted = If(lt(load(x, 0), 3), store(x, 0, add(load(x, 0), 1)))
+    same(hoist_conditions, loop(v, 0, 5, counted))
+
+
+def test_conditions_are_not_tested_at_once_where_the_first_one_changes_the_other() -> None:
+    parts = (
+        If(lt(load(x, 0), 3), store(x, 0, integer(5))),
+        If(lt(load(x, 0), 4), store(y, 0, integer(1))),
+    )
+    same(hoist_conditions, Seq(parts))
+
+
+def test_lanes_that_read_each_other_do_not_run_one_after_the_other() -> None:
+    """x[v] = x[max(v - 1, 0)]: at the border, too, all lanes read before any stores."""
+    at = ix.maximum((add(v, -1), ix.ZERO))
+    (moved,) = store(x, v, load(x, at)).stores
+    same(full_lanes, Stores((moved,), Lanes(v, ix.ZERO, 8)), x=list(range(10, 18)))
