@@ -568,6 +568,11 @@ FAULTS = (
         "sums[terms] = max(constant, sums.get(terms, constant))", VECTORS,
     ),
     Fault(
+        "what is divided may reach the next quotient", "codegen/ir/inequalities.py",
+        "constant * int(d) + int(d) - 1)", "constant * int(d) + int(d))",
+        ("tests/codegen/test_inequalities.py",),
+    ),
+    Fault(
         "a Param is small", "poly/sets/linear.py",
         "        case Var() | Size():\n            return _MOST",
         "        case _ if type(node).__name__ in 'Var Size Param':\n            return _MOST",
