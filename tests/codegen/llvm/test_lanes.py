@@ -7,6 +7,7 @@ operators, each on four rows at a time.
 from __future__ import annotations
 
 import ctypes
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +15,10 @@ import pytest
 from codegen.llvm import oracle
 from codegen.llvm.test_instructions import assert_same, binary_cases, unary_cases
 
-from polysched.codegen.llvm import compile_module, host, instructions
+from polysched.codegen.llvm import casts, compile_module, host, instructions
 from polysched.codegen.llvm.builder import Builder
 from polysched.codegen.llvm.values import Value, constant
-from polysched.lang.dtypes import ALL, DType, bool_, float64, int64
+from polysched.lang.dtypes import ALL, DType, bool_, float32, float64, int64
 
 LANES = 4
 
@@ -79,6 +80,13 @@ def test_every_operator_in_four_lanes(dtype: DType) -> None:
     for out, case in zip(outs, cases(dtype), strict=True):
         wanted = [case.wanted(*row, dtype) for row in rows]
         assert_same(out.tolist(), wanted, [(case.op, *row) for row in rows])
+
+
+def test_the_largest_float_of_an_integer_type_is_the_last_one_within_it() -> None:
+    """Beyond it LLVM's conversion is poison: no lane may be given more."""
+    for source, to in product((float32, float64), [t for t in ALL if t.is_int]):
+        found = source.numpy.type(casts._largest(source, to))
+        assert int(found) <= to.max < float(np.nextafter(found, source.numpy.type(np.inf)))
 
 
 def test_constants_in_lanes() -> None:
