@@ -459,6 +459,17 @@ FAULTS = (
         "    return next(at_once, node.apart)\n", "    return len(loops)\n",
     ),
     Fault(
+        "values live as the last part of a loop computes them", "poly/placement/precedence.py",
+        "lives[where] = min(apart, lives.get(where, apart))", "lives[where] = apart",
+        ("tests/poly/placement/test_folding.py",),
+    ),
+    Fault(
+        "planes that go down are near each other", "poly/placement/folding.py",
+        "max(found, -int(lo.to_python()), int(hi.to_python()))",
+        "max(found, int(hi.to_python()))",
+        ("tests/poly/placement/test_folding.py",),
+    ),
+    Fault(
         "threads may share storage of placed Funcs", "poly/legality/judge.py",
         "(*found, *shared(state.tree, context, proofs))", "tuple(found)",
     ),

@@ -9,6 +9,7 @@ import polysched as ps
 from polysched.poly.placement import folding
 from polysched.poly.placement.overwritten import Overwritten
 from polysched.poly.placement.precedence import precedence
+from polysched.poly.tree.looptree import produced
 from polysched.poly.tree.memory import Window
 
 n, m, T = ps.sizes("n m T")
@@ -28,10 +29,12 @@ def jacobi(distance: int = 1) -> ps.Func:
     return last
 
 
-def backwards() -> ps.Func:
+def backwards(distance: int = 1) -> ps.Func:
+    """Only the first plane is asked for; each needs the one `distance` behind it."""
     x = ps.Input("x", ps.float32, (T, n))
     f = ps.Func("f", (T, n), dtype=ps.float32)
-    f[t, i] = x[t, i] + ps.select(t < T - 1, f[t + 1, ps.clip(i - 1, 0, n - 1)], 0)
+    later = f[t + distance, ps.clip(i - 1, 0, n - 1)]
+    f[t, i] = x[t, i] + ps.select(t < T - distance, later, 0)
     first = ps.Func("first", (n,))
     ps.require(T >= 1, "at least one step", first)
     first[i] = f[0, i]
@@ -107,6 +110,35 @@ def test_downwards() -> None:
     assert windows(func) == {"f": 2}
     data = RNG.standard_normal((9, 5)).astype(np.float32)
     np.testing.assert_array_equal(func(data), ps.interpret(func, data))
+
+
+def test_more_planes_than_are_tried_where_planes_go_down() -> None:
+    """One more than the largest distance is enough, whichever way that goes."""
+    func = backwards(folding.LARGEST + 4)
+    assert windows(func) == {"f": folding.LARGEST + 5}
+    data = RNG.standard_normal((29, 5)).astype(np.float32)
+    np.testing.assert_array_equal(func(data), ps.interpret(func, data))
+
+
+def test_parts_of_a_loop_that_compute_a_func_in_different_depths() -> None:
+    """Each row of the sums is for one iteration of one part: the last part, which needs one row in
+    an iteration of two loops, says nothing about the first part, which needs two in one of one."""
+    x = ps.Input("x", ps.int64, (n, 3))
+    sums, f = ps.Func("sums"), ps.Func("f", (n,))
+    r = ps.RVar("r", 1, 3)
+    sums[i, j] = x[i, j]
+    sums[i, r] += sums[i, r - 1]
+    f[i] = sums[i, 2] * 2 + sums[ps.minimum(i + 1, n - 1), 2]
+    s = ps.Schedule(f)
+    with s.batch():
+        s["sums"].store_root()
+        s["sums"].compute_at("f", "i")
+    s["f"].peel("i", last=1)
+    s["f.last"].split("i", 2)
+    assert [node.apart for _, node in produced(s.tree)] == [1, 2]
+    assert list(s.windows.values()) == [Window(0, 2)]
+    data = RNG.integers(-9, 9, (7, 3))
+    np.testing.assert_array_equal(s.compile()(data), ps.interpret(f, data))
 
 
 def test_a_long_time_loop_keeps_two_planes() -> None:
