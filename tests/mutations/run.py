@@ -325,6 +325,11 @@ FAULTS = (
         "return bool(met.stored)",
     ),
     Fault(
+        "iterations directly inside of storage each have their own", "poly/tree/times.py",
+        "any(depth > loop for depth in met.stored)", "any(depth >= loop for depth in met.stored)",
+        ("tests/poly/tree/test_times.py",),
+    ),
+    Fault(
         "parts of a stage forget where they run", "poly/tree/looptree.py",
         "        return domain if self.where is None else domain.intersect(self.where)\n",
         "        return domain\n",
