@@ -1,0 +1,1 @@
+"""One listing a directive, kept word by word."""
