@@ -33,16 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
     def leaving(self: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
         if isinstance(exc_val, ps.PolyschedError):
-            _texts.append(_plain(str(exc_val)))
+            _texts.append(plain(str(exc_val)))
         return leave(self, exc_type, exc_val, exc_tb)
 
     kind.__exit__ = leaving
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A message without the places of files and objects, which move, and the name of the CPU."""
     text = re.sub(r"this CPU \([^)]*\)", "this CPU (NAME)", text)
-    text = re.sub(r"(?:[^\s:]*/)?[^\s/:]+\.py:\d+", "FILE:LINE", text)
+    text = re.sub(r"(?:[^\s:(]*/)?[^\s/:(]+\.py:\d+", "FILE:LINE", text)
     return re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
 
 
