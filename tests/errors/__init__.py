@@ -1,0 +1,1 @@
+"""One test a message: what users are told, word by word."""

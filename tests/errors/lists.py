@@ -1,0 +1,50 @@
+"""Places whose messages no case and no other test shows, by their names, and why.
+
+Each list is exact: what is shown after all, or is not there any more, may not stand here.
+"""
+
+from __future__ import annotations
+
+#: What is written here is no message of its own: it passes on what was said elsewhere.
+PASSED_ON = {
+    "sched/codegen/runtime/preconditions.py: {} at {}: {}": "a condition of the model, in words",
+    "sched/lang/frames.py: {}() {}": "what Python says of a call with wrong arguments",
+    "sched/poly/directives/rewriting.py: {}": "a refusal of the program that a rewrite made",
+    "sched/poly/directives/rewriting.py: {}: {}": "a refusal of the program without the inlining",
+    "sched/poly/legality/judge.py: {}": "a Fault, which is a place where it is returned",
+    "sched/poly/model/pieces.py: {}{} {} at {}: {} | {}{} {}: {}": "what is wrong with a point",
+    "sched/poly/schedule/handles/pieces.py: {}": "a refusal of one piece, with another hint",
+    "sched/poly/state/fields.py: {}: {}": "a refusal of an expression",
+    "sched/poly/state/record.py: {} of {}: {}": "a refusal of JSON",
+    "sched/checking/examine.py: {}": "breaches, which are data",
+    "sched/testing/failures.py: {}": "breaches, which are data",
+}
+
+#: What an earlier check refuses, in other words: it stands here as a guard.
+NEVER_REACHED = {
+    "sched/lang/convert.py: the literal {} is not an integer": (
+        "a float among integers makes all of them floats"
+    ),
+    "sched/lang/define.py: {} has {} axes (first defined at {}) but this definition has {}": (
+        "the index on the left is refused first"
+    ),
+    "sched/poly/directives/sums.py: nothing says where the loop {} begins and ends": (
+        "programs whose loops nothing bounds are refused"
+    ),
+    "sched/poly/scan/scan.py: the {} loop {} has no constant extent any more": (
+        "each directive asks for constant extents"
+    ),
+    "sched/poly/sets/coordinates.py: a loop would count so far that its index may not fit in 64 "
+    "bits": "each directive asks how far its loops count",
+}
+
+#: What no test shows yet. Nothing may be added.
+NOT_YET = {
+    "sched/lang/added.py: {} would be computed from {}, which is not complete before it is read",
+    "sched/poly/legality/refusals.py: {} is refused: it could not be shown that {} runs before {} "
+    "where it must",
+    "sched/poly/legality/refusals.py: {} is refused: 1 plane of {} along axis {}: it is not shown "
+    "that this is enough | {} is refused: {} planes of {} along axis {}: it is not shown that this "
+    "is enough",
+}
+MOST_NOT_YET = 3
