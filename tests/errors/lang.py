@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import polysched as ps
 
 from .case import says
@@ -114,3 +116,43 @@ def bound_of_an_rvar_that_only_proofs_find_not_affine() -> None:
     f[()] = 0
     f[()] += ps.RVar("k", 0, n ^ 1)
     ps.Schedule(f)
+
+
+def filled(second: object) -> None:
+    """Fills two arrays of an output with two values."""
+    f = ps.Func("f", (n,), dtype=(ps.int32, ps.int32))
+    f[i] = (i, i)
+    ps.interpret(f, out=(np.empty(3, np.int32), second))
+
+
+@says(
+    """
+    out= of f, value 1, is a list, not an array
+      hint: np.empty(shape, np.int32)
+    """,
+    ps.CallTypeError,
+)
+def second_value_into_a_list() -> None:
+    filled([1, 2, 3])
+
+
+@says(
+    """
+    out= of f, value 1, is read-only
+      hint: pass a writable array
+    """,
+    ps.CallValueError,
+)
+def second_value_into_a_read_only_array() -> None:
+    filled(np.broadcast_to(np.int32(0), 3))
+
+
+@says(
+    """
+    the name of an RVar must be a string, not 3
+      at FILE:LINE
+    """,
+    ps.LanguageTypeError,
+)
+def number_as_a_name() -> None:
+    ps.RVar(3, 0, n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import patch
 
 import polysched as ps
 
@@ -39,6 +40,11 @@ def pipeline() -> ps.Schedule:
     g[i, j] = x[i, j] * 2
     h[i, j] = g[i, j] + g[i + 2, j]
     return ps.Schedule(h)
+
+
+def no_pair():
+    """Where instances that are out of order take too long to find, none are named."""
+    return patch("polysched.poly.legality.judge.smallest_pair", return_value=None)
 
 
 # directives -------------------------------------------------------------------------------------
@@ -114,6 +120,34 @@ def accumulation_under_a_skewed_loop() -> None:
     u = product()["C.update(0)"]
     u.reorder("i", "k", "j").skew("k", "j", 1)
     u.accumulate_at("i")
+
+
+@says(
+    """
+    s["a.update(0)"].parallel('r') is refused: it could not be shown that a.update(0) runs before \
+a.update(0) where it must
+      at FILE:LINE
+    """
+)
+def order_that_nobody_can_show() -> None:
+    a, r = ps.InOut("a", ps.float32, (n,)), ps.RVar("r", 1, n)
+    a[r] += a[r - 1]
+    with no_pair():
+        ps.Schedule(a)["a"].parallel("r")
+
+
+@says(
+    """
+    s["g"].fold_storage(axis=0, planes=2) is refused: 2 planes of g along axis 0: it is not shown \
+that this is enough
+      at FILE:LINE
+    """
+)
+def planes_that_nobody_can_show_to_be_enough() -> None:
+    s = pipeline()
+    s["h"].compute_with("g", "i", shift=2)
+    with no_pair():
+        s["g"].fold_storage(0, 2)
 
 
 # tails ------------------------------------------------------------------------------------------
