@@ -32,7 +32,8 @@ from ..lang.binding import Binding
 from ..lang.dtypes import Array
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Read, postorder
-from ..lang.tensors import Func, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Func
 from ..poly.directives.loops import Split
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
@@ -388,7 +389,7 @@ def _tensors_by_buffer(module: Module, schedule: Schedule) -> dict[Buffer, Tenso
     """Whose elements each buffer holds."""
     program = schedule.program
     named: dict[str, Tensor] = {}
-    tensors = (*program.inputs, *program.consts, *program.funcs)
+    tensors: tuple[Tensor, ...] = (*program.inputs, *program.consts, *program.funcs)
     for tensor in tensors:
         name = program.names[tensor]
         parts = len(tensor.dtypes)

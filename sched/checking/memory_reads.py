@@ -11,7 +11,8 @@ from ..interp.flow import Key
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Read, postorder
 from ..lang.program import Program
-from ..lang.tensors import Func, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Func
 
 Element = tuple[str, tuple[int, ...]]
 """An element of a tensor, by the name of what keeps it."""

@@ -21,7 +21,7 @@ from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorde
 from ..lang.opaque import Opaque, Trace
 from ..lang.ops import FUNCTIONS
 from ..lang.scalar import Value, as_value, meaning, wrapping
-from ..lang.tensors import Tensor
+from ..lang.tensor import Tensor
 from .storage import Values
 
 Env = dict[Node, Any]

@@ -15,7 +15,8 @@ from ..lang.definitions import Definition
 from ..lang.inout import Initial, InOut
 from ..lang.nodes import Node, Op, Read, RVar, Var, postorder
 from ..lang.program import Program
-from ..lang.tensors import Func, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Func
 from .evaluate import Env, Function
 from .interpret import Functions, Run
 from .recurrence import Member

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..lang.definitions import Definition
 from ..lang.nodes import Node, Op, Read, RVar
-from ..lang.tensors import Tensor
+from ..lang.tensor import Tensor
 from .bounds import Bounds
 from .evaluate import Env, Function
 from .intervals import Interval

@@ -15,7 +15,8 @@ from ..lang.definitions import Definition
 from ..lang.extents import extent_of
 from ..lang.order import Block, Plain, Step
 from ..lang.program import Program
-from ..lang.tensors import Const, Func, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Const, Func
 from .evaluate import Env, Symbols
 from .footprint import Access, instance_point
 from .intervals import Interval

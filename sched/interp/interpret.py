@@ -24,7 +24,8 @@ from ..lang.order import Block, Plain, Recurrence, Step, roots_of
 from ..lang.program import Program
 from ..lang.region import Partial
 from ..lang.scalar import as_value
-from ..lang.tensors import Func, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Func
 from .blocks import fresh_in, loop_point
 from .domain import exact_loops, nest
 from .evaluate import Env, Evaluator, Faults, Symbols, deep_recursion

@@ -12,7 +12,8 @@ from typing import Any
 from ..lang.definitions import Definition
 from ..lang.errors import CallValueError, LanguageError
 from ..lang.order import roots_of
-from ..lang.tensors import Func, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Func
 from .domain import exact_loops, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .pieces import Pieces, point_env

@@ -14,7 +14,8 @@ from ..lang.errors import CallValueError, LanguageError
 from ..lang.nodes import Node, Op, Param, Read, Size, postorder
 from ..lang.printer import region_text, written_text
 from ..lang.ranges import value_range
-from ..lang.tensors import Func, Input, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Func, Input
 from .bounds import Box
 from .evaluate import Env
 from .footprint import Access, instance_point

@@ -22,7 +22,8 @@ from ..lang.nodes import RVar
 from ..lang.opaque import Opaque
 from ..lang.order import Block
 from ..lang.program import Program
-from ..lang.tensors import Const, Func, Input, Tensor
+from ..lang.tensor import Tensor
+from ..lang.tensors import Const, Func, Input
 from . import refusals
 from .blocks import Range, blocks, fresh_in, loop_point
 from .bounds import LARGEST_BOX, Bounds, Box, data_rvars

@@ -10,8 +10,9 @@ import numpy as np
 from .dtypes import ALL, Array, DType, int64
 from .errors import CallTypeError, CallValueError
 from .expr import Expr
-from .symbols import ParamInfo
-from .tensors import Func, Input, Tensor
+from .nodes import ParamInfo
+from .tensor import Tensor
+from .tensors import Func, Input
 
 #: No size is as large; index arithmetic is proved not to wrap on that ground.
 SIZE_LIMIT = 1 << 40

@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import LanguageTypeError
 from .expr import Expr
-from .tensors import Func, Tensor
+from .tensors import Func, Indexable
 
 
 def outputs_of(given: object) -> tuple[Func, ...]:
@@ -34,7 +34,7 @@ def outputs_of(given: object) -> tuple[Func, ...]:
 
 def _described(given: object) -> str:
     match given:
-        case Tensor():
+        case Indexable():
             return f"the {given.kind} {given.name}"
         case Expr():
             return f"{given!r}, an expression"
@@ -47,7 +47,7 @@ def _described(given: object) -> str:
 
 def _hint(given: object) -> str:
     match given:
-        case Tensor():
+        case Indexable():
             left = given.element.replace(given.name, "f", 1)
             made = f"f = ps.Func('f', {given.name}.shape); {left} = {given.element}"
             return f"nothing of it is computed; a Func with its values is {made}"

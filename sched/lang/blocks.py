@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import nodes
 from .affine import never_affine, own_size
-from .elaborate import infer_condition, typed_index
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import Expr, ExprLike, as_node, symbol_key
 from .frames import bounded
@@ -25,11 +24,13 @@ from .nodes import Node, Op, Read, literal, postorder
 from .opaque import Trace
 from .printer import Names, expr_text
 from .symbols import RVar
+from .typing import infer_condition, typed_index
 
 if TYPE_CHECKING:
     from .define import History
     from .definitions import Recorded
-    from .tensors import Func, Tensor
+    from .tensor import Tensor
+    from .tensors import Func
 
 
 class _Open(threading.local):
@@ -302,7 +303,7 @@ def check_loops(block: Sequential | None, roots: tuple[Node, ...], span: Span) -
 
 def _outside(node: nodes.RVar, span: Span) -> LanguageError:
     block = node.domain.owner
-    around = "a sequential" if block is None else block.text
+    around = block.text if isinstance(block, Sequential) else "a sequential"
     return LanguageError(
         f"{node.name} is the loop of {around}, and has no value outside of it",
         where=span,

@@ -16,12 +16,12 @@ from .expr import Expr, ExprLike, as_node
 from .frames import bounded
 from .functions import clip, maximum, select
 from .nodes import Var
-from .tensors import Func, Tensor
+from .tensors import Func, Indexable
 
 Rule = Callable[[Expr, Expr], Expr]
 
 
-def _extend(name: str, tensor: Tensor, axes: Sequence[int] | None, rule: Rule) -> Func:
+def _extend(name: str, tensor: Indexable, axes: Sequence[int] | None, rule: Rule) -> Func:
     """A Func that reads `tensor` at `rule(index, extent)` along `axes`."""
     chosen = _axes(name, tensor, axes)
     at = [Expr(Var(f"b{k}")) for k in range(tensor.ndim)]
@@ -35,7 +35,7 @@ def _extend(name: str, tensor: Tensor, axes: Sequence[int] | None, rule: Rule) -
 
 
 def _axes(name: str, tensor: object, axes: Sequence[int] | None) -> set[int]:
-    if not isinstance(tensor, Tensor):
+    if not isinstance(tensor, Indexable):
         raise LanguageTypeError(
             f"boundary.{name} extends an Input, a Const or a Func, not {tensor!r}",
             hint="pass the tensor itself, not an element of it",
@@ -54,13 +54,13 @@ def _axes(name: str, tensor: object, axes: Sequence[int] | None) -> set[int]:
 
 
 @bounded
-def repeat_edge(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
+def repeat_edge(tensor: Indexable, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: the nearest element. a a a | a b c d | d d d."""
     return _extend("repeat_edge", tensor, axes, lambda i, n: clip(i, 0, n - 1))
 
 
 @bounded
-def constant(tensor: Tensor, value: ExprLike, axes: Sequence[int] | None = None) -> Func:
+def constant(tensor: Indexable, value: ExprLike, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: `value`. v v v | a b c d | v v v."""
     chosen = _axes("constant", tensor, axes)
     at = tuple(Expr(Var(f"b{k}")) for k in range(tensor.ndim))
@@ -78,7 +78,7 @@ def constant(tensor: Tensor, value: ExprLike, axes: Sequence[int] | None = None)
 
 
 @bounded
-def reflect(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
+def reflect(tensor: Indexable, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: mirrored, the edge repeated. c b a | a b c d | d c b."""
 
     def rule(i: Expr, n: Expr) -> Expr:
@@ -94,7 +94,7 @@ def reflect(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
 
 
 @bounded
-def mirror(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
+def mirror(tensor: Indexable, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: mirrored around the edge element. d c b | a b c d | c b a."""
 
     def rule(i: Expr, n: Expr) -> Expr:
@@ -110,7 +110,7 @@ def mirror(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
 
 
 @bounded
-def wrap(tensor: Tensor, axes: Sequence[int] | None = None) -> Func:
+def wrap(tensor: Indexable, axes: Sequence[int] | None = None) -> Func:
     """Beyond the edge: from the other end. b c d | a b c d | a b c."""
 
     def rule(i: Expr, n: Expr) -> Expr:

@@ -24,7 +24,8 @@ from .printer import expr_text, index_text
 from .reductions import extract
 
 if TYPE_CHECKING:
-    from .tensors import Func, Tensor
+    from .tensor import Tensor
+    from .tensors import Func
 
 
 Bounds = tuple[frozenset[Type | None], ...]

@@ -14,7 +14,8 @@ from .opaque import Opaque, opaque_of
 from .printer import Names, expr_text, index_text, shared_texts
 
 if TYPE_CHECKING:
-    from .tensors import Func, Tensor
+    from .tensor import Tensor
+    from .tensors import Func
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,8 @@ from .inout import Final, Initial
 from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .opaque import Extern, Opaque, Trace, opaque_of
 from .order import Block, Recurrence, Step
-from .tensors import Const as Table, Func, Input, Tensor
+from .tensor import Tensor
+from .tensors import Const as Table, Func, Input
 
 if TYPE_CHECKING:
     from .program import Program
@@ -52,7 +53,7 @@ class _Digester:
     def __init__(self, program: Program, named: bool) -> None:
         self.program = program
         self.named = named
-        tensors = (*program.inputs, *program.consts, *program.funcs)
+        tensors: tuple[Tensor, ...] = (*program.inputs, *program.consts, *program.funcs)
         self.tensors = {t: self._called(program.names[t], "t", k) for k, t in enumerate(tensors)}
         symbols = (*program.sizes, *program.params)
         self.symbols = {name: self._called(name, "s", k) for k, name in enumerate(symbols)}

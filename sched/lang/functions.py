@@ -9,9 +9,8 @@ import numpy as np
 
 from .dtypes import as_dtype, concrete
 from .errors import LanguageError, LanguageTypeError
-from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
+from .expr import Expr, ExprLike, ExprTuple, as_node, binary, cast as _cast, unary
 from .nodes import Op
-from .tensors import ExprTuple
 
 Value = Expr | ExprTuple
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from .errors import LanguageError, LanguageTypeError
 from .frames import bounded
-from .tensors import Func, Input, ShapeLike, Tensor
+from .tensor import Tensor
+from .tensors import Func, Indexable, Input, ShapeLike
 
 if TYPE_CHECKING:
     from .define import History
@@ -59,10 +60,10 @@ class InOut(Func):
         return self.initial if unchanged else self
 
     def __repr__(self) -> str:
-        return Tensor.__repr__(self)
+        return Indexable.__repr__(self)
 
 
-class _Face(Tensor):
+class _Face(Indexable):
     """One of the two values of an InOut that an equation may read."""
 
     array: InOut
@@ -100,7 +101,7 @@ class Final(_Face):
         self.array = array
 
     @property
-    def read_history(self) -> History | None:
+    def read_history(self) -> History:
         return self.array.history
 
     def meant(self) -> Tensor:

@@ -25,9 +25,8 @@ from .math_exp import exp, sigmoid, tanh
 from .math_log import log
 from .math_scale import ldexp
 from .math_terms import Term, apply
-from .nodes import Node, Param
+from .nodes import Node, Param, ParamInfo
 from .ops import OPS
-from .symbols import ParamInfo
 
 
 @cache

@@ -23,9 +23,7 @@ from ..forks import reentrant
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 
 if TYPE_CHECKING:
-    from .blocks import Sequential
-    from .symbols import ParamInfo
-    from .tensors import Tensor
+    from .tensor import Tensor
 
 _table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
 _lock = reentrant()
@@ -132,7 +130,7 @@ class RDomain:
     def __init__(self) -> None:
         self.members: tuple[RVar, ...] = ()
         self.where: Node | None = None
-        self.owner: Sequential | None = None
+        self.owner: object | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +150,20 @@ class RVar(Node):
 
 def next_serial() -> int:
     return next(_serial)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParamInfo:
+    """The declaration behind a Param: an identity, like Inputs and Funcs."""
+
+    name: str
+    dtype: DType
+    default: bool | int | float | None
+    min: bool | int | float | None
+    max: bool | int | float | None
+
+    def __deepcopy__(self, memo: object) -> ParamInfo:
+        return self
 
 
 @dataclass(frozen=True, slots=True, eq=False)

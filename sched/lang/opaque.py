@@ -14,12 +14,12 @@ import numpy as np
 from . import nodes
 from .affine import never_affine, own_size
 from .dtypes import Array, DType, Type
-from .elaborate import typed_index
 from .errors import CallTypeError, CallValueError, LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
 from .nodes import Node, Read, postorder
 from .printer import expr_text
-from .tensors import Func, ShapeLike, Tensor
+from .tensors import Func, Indexable, ShapeLike
+from .typing import typed_index
 
 
 # trace ------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def extern(
 def _region(name: str, given: Any) -> list[Node]:
     """The first element of a region, and its ends."""
     tensor, bounds = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
-    if not isinstance(tensor, Tensor):
+    if not isinstance(tensor, Indexable):
         raise LanguageTypeError(
             f"extern {name} reads tensors, not {given!r}",
             hint="reads=[A, (B, ((0, n), (0, 1)))]: a tensor, or one with half-open bounds",

@@ -17,7 +17,8 @@ from .definitions import Definition, Recorded
 from .errors import LanguageError, Span
 from .inout import Initial, InOut
 from .nodes import Node, Read, postorder
-from .tensors import Func, Tensor
+from .tensor import Tensor
+from .tensors import Func
 
 
 @dataclass(frozen=True, slots=True, eq=False)

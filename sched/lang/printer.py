@@ -12,7 +12,7 @@ from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder, sub
 from .ops import OPS
 
 if TYPE_CHECKING:
-    from .tensors import Tensor
+    from .tensor import Tensor
 
 Names = Mapping["Tensor", str]
 """What tensors are called; others have their own name."""

@@ -13,7 +13,6 @@ from . import nodes, params
 from .asked import outputs_of
 from .definitions import Definition, Recorded
 from .digest import program_digest
-from .elaborate import infer_condition
 from .errors import LanguageError, LanguageTypeError, Span, user_span
 from .expr import ExprLike, as_node
 from .extents import Extent
@@ -23,7 +22,9 @@ from .inout import Final, InOut
 from .nodes import Node, Read, postorder
 from .order import Plain, Recurrence, Step, all_steps, order
 from .printer import expr_text
-from .tensors import Const, Func, Input, Tensor
+from .tensor import Tensor
+from .tensors import Const, Func, Input
+from .typing import infer_condition
 
 
 @dataclass(frozen=True, slots=True, eq=False)

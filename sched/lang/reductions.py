@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from . import nodes
 from .dtypes import DType, Type, as_dtype, bool_, int64
-from .elaborate import value_dtype
 from .errors import LanguageError, LanguageTypeError, Span
 from .expr import Expr, ExprLike, as_node, symbol_key
 from .functions import select
 from .nodes import Const, Node, Op, Read, literal, postorder, substitute, transform_all
 from .symbols import RVar
+from .typing import value_dtype
 
 if TYPE_CHECKING:
     from .blocks import Sequential

@@ -24,13 +24,15 @@ from .extents import extent_of
 from .nodes import Const as Literal, Node
 from .program import require
 from .symbols import RVar, Var
-from .tensors import Func, ShapeLike, Tensor, implicit_vars
+from .tensors import Func, Indexable, ShapeLike, implicit_vars
 
 Labels = tuple[str, ...]
 """The names of an operand's axes: letters, and for `...` those of the Vars that it stands for."""
 
 
-def einsum(subscripts: str, /, *operands: Tensor, name: str = "einsum", dtype: Any = None) -> Func:
+def einsum(
+    subscripts: str, /, *operands: Indexable, name: str = "einsum", dtype: Any = None
+) -> Func:
     """The sum of products that NumPy's `einsum` computes: `ps.einsum("ik,kj->ij", A, B)`.
 
     A pure definition, 0, and one update that adds the product of the operands, over an RVar for
@@ -92,7 +94,7 @@ def _no_operand(given: object) -> LanguageTypeError:
 class _Factor:
     """An operand, and the names of its axes."""
 
-    tensor: Tensor
+    tensor: Indexable
     labels: Labels
 
     def axes(self) -> Iterable[tuple[str, Node | None]]:
@@ -138,7 +140,7 @@ def _parse(subscripts: str) -> tuple[list[str], str | None]:
 
 
 def _factors(
-    subscripts: str, terms: Sequence[str], operands: Sequence[Tensor]
+    subscripts: str, terms: Sequence[str], operands: Sequence[Indexable]
 ) -> tuple[_Factor, ...]:
     if len(terms) != len(operands):
         raise _refusal(
@@ -150,7 +152,7 @@ def _factors(
     return tuple(_Factor(x, _labels(subscripts, term, x)) for term, x in pairs)
 
 
-def _labels(subscripts: str, term: str, operand: Tensor) -> Labels:
+def _labels(subscripts: str, term: str, operand: Indexable) -> Labels:
     before, dots, after = term.partition("...")
     rest = operand.ndim - len(before) - len(after)
     if rest < 0 or (rest and not dots):
@@ -203,14 +205,14 @@ def _count(n: int, what: str) -> str:
 
 
 # operands -------------------------------------------------------------------------------------
-def _dtype(subscripts: str, operands: Sequence[Tensor], dtype: Any) -> DType:
+def _dtype(subscripts: str, operands: Sequence[Indexable], dtype: Any) -> DType:
     """The type that products and sums are computed in."""
     if not operands:
         raise LanguageTypeError(
             f"einsum({subscripts!r}) has no operands", hint='ps.einsum("ik,kj->ij", A, B)'
         )
     for operand in operands:
-        if not isinstance(operand, Tensor):
+        if not isinstance(operand, Indexable):
             raise _no_operand(operand)
         if isinstance(operand.dtype, tuple):
             raise LanguageTypeError(
@@ -326,7 +328,7 @@ def _parameters(name: str, fn: object, rank: int | None) -> list[str]:
     """The names of the indices, one an axis."""
     indices = list("ijkl"[:rank]) if rank is not None and rank <= 4 else ["*index"]
     hint = f"lambda {', '.join(indices)}: ..." if indices else "lambda: ..."
-    if not callable(fn) or isinstance(fn, (Expr, Tensor)):
+    if not callable(fn) or isinstance(fn, (Expr, Indexable)):
         raise LanguageTypeError(
             f"{name} is computed by a function of its indices, not by {fn!r}", hint=hint
         )

@@ -5,19 +5,18 @@ from __future__ import annotations
 import inspect
 import keyword
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from . import nodes
 from .affine import never_affine
 from .dtypes import DType, as_dtype
-from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, user_span
 from .expr import Expr, ExprLike, as_node
 from .frames import bounded
 from .nodes import Node
 from .printer import expr_text
+from .typing import typed_size
 
 #: Keywords of a call; an argument of that name could never be passed.
 RESERVED = frozenset({"out", "shape", "region", "checks"})
@@ -236,20 +235,6 @@ def vars(names: str) -> Var | tuple[Var, ...]:
     return made[0] if len(made) == 1 else made
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ParamInfo:
-    """The declaration behind a Param: an identity, like Inputs and Funcs."""
-
-    name: str
-    dtype: DType
-    default: bool | int | float | None
-    min: bool | int | float | None
-    max: bool | int | float | None
-
-    def __deepcopy__(self, memo: object) -> ParamInfo:
-        return self
-
-
 @bounded
 class Param(Symbol):
     """A scalar given at each call, by keyword.
@@ -287,7 +272,7 @@ class Param(Symbol):
             raise LanguageError(
                 f"Param {name}: default={default} is outside {' and '.join(limits)}"
             )
-        super().__init__(nodes.Param(ParamInfo(name, t, default, min, max)))
+        super().__init__(nodes.Param(nodes.ParamInfo(name, t, default, min, max)))
 
     @property
     def dtype(self) -> DType:

@@ -11,14 +11,15 @@ import numpy as np
 from . import nodes
 from .affine import never_affine, own_size
 from .dtypes import DType, as_dtype
-from .elaborate import typed_size
 from .errors import LanguageError, LanguageTypeError, PolyschedError, Span, user_span
-from .expr import Expr, ExprLike, as_node
+from .expr import Expr, ExprLike, ExprTuple, as_node
 from .frames import bounded, cut
 from .nodes import Node, Read
 from .printer import expr_text, html_text
 from .suggest import Suggesting
 from .symbols import check_name
+from .tensor import Tensor
+from .typing import typed_size
 
 if TYPE_CHECKING:
     from .define import History
@@ -27,43 +28,17 @@ ShapeLike = tuple[ExprLike, ...] | list[ExprLike] | ExprLike
 
 
 @bounded
-class ExprTuple(tuple[Expr, ...]):
-    """The values of a Func with a tuple dtype at one point; unpack it or index it."""
+class Indexable(Tensor, Suggesting):
+    """A tensor as users have it: `A[i, j]` is an expression, and all else is refused."""
 
-    __slots__ = ()
-
-
-def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
-    def refuse(self: ExprTuple, *others: object) -> NoReturn:
-        raise LanguageTypeError(
-            f"{symbol!r} of a tuple of {len(self)} values: operators work on one value",
-            hint="unpack it, zr, zi = z[i], and assign a tuple: z[i] = (zr + a, zi + b)",
-        )
-
-    return refuse
-
-
-@bounded
-class Tensor(Suggesting):
-    """Base of everything that is read at an index. An identity, not a value."""
-
-    is_tensor = True
     _public = frozenset({"dtype", "name", "ndim", "shape", "vars"})
-    #: A reduction that has no value over an empty domain: each call checks that there is none.
-    nonempty = False
-    #: Made of an inline reduction: its update is part of its value, as an equation's right side is.
-    is_reduction = False
-    #: The reduction of which it was made, and the index at which that stood.
-    made_of: tuple[Node, tuple[Node, ...]] | None = None
-    #: What a user calls this kind of thing, for messages.
-    kind: ClassVar[str] = "tensor"
 
     def __init__(self, name: str, dtypes: tuple[DType, ...], shape: ShapeLike | None) -> None:
         self.name = check_name(name, self.kind)
         self.span = user_span()
         self.serial = nodes.next_serial()
         self.dtypes = dtypes
-        self.extents: tuple[Node, ...] | None = None if shape is None else self._extents(shape)
+        self.extents = None if shape is None else self._extents(shape)
 
     def _extents(self, shape: ShapeLike) -> tuple[Node, ...]:
         given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -105,15 +80,6 @@ class Tensor(Suggesting):
         return tuple(Expr(e) for e in self.extents)
 
     @property
-    def ndim(self) -> int:
-        if self.extents is None:
-            raise LanguageError(
-                f"the rank of {self.kind} {self.name} is not known yet",
-                hint="define it first, or give it a shape",
-            )
-        return len(self.extents)
-
-    @property
     def dtype(self) -> DType | tuple[DType, ...]:
         return self.dtypes[0] if len(self.dtypes) == 1 else self.dtypes
 
@@ -139,15 +105,6 @@ class Tensor(Suggesting):
         }
 
     @property
-    def read_history(self) -> History | None:
-        """The definitions that give what a read sees; None for what is not computed."""
-        return None
-
-    def meant(self) -> Tensor:
-        """The tensor that a read of this one is a read of."""
-        return self
-
-    @property
     def element(self) -> str:
         """How an element of it may be written, for hints: `A[i, j]`."""
         rank = self._rank()
@@ -157,11 +114,6 @@ class Tensor(Suggesting):
         nodes_ = self._index(index)
         reads = tuple(Expr(Read(self, nodes_, c, None)) for c in range(self._components()))
         return reads[0] if len(reads) == 1 else ExprTuple(reads)
-
-    @property
-    def written(self) -> str:
-        """What a user calls it: an inline reduction has no name."""
-        return self.name if self.made_of is None else expr_text(self.made_of[0])
 
     def _components(self) -> int:
         return len(self.dtypes)
@@ -310,7 +262,7 @@ def _slice_text(item: slice) -> str:
 
 
 def _whole_array(symbol: str, unary: bool = False) -> Callable[..., NoReturn]:
-    def refuse(self: Tensor, *others: object) -> NoReturn:
+    def refuse(self: Indexable, *others: object) -> NoReturn:
         there = f"{symbol}({self.element})" if unary else f"{self.element} {symbol} ..."
         raise self._whole(repr(symbol), there)
 
@@ -322,14 +274,11 @@ for _name, _symbol in {
     "pow": "**", "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
 }.items():  # fmt: skip
     for _prefix in ("", "r", "i"):
-        setattr(Tensor, f"__{_prefix}{_name}__", bounded(_whole_array(_symbol)))
-        setattr(ExprTuple, f"__{_prefix}{_name}__", bounded(_whole_tuple(_symbol)))
+        setattr(Indexable, f"__{_prefix}{_name}__", bounded(_whole_array(_symbol)))
 for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
-    setattr(Tensor, f"__{_name}__", bounded(_whole_array(_symbol)))
-    setattr(ExprTuple, f"__{_name}__", bounded(_whole_tuple(_symbol)))
+    setattr(Indexable, f"__{_name}__", bounded(_whole_array(_symbol)))
 for _name, _symbol in {"neg": "-", "pos": "+", "invert": "~", "abs": "abs"}.items():
-    setattr(Tensor, f"__{_name}__", bounded(_whole_array(_symbol, unary=True)))
-    setattr(ExprTuple, f"__{_name}__", bounded(_whole_tuple(_symbol)))
+    setattr(Indexable, f"__{_name}__", bounded(_whole_array(_symbol, unary=True)))
 
 
 def implicit_vars(count: int) -> tuple[Expr, ...]:
@@ -338,7 +287,7 @@ def implicit_vars(count: int) -> tuple[Expr, ...]:
 
 
 @bounded
-class Input(Tensor):
+class Input(Indexable):
     """An array that each call passes.
 
     Args:
@@ -350,7 +299,7 @@ class Input(Tensor):
     """
 
     kind = "Input"
-    _public = Tensor._public | {"range"}
+    _public = Indexable._public | {"range"}
 
     def __init__(
         self,
@@ -402,7 +351,7 @@ class Input(Tensor):
 
 
 @bounded
-class Const(Tensor):
+class Const(Indexable):
     """A table that is part of the program.
 
     Args:
@@ -433,7 +382,7 @@ class Const(Tensor):
 
 
 @bounded
-class Func(Tensor):
+class Func(Indexable):
     """A tensor that is computed: a pure definition, then updates in the order written.
 
     Args:

@@ -22,7 +22,8 @@ from ...lang.nodes import (
 )
 from ...lang.opaque import Opaque, Trace
 from ...lang.scalars import scalars
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ...poly.scan import loop_program as lp
 from ..ir.ir import (
     Alloc,

@@ -9,7 +9,8 @@ from ...lang.dtypes import DType
 from ...lang.nodes import Node, Size
 from ...lang.program import Program
 from ...lang.scalars import output_sizes
-from ...lang.tensors import Const, Func, Input, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Const, Func, Input
 from ...poly.scan import loop_program as lp
 from ...poly.scan.rooms import local_box
 from ...poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory

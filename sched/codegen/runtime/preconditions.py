@@ -12,7 +12,8 @@ from ...lang.errors import CallValueError, InternalError
 from ...lang.printer import expr_text
 from ...lang.program import Program
 from ...lang.scalars import output_sizes
-from ...lang.tensors import Const, Func, Input, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Const, Func, Input
 from ...poly.report.requirements import IndexCheck, Requirements
 from .evaluate import compile_nodes
 

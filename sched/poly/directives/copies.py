@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ...lang import index as ix
 from ...lang.nodes import Node, Var, postorder
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..placement import layouts
 from ..program.rewrites import Clone, Staged
 from ..sets.isl import Map

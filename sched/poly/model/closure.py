@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...lang.errors import LanguageError
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..sets.hulls import filled, simple_hull
 from ..sets.isl import (
     Map,

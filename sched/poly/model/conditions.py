@@ -16,7 +16,8 @@ from ...lang.definitions import Definition
 from ...lang.dtypes import INDEX, concrete, int64
 from ...lang.errors import LanguageError, Span
 from ...lang.nodes import Node, Op, Read, postorder
-from ...lang.tensors import Func, Input, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func, Input
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, complement, existentials, isl
 from ..sets.memo import Same

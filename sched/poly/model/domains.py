@@ -15,7 +15,8 @@ from ...lang.errors import LanguageError, Span
 from ...lang.guards import conjunction, guards
 from ...lang.nodes import Node, Read, RVar, Var, postorder
 from ...lang.printer import expr_text, index_text
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value, condition, why_not_affine
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl

@@ -17,7 +17,8 @@ from ...lang.order import Block, reads_itself
 from ...lang.printer import expr_text
 from ...lang.program import Program
 from ...lang.scalars import output_sizes
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..sets.affine import affine_value, condition, why_not_affine
 from ..sets.hulls import PIECES_LIMIT, filled
 from ..sets.intervals import declared_range

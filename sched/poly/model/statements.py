@@ -10,7 +10,8 @@ from ...lang.definitions import Definition
 from ...lang.errors import LanguageError
 from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
 from ...lang.printer import region_text, written_index
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value
 from ..sets.isl import Frame, Map, Set, is_bounded
 

@@ -24,7 +24,8 @@ from ...lang.expr import Expr
 from ...lang.functions import select
 from ...lang.nodes import Const, Node, Op, RDomain, Read, RVar, Var, next_serial, transform_all
 from ...lang.program import Program
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from .inline import Definitions, stays_provable, substituted, uses_in
 
 

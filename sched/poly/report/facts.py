@@ -10,7 +10,7 @@ from ...lang.admission import SIZE_LIMIT
 from ...lang.errors import LanguageTypeError, ScheduleError
 from ...lang.nodes import Node, Param, Size, postorder, replaced_all
 from ...lang.printer import index_text
-from ...lang.tensors import Tensor
+from ...lang.tensor import Tensor
 from ..scan import loop_program as lp
 from ..sets.intervals import Interval, interval
 from ..sets.linear import cancelled, coefficient

@@ -17,7 +17,8 @@ from ...lang.guards import guards
 from ...lang.inout import Initial
 from ...lang.nodes import Node, Read, Var, integer, postorder, replaced_all
 from ...lang.scalars import output_sizes
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..program.accumulation import accumulates
 from ..scan.boxes import box
 from ..scan.decided import decided

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...lang.nodes import Node
-from ...lang.tensors import Input, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Input
 
 
 @dataclass(frozen=True, slots=True)

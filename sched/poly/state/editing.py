@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from ...lang.errors import ScheduleError, Span
 from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..program.rewrites import fresh

@@ -16,7 +16,8 @@ from ...cached import cached_property
 from ...lang.definitions import Definition
 from ...lang.nodes import Read
 from ...lang.program import Program
-from ...lang.tensors import Func, Tensor
+from ...lang.tensor import Tensor
+from ...lang.tensors import Func
 from ...steps import Log
 from ..model.conditions import Conditions
 from ..model.model import Model

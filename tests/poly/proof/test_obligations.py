@@ -14,7 +14,7 @@ from counting import operations
 import polysched as ps
 from polysched.lang import index as ix
 from polysched.lang.nodes import integer
-from polysched.lang.tensors import Tensor
+from polysched.lang.tensor import Tensor
 from polysched.poly.proof import dependences, proof
 from polysched.poly.proof.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
 from polysched.poly.sets.memo import Same

@@ -13,7 +13,8 @@ from ....lang.frames import bounded
 from ....lang.inout import InOut
 from ....lang.nodes import RVar, Var, postorder
 from ....lang.suggest import Suggesting, public
-from ....lang.tensors import Func, Tensor
+from ....lang.tensor import Tensor
+from ....lang.tensors import Func
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
 from ...report.facts import AccessFact, accesses

@@ -10,7 +10,7 @@ from ....lang.errors import ScheduleError
 from ....lang.expr import Expr
 from ....lang.frames import bounded
 from ....lang.nodes import RVar, Var
-from ....lang.tensors import Tensor
+from ....lang.tensor import Tensor
 from ...tree.edits import loops_around
 from ..stages import StageHandle
 from .base import LoopHandle

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ....lang.frames import bounded
-from ....lang.tensors import Func, Tensor
+from ....lang.tensor import Tensor
+from ....lang.tensors import Func
 from ...directives.copies import CloneIn, StageIn
 from ...directives.keeping import AccumulateAt
 from ...directives.placing import ComputeAt, ComputeInline, ComputeRoot, StoreAt, StoreRoot

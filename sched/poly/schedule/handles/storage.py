@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from ....lang.frames import bounded
-from ....lang.tensors import Tensor
+from ....lang.tensor import Tensor
 from ...directives.storage import (
     AlignStorage,
     FoldStorage,
