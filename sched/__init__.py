@@ -11,23 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import forks
 from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
-from .lang import boundary
-from .lang.blocks import sequential
-from .lang.dtypes import (
-    DType,
-    bool_,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from .lang.errors import (
+from .lang.errors.errors import (
     CallError,
     CallTypeError,
     CallValueError,
@@ -37,9 +21,9 @@ from .lang.errors import (
     PolyschedError,
     ScheduleError,
 )
-from .lang.expr import Expr
-from .lang.frames import bounded, cut
-from .lang.functions import (
+from .lang.errors.frames import bounded, cut
+from .lang.expr.expr import Expr
+from .lang.expr.functions import (
     absolute,
     bitcast,
     cast,
@@ -62,13 +46,29 @@ from .lang.functions import (
     tanh,
     where,
 )
-from .lang.inout import InOut
-from .lang.opaque import extern, trace
-from .lang.program import Program, require
-from .lang.reductions import all, any, argmax, argmin, max, min, prod, sum
-from .lang.sugar import compute, einsum
-from .lang.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
-from .lang.tensors import Const, Func, Input
+from .lang.expr.symbols import Param, RVar, Size, Var, rdom, size, sizes, vars
+from .lang.nodes.dtypes import (
+    DType,
+    bool_,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .lang.program.program import Program, require
+from .lang.program.sugar import compute, einsum
+from .lang.tensors import boundary
+from .lang.tensors.blocks import sequential
+from .lang.tensors.inout import InOut
+from .lang.tensors.opaque import extern, trace
+from .lang.tensors.reductions import all, any, argmax, argmin, max, min, prod, sum
+from .lang.tensors.tensors import Const, Func, Input
 
 # NumPy's names, as attributes of this module only.
 abs = absolute
@@ -103,7 +103,7 @@ def __getattr__(name: str) -> Any:
 
 def _no_attribute(name: str) -> AttributeError:
     with _loading:
-        from .lang import planned, suggest
+        from .lang.errors import planned, suggest
 
     if name[0] == "_":
         return AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -127,7 +127,7 @@ def _loaded(name: str) -> Any:
         return import_module(f".{name}", __name__)
 
 
-_loaded("lang.define")
+_loaded("lang.tensors.define")
 
 
 # The rooms below know nothing of those above them: here they are told whom to call.
@@ -142,7 +142,7 @@ def _compile(schedule: Schedule, **options: Any) -> Any:
 def _scheduled(func: Func) -> dict[str, str]:
     """What to write for attributes of schedules and stages that somebody looks for at a Func."""
     with _loading:
-        from .lang.suggest import public
+        from .lang.errors.suggest import public
         from .poly.schedule.schedule import Schedule
         from .poly.schedule.stages import StageHandle
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .codegen.runtime.kernel import Kernel
 from .forks import reentrant
-from .lang.tensors import Func
+from .lang.tensors.tensors import Func
 from .poly.schedule.schedule import Schedule
 
 

@@ -7,8 +7,8 @@ The rules:
 
 * lang <- poly <- codegen <- checking <- (testing, show, tune, graph, scale), and interp needs lang
   only (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts as any other.
-* The rooms of poly and of codegen are folders in an order (`ORDER`), and each imports only itself
-  and those before it. No module stands beside them.
+* The rooms of lang, of poly and of codegen are folders in an order (`ORDER`), and each imports
+  only itself and those before it. No module stands beside them.
 * codegen knows no sets: it imports nothing of poly that imports isl, however many files further on
   (`WITHOUT`).
 * Modules directly in sched/ may import every room. No room imports them back, except those that
@@ -46,6 +46,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 }
 # The rooms inside of a room, each above those that it may import.
 ORDER: dict[str, tuple[str, ...]] = {
+    "lang": (
+        "errors", "nodes", "arithmetic", "expr", "tensors", "arguments", "program", "call",
+    ),
     "poly": (
         "sets", "program", "model", "tree", "recurrence", "placement", "proof", "scan", "state",
         "directives", "legality", "report", "schedule",

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 
 import polysched as ps
 from polysched import testing
-from polysched.lang.frames import FULL
+from polysched.lang.errors.frames import FULL
 
 PACKAGE = str(Path(ps.__file__).parent)
 MOST = 10

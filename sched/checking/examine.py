@@ -25,8 +25,8 @@ from ..codegen.ir.ir import Module
 from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..interp.flow import flow
-from ..lang.binding import Binding, bind
-from ..lang.errors import LanguageError
+from ..lang.call.binding import Binding, bind
+from ..lang.errors.errors import LanguageError
 from ..poly.schedule.schedule import Schedule
 from . import judge as judging
 from .execute import Machine, Path, Touch, Write

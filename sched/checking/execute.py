@@ -32,9 +32,9 @@ from ..codegen.ir.ir import (
 )
 from ..interp.evaluate import Env, Evaluator, Faults, Function, Symbols, symbol_value
 from ..interp.flow import Key
-from ..lang.dtypes import Array, DType
-from ..lang.nodes import Node, Var, postorder
-from ..lang.scalar import as_value
+from ..lang.arithmetic.scalar import as_value
+from ..lang.nodes.dtypes import Array, DType
+from ..lang.nodes.nodes import Node, Var, postorder
 
 Element = tuple[int, ...]
 Location = tuple[Buffer, Element]

@@ -28,12 +28,12 @@ from ..interp.flow import (
     merged,
     untouched,
 )
-from ..lang.binding import Binding
-from ..lang.dtypes import Array
-from ..lang.inout import Initial, InOut
-from ..lang.nodes import Read, postorder
-from ..lang.tensor import Tensor
-from ..lang.tensors import Func
+from ..lang.call.binding import Binding
+from ..lang.nodes.dtypes import Array
+from ..lang.nodes.nodes import Read, postorder
+from ..lang.nodes.tensor import Tensor
+from ..lang.tensors.inout import Initial, InOut
+from ..lang.tensors.tensors import Func
 from ..poly.directives.loops import Split
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages

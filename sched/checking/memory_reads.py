@@ -8,11 +8,11 @@ from functools import cache
 
 from ..interp.evaluate import Env, Evaluator, Faults, Symbols
 from ..interp.flow import Key
-from ..lang.definitions import Definition
-from ..lang.nodes import Node, Read, postorder
-from ..lang.program import Program
-from ..lang.tensor import Tensor
-from ..lang.tensors import Func
+from ..lang.nodes.nodes import Node, Read, postorder
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.program import Program
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.tensors import Func
 
 Element = tuple[str, tuple[int, ...]]
 """An element of a tensor, by the name of what keeps it."""

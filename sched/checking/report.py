@@ -16,8 +16,8 @@ from ..interp.flow import (
     Version,
     Written,
 )
-from ..lang.definitions import Definition
-from ..lang.errors import REPORT, InternalError, PolyschedError
+from ..lang.errors.errors import REPORT, InternalError, PolyschedError
+from ..lang.tensors.definitions import Definition
 from ..poly.state.record import Directive
 from .execute import Path
 

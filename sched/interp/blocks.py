@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..lang.blocks import Sequential
-from ..lang.definitions import Definition
-from ..lang.order import Block, Step
-from ..lang.tensors import Func
+from ..lang.program.order import Block, Step
+from ..lang.tensors.blocks import Sequential
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.tensors import Func
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .storage import Point
 

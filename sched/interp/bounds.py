@@ -9,12 +9,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 
-from ..lang.dtypes import concrete
-from ..lang.ends import Range
-from ..lang.nodes import Node, Op, Read, RVar, Var, postorder
-from ..lang.opaque import Trace
-from ..lang.ranges import value_range
-from ..lang.tensors import Const, Func, Input
+from ..lang.arguments.ends import Range
+from ..lang.nodes.dtypes import concrete
+from ..lang.nodes.nodes import Node, Op, Read, RVar, Var, postorder
+from ..lang.program.ranges import value_range
+from ..lang.tensors.opaque import Trace
+from ..lang.tensors.tensors import Const, Func, Input
 from .evaluate import (
     Env,
     Evaluator,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..lang.nodes import Node, RVar
+from ..lang.nodes.nodes import Node, RVar
 from .bounds import Bounds
 from .evaluate import Env, Evaluator, Function
 

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..lang.dtypes import concrete
-from ..lang.math import expansion
-from ..lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
-from ..lang.opaque import Opaque, Trace
-from ..lang.ops import FUNCTIONS
-from ..lang.scalar import Value, as_value, meaning, wrapping
-from ..lang.tensor import Tensor
+from ..lang.arithmetic.math import expansion
+from ..lang.arithmetic.scalar import Value, as_value, meaning, wrapping
+from ..lang.nodes.dtypes import concrete
+from ..lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ..lang.nodes.ops import FUNCTIONS
+from ..lang.nodes.tensor import Tensor
+from ..lang.tensors.opaque import Opaque, Trace
 from .storage import Values
 
 Env = dict[Node, Any]

@@ -10,13 +10,13 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..lang.binding import Binding
-from ..lang.definitions import Definition
-from ..lang.inout import Initial, InOut
-from ..lang.nodes import Node, Op, Read, RVar, Var, postorder
-from ..lang.program import Program
-from ..lang.tensor import Tensor
-from ..lang.tensors import Func
+from ..lang.call.binding import Binding
+from ..lang.nodes.nodes import Node, Op, Read, RVar, Var, postorder
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.program import Program
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.inout import Initial, InOut
+from ..lang.tensors.tensors import Func
 from .evaluate import Env, Function
 from .interpret import Functions, Run
 from .recurrence import Member

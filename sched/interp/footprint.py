@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ..lang.definitions import Definition
-from ..lang.nodes import Node, Op, Read, RVar
-from ..lang.tensor import Tensor
+from ..lang.nodes.nodes import Node, Op, Read, RVar
+from ..lang.nodes.tensor import Tensor
+from ..lang.tensors.definitions import Definition
 from .bounds import Bounds
 from .evaluate import Env, Function
 from .intervals import Interval

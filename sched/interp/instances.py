@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lang.definitions import Definition
-from ..lang.extents import extent_of
-from ..lang.order import Block, Plain, Step
-from ..lang.program import Program
-from ..lang.tensor import Tensor
-from ..lang.tensors import Const, Func
+from ..lang.arithmetic.extents import extent_of
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.order import Block, Plain, Step
+from ..lang.program.program import Program
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.tensors import Const, Func
 from .evaluate import Env, Symbols
 from .footprint import Access, instance_point
 from .intervals import Interval

@@ -13,19 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.binding import Binding, bind
-from ..lang.definitions import Definition
-from ..lang.errors import CallValueError
-from ..lang.frames import bounded
-from ..lang.inout import InOut
-from ..lang.nodes import Node
-from ..lang.opaque import Opaque
-from ..lang.order import Block, Plain, Recurrence, Step, roots_of
-from ..lang.program import Program
-from ..lang.region import Partial
-from ..lang.scalar import as_value
-from ..lang.tensor import Tensor
-from ..lang.tensors import Func
+from ..lang.arithmetic.scalar import as_value
+from ..lang.call.binding import Binding, bind
+from ..lang.errors.errors import CallValueError
+from ..lang.errors.frames import bounded
+from ..lang.nodes.nodes import Node
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.order import Block, Plain, Recurrence, Step, roots_of
+from ..lang.program.program import Program
+from ..lang.program.region import Partial
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.inout import InOut
+from ..lang.tensors.opaque import Opaque
+from ..lang.tensors.tensors import Func
 from .blocks import fresh_in, loop_point
 from .domain import exact_loops, nest
 from .evaluate import Env, Evaluator, Faults, Symbols, deep_recursion

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..lang.dtypes import DType
+from ..lang.nodes.dtypes import DType
 
 Interval = tuple[int, int]
 UNKNOWN: Interval = (0, 1)

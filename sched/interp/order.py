@@ -11,9 +11,9 @@ import itertools
 from collections.abc import Iterable
 from math import prod
 
-from ..lang.definitions import Definition
-from ..lang.errors import LanguageError
-from ..lang.nodes import Read, postorder
+from ..lang.errors.errors import LanguageError
+from ..lang.nodes.nodes import Read, postorder
+from ..lang.tensors.definitions import Definition
 from .bounds import LARGEST_BOX, Box
 from .evaluate import Env
 from .footprint import Access

@@ -6,9 +6,9 @@ point, one whose constant axes include those of all others wins.
 
 from __future__ import annotations
 
-from ..lang.definitions import Definition
-from ..lang.errors import LanguageError
-from ..lang.nodes import Node, Var
+from ..lang.errors.errors import LanguageError
+from ..lang.nodes.nodes import Node, Var
+from ..lang.tensors.definitions import Definition
 from .evaluate import Env, Symbols, symbol_value
 from .storage import Point
 

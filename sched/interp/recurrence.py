@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..lang.definitions import Definition
-from ..lang.errors import CallValueError, LanguageError
-from ..lang.order import roots_of
-from ..lang.tensor import Tensor
-from ..lang.tensors import Func
+from ..lang.errors.errors import CallValueError, LanguageError
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.order import roots_of
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.tensors import Func
 from .domain import exact_loops, nest
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .pieces import Pieces, point_env

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lang.definitions import Definition
-from ..lang.dtypes import DType, concrete, int64
-from ..lang.errors import CallValueError, LanguageError
-from ..lang.nodes import Node, Op, Param, Read, Size, postorder
-from ..lang.printer import region_text, written_text
-from ..lang.ranges import value_range
-from ..lang.tensor import Tensor
-from ..lang.tensors import Func, Input
+from ..lang.errors.errors import CallValueError, LanguageError
+from ..lang.nodes.dtypes import DType, concrete, int64
+from ..lang.nodes.nodes import Node, Op, Param, Read, Size, postorder
+from ..lang.nodes.printer import region_text, written_text
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.ranges import value_range
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.tensors import Func, Input
 from .bounds import Box
 from .evaluate import Env
 from .footprint import Access, instance_point

@@ -15,15 +15,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..lang.definitions import Definition
-from ..lang.errors import CallValueError
-from ..lang.inout import InOut
-from ..lang.nodes import RVar
-from ..lang.opaque import Opaque
-from ..lang.order import Block
-from ..lang.program import Program
-from ..lang.tensor import Tensor
-from ..lang.tensors import Const, Func, Input
+from ..lang.errors.errors import CallValueError
+from ..lang.nodes.nodes import RVar
+from ..lang.nodes.tensor import Tensor
+from ..lang.program.order import Block
+from ..lang.program.program import Program
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.inout import InOut
+from ..lang.tensors.opaque import Opaque
+from ..lang.tensors.tensors import Const, Func, Input
 from . import refusals
 from .blocks import Range, blocks, fresh_in, loop_point
 from .bounds import LARGEST_BOX, Bounds, Box, data_rvars

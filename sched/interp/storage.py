@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lang.dtypes import DType
-from ..lang.errors import InternalError
-from ..lang.scalar import as_value
+from ..lang.arithmetic.scalar import as_value
+from ..lang.errors.errors import InternalError
+from ..lang.nodes.dtypes import DType
 
 Point = tuple[int, ...]
 

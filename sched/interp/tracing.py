@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lang.definitions import Definition
-from ..lang.dtypes import concrete, int64
-from ..lang.opaque import Trace, trace_text
+from ..lang.nodes.dtypes import concrete, int64
+from ..lang.tensors.definitions import Definition
+from ..lang.tensors.opaque import Trace, trace_text
 from .evaluate import Env, Tracer
 
 

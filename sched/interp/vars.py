@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from ..lang.definitions import Definition
-from ..lang.errors import LanguageError
-from ..lang.nodes import Node, Read, RVar, Var, postorder
+from ..lang.errors.errors import LanguageError
+from ..lang.nodes.nodes import Node, Read, RVar, Var, postorder
+from ..lang.tensors.definitions import Definition
 from .bounds import Bounds
 from .evaluate import Env, Evaluator, Faults, Symbols
 from .storage import Point

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from ..lang.errors import PolyschedError
+from ..lang.errors.errors import PolyschedError
 
 
 class MissingExtra(PolyschedError, ImportError):

@@ -22,8 +22,8 @@ from ..checking.judge import module_of
 from ..codegen.ir.ir import Buffer
 from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols
-from ..lang.binding import bind
-from ..lang.errors import InternalError, LanguageError
+from ..lang.call.binding import bind
+from ..lang.errors.errors import InternalError, LanguageError
 from ..poly.schedule.schedule import Schedule
 from .extras import need
 

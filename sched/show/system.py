@@ -9,7 +9,7 @@ import sys
 from importlib import metadata
 
 from ..codegen.llvm import Target, host, native
-from ..lang.errors import PolyschedError
+from ..lang.errors.errors import PolyschedError
 
 #: Features that decide about the code: by LLVM's name, and what they are for.
 _FEATURES = (

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.dtypes import DType
-from ..lang.extents import extent_of
-from ..lang.program import Program
-from ..lang.tensors import Input
+from ..lang.arithmetic.extents import extent_of
+from ..lang.nodes.dtypes import DType
+from ..lang.program.program import Program
+from ..lang.tensors.tensors import Input
 
 
 def random_arguments(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..lang.binding import bind
-from ..lang.errors import user_span
+from ..lang.call.binding import bind
+from ..lang.errors.errors import user_span
 from ..poly.report.repeats import instances_at
 from ..poly.report.visits import Uncountable, sizes_from
 from ..poly.schedule.schedule import Schedule

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..checking.examine import Examiner
 from ..checking.report import CheckError, Report
-from ..lang.binding import bind
-from ..lang.errors import CallError, CallValueError
-from ..lang.frames import bounded
-from ..lang.tensors import Func
+from ..lang.call.binding import bind
+from ..lang.errors.errors import CallError, CallValueError
+from ..lang.errors.frames import bounded
+from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
 from . import calls
 from .calls import Arguments, Call

@@ -5,7 +5,7 @@ s["C.update(0)"].split("k", 3)
 
 from __future__ import annotations
 
-from ..lang.errors import LanguageError, ScheduleError
+from ..lang.errors.errors import LanguageError, ScheduleError
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
 from . import rewriting

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..checking.report import Breach, FaultError, TrustError
-from ..lang.dtypes import Array
-from ..lang.errors import CallError, InternalError, LanguageError
+from ..lang.errors.errors import CallError, InternalError, LanguageError
+from ..lang.nodes.dtypes import Array
 from ..poly.schedule.schedule import Schedule
 from .calls import Arguments, Call
 from .native import Mismatch

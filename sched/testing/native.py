@@ -12,9 +12,9 @@ from ..checking.report import doubts
 from ..codegen.passes.reverse_parallel import reverse_parallel
 from ..codegen.runtime.kernel import Kernel
 from ..interp import interpret
-from ..lang.dtypes import Array
-from ..lang.errors import CallError
-from ..lang.nodes import Const, Op, postorder
+from ..lang.errors.errors import CallError
+from ..lang.nodes.dtypes import Array
+from ..lang.nodes.nodes import Const, Op, postorder
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import loops_around, stages
 

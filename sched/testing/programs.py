@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..lang.errors import LanguageError
-from ..lang.tensors import Func
+from ..lang.errors.errors import LanguageError
+from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
 from .choices import Choices
 

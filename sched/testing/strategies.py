@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ..lang.tensors import Func
+from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
 from .arguments import random_arguments
 from .choices import Choices

@@ -18,8 +18,8 @@ from typing import Any
 from ..checking.examine import examine
 from ..checking.report import CheckError, Report
 from ..interp.flow import Key
-from ..lang.definitions import Definition
-from ..lang.errors import CallError, Instance, InternalError, LanguageError, ScheduleError
+from ..lang.errors.errors import CallError, Instance, InternalError, LanguageError, ScheduleError
+from ..lang.tensors.definitions import Definition
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
 from .arguments import random_arguments

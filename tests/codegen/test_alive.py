@@ -18,7 +18,7 @@ import polysched as ps
 from polysched import forks
 from polysched.codegen.llvm import binding
 from polysched.codegen.runtime import calls
-from polysched.lang import nodes
+from polysched.lang.nodes import nodes
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

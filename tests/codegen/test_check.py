@@ -18,8 +18,8 @@ from polysched.checking.report import CheckError
 from polysched.codegen.ir import ir
 from polysched.codegen.ir.rewrite import map_expressions, map_module, map_stores
 from polysched.interp import instances
-from polysched.lang import index as ix
-from polysched.lang.nodes import Const, integer
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.nodes import Const, integer
 from polysched.poly.report.analysis import Analysis
 
 n, m = ps.sizes("n m")

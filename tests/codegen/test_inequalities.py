@@ -10,8 +10,8 @@ from codegen.llvm.harness import size
 
 from polysched.codegen.ir.inequalities import as_sums, strongest
 from polysched.codegen.runtime.evaluate import compile_nodes
-from polysched.lang import index as ix
-from polysched.lang.nodes import Node, integer
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.nodes import Node, integer
 
 n, m = size("n"), size("m")
 POINTS = [dict(zip("nm", at, strict=True)) for at in itertools.product(range(-4, 5), repeat=2)]

@@ -20,9 +20,9 @@ from polysched.codegen.passes.full_lanes import full_lanes
 from polysched.codegen.passes.hoist_conditions import hoist_conditions
 from polysched.codegen.passes.split_loops import split_loops
 from polysched.interp.evaluate import Symbols
-from polysched.lang import index as ix
-from polysched.lang.dtypes import int64
-from polysched.lang.nodes import Var, integer
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.dtypes import int64
+from polysched.lang.nodes.nodes import Var, integer
 from polysched.poly.tree.memory import Window
 
 n, v = size("n"), Var("v")

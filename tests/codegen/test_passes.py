@@ -30,8 +30,8 @@ from polysched.codegen.passes.full_lanes import full_lanes
 from polysched.codegen.passes.hoist_conditions import hoist_conditions
 from polysched.codegen.passes.single_iterations import single_iterations
 from polysched.codegen.passes.split_loops import split_loops
-from polysched.lang import index as ix
-from polysched.lang.nodes import Const, integer
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.nodes import Const, integer
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched.codegen.llvm import x86_64_v4
 from polysched.codegen.lower import assembly
-from polysched.lang.dtypes import Array
+from polysched.lang.nodes.dtypes import Array
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang import index as ix
+from polysched.lang.nodes import index as ix
 
 n = ps.sizes("n")
 i = ps.vars("i")

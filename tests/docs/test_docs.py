@@ -39,7 +39,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_paths_exist(page: str) -> None:
-    """What is written as a path in code: `sched/lang/ops.py`, `tests/docs/`, `passes/*.py`."""
+    """What is written as a path in code: `sched/steps.py`, `tests/docs/`, `passes/*.py`."""
     paths = re.findall(r"`((?:sched|tests|docs|notebooks|benchmarks)/[\w./*-]*)`", read(page))
     missing = [p for p in paths if not list(ROOT.glob(p.rstrip("/")))]
     assert not missing

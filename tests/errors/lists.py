@@ -8,7 +8,7 @@ from __future__ import annotations
 #: What is written here is no message of its own: it passes on what was said elsewhere.
 PASSED_ON = {
     "sched/codegen/runtime/preconditions.py: {} at {}: {}": "a condition of the model, in words",
-    "sched/lang/frames.py: {}() {}": "what Python says of a call with wrong arguments",
+    "sched/lang/errors/frames.py: {}() {}": "what Python says of a call with wrong arguments",
     "sched/poly/directives/rewriting.py: {}": "a refusal of the program that a rewrite made",
     "sched/poly/directives/rewriting.py: {}: {}": "a refusal of the program without the inlining",
     "sched/poly/legality/judge.py: {}": "a Fault, which is a place where it is returned",
@@ -22,15 +22,15 @@ PASSED_ON = {
 
 #: What an earlier check refuses, in other words: it stands here as a guard.
 NEVER_REACHED = {
-    "sched/lang/added.py: {} would be computed from {}, which is not complete before it is read": (
+    "sched/lang/program/added.py: {} would be computed from {}, which is not complete before it "
+    "is read": (
         "what needs values of itself is not copied, and all else is complete before it is read"
     ),
-    "sched/lang/convert.py: the literal {} is not an integer": (
+    "sched/lang/nodes/convert.py: the literal {} is not an integer": (
         "a float among integers makes all of them floats"
     ),
-    "sched/lang/define.py: {} has {} axes (first defined at {}) but this definition has {}": (
-        "the index on the left is refused first"
-    ),
+    "sched/lang/tensors/define.py: {} has {} axes (first defined at {}) but this definition "
+    "has {}": ("the index on the left is refused first"),
     "sched/poly/directives/sums.py: nothing says where the loop {} begins and ends": (
         "programs whose loops nothing bounds are refused"
     ),

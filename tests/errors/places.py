@@ -1,6 +1,6 @@
 """Where the package writes the message of an error, and which of these places made a text.
 
-A place is a call that makes one of the errors of `sched/lang/errors.py` or of their subclasses,
+A place is a call that makes one of the errors of `sched/lang/errors/errors.py` or of a subclass,
 or a call of a function that only passes a message on to one, such as `malformed`. Its message is
 known as literal fragments with holes between them. An InternalError is nobody's to provoke, and no
 place.

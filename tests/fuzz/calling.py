@@ -11,7 +11,7 @@ import numpy as np
 import polysched as ps
 from polysched.checking.examine import examine
 from polysched.checking.report import Breach
-from polysched.lang.admission import LOOP_LIMIT
+from polysched.lang.arguments.admission import LOOP_LIMIT
 from polysched.testing.choices import Choices
 from polysched.testing.native import backwards
 

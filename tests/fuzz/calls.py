@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 
 from .data import Array, evaluate, scalar, values
 from .memory import Walled, random_layout, walled_input

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.poly.sets.budget import counted
 
 from .calls import Call, make_calls

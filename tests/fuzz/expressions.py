@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polysched.lang.dtypes import (
+from polysched.lang.nodes.dtypes import (
     INDEX,
     WEAK_FLOAT,
     WEAK_INT,

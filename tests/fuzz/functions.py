@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polysched.lang.dtypes import DType
+from polysched.lang.nodes.dtypes import DType
 from polysched.testing.choices import Choices
 
 from .expressions import Expressions

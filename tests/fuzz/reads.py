@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from polysched.lang.dtypes import promote
+from polysched.lang.nodes.dtypes import promote
 from polysched.testing.choices import Choices
 
 from .indices import joined

@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.poly.legality import judge
 from polysched.poly.schedule import builder
 from polysched.poly.sets.budget import allowance

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.testing.choices import Choices
 
 from . import meaning

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from polysched.lang.dtypes import DType, Type, concrete
+from polysched.lang.nodes.dtypes import DType, Type, concrete
 
 Kind = Literal["bool", "int", "float"]
 KINDS: tuple[Kind, ...] = ("int", "float", "bool")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import polysched as ps
-from polysched.lang.dtypes import ALL, DType
+from polysched.lang.nodes.dtypes import ALL, DType
 from polysched.testing.choices import Choices
 
 from .vocabulary import InputSpec, ParamSpec, Symbol, Tensor

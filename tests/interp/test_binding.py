@@ -10,7 +10,7 @@ import pytest
 from counting import calls
 
 import polysched as ps
-from polysched.lang.binding import Binder, bind
+from polysched.lang.call.binding import Binder, bind
 
 n, m, k = ps.sizes("n m k")
 i, j = ps.vars("i j")

@@ -13,8 +13,8 @@ from polysched.interp.intervals import (
     operator_interval,
     select_interval,
 )
-from polysched.lang import dtypes as dt
-from polysched.lang.scalar import conversion, meaning
+from polysched.lang.arithmetic.scalar import conversion, meaning
+from polysched.lang.nodes import dtypes as dt
 
 BINARY = ["add", "sub", "mul", "floordiv", "mod", "min", "max", "and", "or", "xor", "shl", "shr"]
 COMPARE = ["lt", "le", "gt", "ge", "eq", "ne"]

@@ -10,7 +10,7 @@ import pytest
 
 import polysched as ps
 from polysched.interp import interpret
-from polysched.lang.fma import fma_function
+from polysched.lang.arithmetic.fma import fma_function
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from polysched.lang import dtypes as dt
-from polysched.lang.fma import adversarial, exact_fma, fma_function, round_fraction
-from polysched.lang.ops import FUNCTIONS, OPS
-from polysched.lang.scalar import as_value, conversion, integer_to_float32, meaning
+from polysched.lang.arithmetic.fma import adversarial, exact_fma, fma_function, round_fraction
+from polysched.lang.arithmetic.scalar import as_value, conversion, integer_to_float32, meaning
+from polysched.lang.nodes import dtypes as dt
+from polysched.lang.nodes.ops import FUNCTIONS, OPS
 
 INTEGERS = [t for t in dt.ALL if t.is_int]
 FLOATS = [dt.float32, dt.float64]
@@ -322,7 +322,7 @@ def test_fma_of_float32_is_not_float64_arithmetic(use):
 
 def test_libm_is_asked_before_it_is_trusted(monkeypatch):
     """A library whose fma rounds twice is not used."""
-    from polysched.lang import fma as module
+    from polysched.lang.arithmetic import fma as module
 
     def fmaf(a, b, c):
         return float(a) * float(b) + float(c)

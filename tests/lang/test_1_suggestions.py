@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.planned import ABSENT, PLANNED
+from polysched.lang.errors.planned import ABSENT, PLANNED
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

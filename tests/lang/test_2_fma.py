@@ -10,8 +10,8 @@ import pytest
 from lang.support import FLOATS, refused, run
 
 import polysched as ps
-from polysched.lang.fma import round_fraction
-from polysched.lang.printer import expr_text
+from polysched.lang.arithmetic.fma import round_fraction
+from polysched.lang.nodes.printer import expr_text
 
 n = ps.sizes("n")
 i = ps.vars("i")

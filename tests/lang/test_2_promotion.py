@@ -10,7 +10,7 @@ import pytest
 from lang.support import ALL, FLOATS, INTEGERS, at_points, refused, run
 
 import polysched as ps
-from polysched.lang.dtypes import concrete
+from polysched.lang.nodes.dtypes import concrete
 
 n = ps.sizes("n")
 i = ps.vars("i")

@@ -155,7 +155,7 @@ def test_3_large_rank_eight():
 @within(3_200_000)
 def test_3_large_expressions_are_freed():
     """Nodes are kept only as long as something uses them; a deep one goes without recursion."""
-    from polysched.lang import nodes
+    from polysched.lang.nodes import nodes
 
     e = A[i]
     for _ in range(50_000):

@@ -11,8 +11,8 @@ import pytest
 import polysched as ps
 from polysched.codegen.runtime.evaluate import compile_nodes
 from polysched.interp.evaluate import Symbols, symbol_value
-from polysched.lang.extents import size_value
-from polysched.lang.nodes import Node
+from polysched.lang.arithmetic.extents import size_value
+from polysched.lang.nodes.nodes import Node
 from polysched.poly.report.requires import on_sizes
 from polysched.testing.choices import Choices
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang import digest
-from polysched.lang.program import Program
+from polysched.lang.program import digest
+from polysched.lang.program.program import Program
 
 SCRIPT = """
 import numpy as np

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.dtypes import DType, bool_, concrete, float32, float64
-from polysched.lang.errors import LanguageTypeError
-from polysched.lang.math import expansion
-from polysched.lang.nodes import Const, Node, Op, Read, postorder, substitute, transform
-from polysched.lang.ops import FUNCTIONS, OPS
+from polysched.lang.arithmetic.math import expansion
+from polysched.lang.errors.errors import LanguageTypeError
+from polysched.lang.nodes.dtypes import DType, bool_, concrete, float32, float64
+from polysched.lang.nodes.nodes import Const, Node, Op, Read, postorder, substitute, transform
+from polysched.lang.nodes.ops import FUNCTIONS, OPS
 
 Array = np.ndarray[Any, Any]
 UNARY = sorted(FUNCTIONS - {"ldexp"})

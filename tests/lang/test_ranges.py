@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.checking.examine import check
-from polysched.lang.ranges import value_range
+from polysched.lang.program.ranges import value_range
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -92,7 +92,7 @@ FAULTS = (
         ("tests/poly/directives/test_storage.py",),
     ),
     Fault(
-        "constant indices do not wrap", "lang/index.py",
+        "constant indices do not wrap", "lang/nodes/index.py",
         "return integer((value + (1 << 63)) % (1 << 64) - (1 << 63))", "return integer(value)",
         ("tests/codegen/test_wrapping.py",),
     ),
@@ -274,7 +274,7 @@ FAULTS = (
         )
     ),
     Fault(
-        "what a copy reads is stored before the copy asks for it", "lang/added.py",
+        "what a copy reads is stored before the copy asks for it", "lang/program/added.py",
         "    place = min((behind, *before))\n", "    place = behind\n", REWRITING,
     ),
     Fault(

@@ -12,9 +12,9 @@ from counting import operations
 import polysched as ps
 from polysched.checking.examine import examine
 from polysched.codegen.runtime.evaluate import compile_nodes
-from polysched.lang.expr import as_node
-from polysched.lang.printer import expr_text
-from polysched.lang.program import Program
+from polysched.lang.expr.expr import as_node
+from polysched.lang.nodes.printer import expr_text
+from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.model.updates import check_updates
 from polysched.poly.sets.budget import budget

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polysched.codegen.runtime.evaluate import compile_nodes
-from polysched.lang.dtypes import int64
-from polysched.lang.nodes import Node, Op, Size, integer, substitute
+from polysched.lang.nodes.dtypes import int64
+from polysched.lang.nodes.nodes import Node, Op, Size, integer, substitute
 from polysched.poly.model.model import Model
 from polysched.poly.scan.scan import scan
 from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
@@ -93,7 +93,7 @@ def _run(found: Scan, sizes: dict[str, int], loops: dict[str, int]) -> Iterator[
 
 
 def _value(node: Node, sizes: dict[str, int], loops: dict[str, int]) -> int:
-    from polysched.lang.nodes import Var, postorder
+    from polysched.lang.nodes.nodes import Var, postorder
 
     at = {n: integer(loops[n.name]) for n in postorder(node) if isinstance(n, Var)}
     return compile_nodes([substitute(node, dict(at))])(sizes)[0]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polysched.codegen.ir.ir import Buffer, Module, Origin
-from polysched.lang.dtypes import DType
+from polysched.lang.nodes.dtypes import DType
 
 
 def module_digest(module: Module) -> str:

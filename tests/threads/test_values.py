@@ -9,7 +9,7 @@ import polysched as ps
 from polysched.codegen.ir.ir import Buffer, For, Store, Stores
 from polysched.codegen.ir.parallel import why_serial
 from polysched.codegen.runtime import pool as pools
-from polysched.lang.nodes import Var, integer
+from polysched.lang.nodes.nodes import Var, integer
 from threads.programs import (
     COUNTS,
     SCHEDULES,

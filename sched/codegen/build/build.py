@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...lang import index as ix
-from ...lang.definitions import Definition
-from ...lang.dtypes import bool_
-from ...lang.guards import conjunction
-from ...lang.nodes import (
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import bool_
+from ...lang.nodes.guards import conjunction
+from ...lang.nodes.nodes import (
     Const,
     Node,
     Op,
@@ -20,10 +19,11 @@ from ...lang.nodes import (
     replaced_all,
     transform_all,
 )
-from ...lang.opaque import Opaque, Trace
-from ...lang.scalars import scalars
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.scalars import scalars
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.opaque import Opaque, Trace
+from ...lang.tensors.tensors import Func
 from ...poly.scan import loop_program as lp
 from ..ir.ir import (
     Alloc,

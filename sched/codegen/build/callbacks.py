@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.dtypes import Array, DType, int32, int64
-from ...lang.nodes import Node, Op
-from ...lang.opaque import Extern, trace_text
+from ...lang.nodes.dtypes import Array, DType, int32, int64
+from ...lang.nodes.nodes import Node, Op
+from ...lang.tensors.opaque import Extern, trace_text
 from ..ir.ir import Buffer, dtype_of
 
 Arrays = Callable[[Buffer], tuple[Array, tuple[int, ...]]]

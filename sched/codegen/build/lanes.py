@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.errors import InternalError
-from ...lang.guards import Guard, conjunction
-from ...lang.nodes import Node, Var, integer, postorder, transform_all
+from ...lang.errors.errors import InternalError
+from ...lang.nodes import index as ix
+from ...lang.nodes.guards import Guard, conjunction
+from ...lang.nodes.nodes import Node, Var, integer, postorder, transform_all
 from ...poly.program.accumulation import accumulates
 from ...poly.scan import loop_program as lp
 from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...lang.errors import LanguageError, Span
-from ...lang.guards import Guard, guards
-from ...lang.nodes import Const, Node, Read, postorder, replaced_all
-from ...lang.opaque import Trace
-from ...lang.printer import written_text
+from ...lang.errors.errors import LanguageError, Span
+from ...lang.nodes.guards import Guard, guards
+from ...lang.nodes.nodes import Const, Node, Read, postorder, replaced_all
+from ...lang.nodes.printer import written_text
+from ...lang.tensors.opaque import Trace
 from ..ir.ir import Buffer, Load, dtype_of
 from .storage import Storage
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...lang import index as ix
-from ...lang.dtypes import DType
-from ...lang.nodes import Node, Size
-from ...lang.program import Program
-from ...lang.scalars import output_sizes
-from ...lang.tensor import Tensor
-from ...lang.tensors import Const, Func, Input
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import DType
+from ...lang.nodes.nodes import Node, Size
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.program import Program
+from ...lang.program.scalars import output_sizes
+from ...lang.tensors.tensors import Const, Func, Input
 from ...poly.scan import loop_program as lp
 from ...poly.scan.rooms import local_box
 from ...poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory

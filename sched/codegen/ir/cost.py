@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from ...lang import index as ix
-from ...lang.dtypes import float64
-from ...lang.nodes import Const, Node, Op, integer, postorder, replaced_all
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import float64
+from ...lang.nodes.nodes import Const, Node, Op, integer, postorder, replaced_all
 from .ir import Alloc, Call, For, If, Load, Seq, Stmt, children, expressions
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.

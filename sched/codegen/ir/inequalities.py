@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import gcd
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, dtype_of, integer, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
 
 #: Terms and a constant whose sum is >= 0.

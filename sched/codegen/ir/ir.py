@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from ...lang.dtypes import Array, DType, Type, concrete
-from ...lang.nodes import Node, Param, Size, Var, dtype_of as dtype_of
+from ...lang.nodes.dtypes import Array, DType, Type, concrete
+from ...lang.nodes.nodes import Node, Param, Size, Var, dtype_of as dtype_of
 from ...poly.tree.memory import AS_WRITTEN, Memory, Window
 
 ALIGNMENT = 64

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...lang import index as ix
-from ...lang.nodes import Node, Var, integer, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Var, integer, postorder
 from .ir import (
     ALIGNMENT,
     Alloc,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from ...lang.nodes import Node, transform_all
+from ...lang.nodes.nodes import Node, transform_all
 from .ir import (
     Alloc,
     Buffer,

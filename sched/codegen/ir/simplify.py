@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ...lang.nodes import Const, Node, Op
+from ...lang.nodes.nodes import Const, Node, Op
 from ...poly.sets.simplify import simpler, truth
 from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, children, dtype_of
 from .rewrite import map_statements, map_tree_expressions

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...lang.nodes import Node, Var, postorder
-from ...lang.printer import expr_text
+from ...lang.nodes.nodes import Node, Var, postorder
+from ...lang.nodes.printer import expr_text
 from .ir import Alloc, Buffer, Call, Count, For, If, Load, Module, Prefetch, Seq, Stmt, Stores
 
 _LONG = 400

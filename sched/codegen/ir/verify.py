@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ...lang.dtypes import bool_, int64
-from ...lang.errors import InternalError
-from ...lang.nodes import Const, Node, Op, Param, Size, Var
-from ...lang.ops import OPS
+from ...lang.errors.errors import InternalError
+from ...lang.nodes.dtypes import bool_, int64
+from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var
+from ...lang.nodes.ops import OPS
 from .ir import (
     Alloc,
     Buffer,

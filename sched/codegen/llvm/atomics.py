@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lang.dtypes import uint8, uint16, uint32, uint64
+from ...lang.nodes.dtypes import uint8, uint16, uint32, uint64
 from ..ir import ir
 from ..ir.parallel import accumulation, is_atomic
 from .builder import Builder

@@ -18,7 +18,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
 from ...forks import whole
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 
 whole(ffi.lib._lock)  # LLVM has locks of its own, of which a child could not get rid
 _serial = itertools.count()

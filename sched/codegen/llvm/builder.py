@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ...lang.dtypes import DType, bool_, int64
+from ...lang.nodes.dtypes import DType, bool_, int64
 from .values import Number, Value, constant, memory_type_name, suffix, type_name
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.]")

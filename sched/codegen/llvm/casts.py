@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from ...lang.dtypes import DType, bool_
+from ...lang.nodes.dtypes import DType, bool_
 from .builder import Builder
 from .values import Value, constant, suffix, type_name
 

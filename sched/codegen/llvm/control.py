@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 from .builder import Builder
 
 #: All exceptions masked, none raised, to nearest, neither flush-to-zero nor denormals-are-zero.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...lang.dtypes import DType, int64
-from ...lang.nodes import Node, Param, Size
+from ...lang.nodes.dtypes import DType, int64
+from ...lang.nodes.nodes import Node, Param, Size
 from ..ir import ir
 from . import control
 from .builder import Builder

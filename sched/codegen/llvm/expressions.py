@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from ...lang.errors import InternalError
-from ...lang.nodes import Const, Node, Op, postorder
+from ...lang.errors.errors import InternalError
+from ...lang.nodes.nodes import Const, Node, Op, postorder
 from ..ir import ir
 from . import instructions
 from .builder import Builder

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...lang.dtypes import DType, bool_
-from ...lang.nodes import Node, Op, postorder
+from ...lang.nodes.dtypes import DType, bool_
+from ...lang.nodes.nodes import Node, Op, postorder
 from ..ir import ir
 from . import instructions
 from .expressions import Evaluator

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.nodes import Node, postorder
+from ...lang.nodes.nodes import Node, postorder
 from ..ir import ir
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 
 _ON_MACOS = ("memset_pattern4", "memset_pattern8", "memset_pattern16")
 #: What LLVM's code generator may call: `frem`, and loops that it takes for memory functions.

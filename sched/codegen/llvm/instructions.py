@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...lang.dtypes import DType
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
+from ...lang.nodes.dtypes import DType
 from . import casts, floats, integers
 from .builder import Builder
 from .values import Value

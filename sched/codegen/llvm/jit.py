@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ...cached import cached_property
 from ...forks import reentrant
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 from . import binding
 from .imports import imports
 from .names import symbol

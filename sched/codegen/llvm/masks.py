@@ -9,7 +9,7 @@ one in which all lanes are set, and of which LLVM is not told that they are.
 
 from __future__ import annotations
 
-from ...lang.dtypes import bool_, int64
+from ...lang.nodes.dtypes import bool_, int64
 from .builder import Builder
 from .shuffles import shuffled
 from .target import Target

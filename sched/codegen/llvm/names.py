@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 
 _PLAIN = re.compile(rb"[A-Za-z0-9_.]")
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from ...lang import index as ix
-from ...lang.dtypes import int64
-from ...lang.nodes import Const, Node, Param, Size, Var, integer, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Const, Node, Param, Size, Var, integer, postorder
 from ..ir import ir
 from ..ir.cost import cost_of_iteration
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lang.dtypes import int64
+from ...lang.nodes.dtypes import int64
 from ..ir import ir
 from ..ir.cost import Longest
 from . import control

@@ -26,7 +26,7 @@ import struct
 from dataclasses import dataclass
 from string import Template
 
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 from . import control
 from .builder import Builder
 from .layout import BOX, CALL, JOB, LINE, POOL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lang.dtypes import DType
+from ...lang.nodes.dtypes import DType
 from .builder import Builder
 from .values import Value, constant, literal, type_name
 

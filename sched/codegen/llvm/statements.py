@@ -8,8 +8,8 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ...lang.dtypes import int64
-from ...lang.nodes import Node
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Node
 from ..ir import ir
 from ..ir.cost import Longest
 from .atomics import indivisible

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ...lang.errors import PolyschedError
+from ...lang.errors.errors import PolyschedError
 from . import binding
 
 VARIABLE = "POLYSCHED_TARGET"

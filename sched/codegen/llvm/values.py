@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from ...lang.dtypes import DType
+from ...lang.nodes.dtypes import DType
 
 Number = bool | int | float
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from ...cached import cached_property
-from ...lang import index as ix
-from ...lang.dtypes import DType, bool_, int64
-from ...lang.errors import InternalError
-from ...lang.nodes import Node, Op, integer, postorder, replaced_all
+from ...lang.errors.errors import InternalError
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import DType, bool_, int64
+from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.lanes import near, span, stride
 from ...poly.sets.linear import Apart, expanded
 from ..ir import ir

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
 from ...poly.sets.linear import coefficient, expanded
 from ...poly.sets.simplify import COMPARISONS, TRUE
 from ..ir.inequalities import as_sums

@@ -7,10 +7,10 @@ so that scalar code, vector code and the interpreter give the same bits.
 
 from __future__ import annotations
 
-from ...lang.dtypes import concrete
-from ...lang.math import expansion
-from ...lang.nodes import Node, Op, substitute
-from ...lang.ops import FUNCTIONS
+from ...lang.arithmetic.math import expansion
+from ...lang.nodes.dtypes import concrete
+from ...lang.nodes.nodes import Node, Op, substitute
+from ...lang.nodes.ops import FUNCTIONS
 from ..ir.ir import Module
 from ..ir.rewrite import map_expressions
 

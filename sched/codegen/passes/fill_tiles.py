@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, integer, replaced_all
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, integer, replaced_all
 from ...poly.sets.linear import direction, expanded
 from ..ir.ir import Alloc, Buffer, If, Lanes, Module, Seq, Stmt, Store, Stores
 from ..ir.rewrite import map_module

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, Size, Var, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, Size, Var, postorder
 from ...poly.sets import flat
 from ...poly.sets.flat import without_origins
 from ..build.storage import stride

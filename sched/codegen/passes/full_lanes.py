@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...lang import index as ix
-from ...lang.nodes import Node, Op, integer, postorder, replaced_all
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.lanes import CHOSEN, FAILS_LESS, moving, rises
 from ...poly.sets.simplify import TRUE
 from ..ir.inequalities import strongest

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from ...lang import index as ix
-from ...lang.nodes import Node, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, postorder
 from ...poly.sets.simplify import TRUE
 from ..ir.inequalities import compatible, strongest
 from ..ir.ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...lang import index as ix
-from ...lang.nodes import Node, integer
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, integer
 from ..ir.ir import For, Module, Stmt
 from ..ir.rewrite import map_module, map_tree_expressions
 

@@ -5,8 +5,8 @@ for y.2 in [y, y + 1): A[y.2]   ->   A[y]
 
 from __future__ import annotations
 
-from ...lang import index as ix
-from ...lang.nodes import Node
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node
 from ...poly.sets.linear import expanded
 from ..ir.ir import For, Module, Stmt
 from ..ir.rewrite import map_module, map_tree_expressions

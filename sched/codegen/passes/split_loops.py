@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import TRUE
 from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...lang.dtypes import Array
-from ...lang.errors import CallValueError
-from ...lang.nodes import postorder
+from ...lang.errors.errors import CallValueError
+from ...lang.nodes.dtypes import Array
+from ...lang.nodes.nodes import postorder
 from ..ir.ir import ALIGNMENT, Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.dtypes import Array, DType
-from ...lang.errors import CallValueError
+from ...lang.errors.errors import CallValueError
+from ...lang.nodes.dtypes import Array, DType
 
 #: How hard to look for a shared element before two arrays count as overlapping.
 _OVERLAP_WORK = 10_000

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...lang.dtypes import INDEX, DType, bool_, concrete, int64
-from ...lang.extents import size_value
-from ...lang.nodes import Const, Node, Op, Param, Size, postorder
+from ...lang.arithmetic.extents import size_value
+from ...lang.nodes.dtypes import INDEX, DType, bool_, concrete, int64
+from ...lang.nodes.nodes import Const, Node, Op, Param, Size, postorder
 
 Compiled = Callable[[Mapping[str, int]], tuple[int, ...]]
 

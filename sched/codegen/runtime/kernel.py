@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...forks import reentrant
-from ...lang.binding import Binder, Binding
-from ...lang.dtypes import Array
-from ...lang.errors import PolyschedError
-from ...lang.frames import bounded, cut
-from ...lang.inout import InOut
-from ...lang.printer import html_text
-from ...lang.region import Partial
-from ...lang.suggest import Suggesting
-from ...lang.tensors import Func
+from ...lang.call.binding import Binder, Binding
+from ...lang.errors.errors import PolyschedError
+from ...lang.errors.frames import bounded, cut
+from ...lang.errors.suggest import Suggesting
+from ...lang.nodes.dtypes import Array
+from ...lang.nodes.printer import html_text
+from ...lang.program.region import Partial
+from ...lang.tensors.inout import InOut
+from ...lang.tensors.tensors import Func
 from ..llvm import Target, host
 from ..lower import Lowered, Pass, lower
 from . import arena

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.admission import check_near
-from ...lang.binding import Binding
-from ...lang.errors import CallValueError, InternalError
-from ...lang.printer import expr_text
-from ...lang.program import Program
-from ...lang.scalars import output_sizes
-from ...lang.tensor import Tensor
-from ...lang.tensors import Const, Func, Input
+from ...lang.arguments.admission import check_near
+from ...lang.call.binding import Binding
+from ...lang.errors.errors import CallValueError, InternalError
+from ...lang.nodes.printer import expr_text
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.program import Program
+from ...lang.program.scalars import output_sizes
+from ...lang.tensors.tensors import Const, Func, Input
 from ...poly.report.requirements import IndexCheck, Requirements
 from .evaluate import compile_nodes
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.dtypes import Array, DType
+from ...lang.nodes.dtypes import Array, DType
 from .arena import Pool
 from .arguments import allocate, check_overlap
 from .variant import Prepared, Variant

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, Self
 
-from ...lang.nodes import Node
-from ...lang.program import Program
+from ...lang.nodes.nodes import Node
+from ...lang.program.program import Program
 from ...poly.report.requirements import Requirements
 from ...poly.scan.loop_program import LoopProgram
 from ...steps import Log

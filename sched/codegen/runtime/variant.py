@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.dtypes import Array
-from ...lang.errors import CallValueError
-from ...lang.nodes import Var
+from ...lang.errors.errors import CallValueError
+from ...lang.nodes.dtypes import Array
+from ...lang.nodes.nodes import Var
 from ..build.callbacks import Arrays
 from ..build.storage import stride
 from ..ir.ir import Buffer, scalar_dtype

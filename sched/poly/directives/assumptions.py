@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang.nodes import Node
-from ...lang.printer import expr_text
+from ...lang.nodes.nodes import Node
+from ...lang.nodes.printer import expr_text
 from ..sets.affine import condition as affine_condition
 from ..sets.isl import PwAff, Set, complement, isl, val
 from ..state.fields import loop_name, number, predicate

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.errors import ScheduleError
-from ...lang.nodes import integer
-from ...lang.tensors import Func
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import integer
+from ...lang.tensors.tensors import Func
 from ..state.fields import loop_name, number, stage_name
 from ..state.record import Directive
 from ..tree import relocation

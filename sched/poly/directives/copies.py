@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.nodes import Node, Var, postorder
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Var, postorder
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.tensors import Func
 from ..placement import layouts
 from ..program.rewrites import Clone, Staged
 from ..sets.isl import Map

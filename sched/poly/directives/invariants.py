@@ -7,9 +7,9 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...lang.nodes import Read, RVar, postorder
-from ...lang.printer import expr_text
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Read, RVar, postorder
+from ...lang.nodes.printer import expr_text
+from ...lang.tensors.tensors import Func
 from ..placement.kept import copies
 from ..sets.coordinates import is_too_far
 from ..sets.memo import Same

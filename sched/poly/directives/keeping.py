@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...lang.definitions import Definition
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ...lang.tensors.definitions import Definition
 from ..program.accumulation import matched
 from ..state.fields import loop_name
 from ..state.record import Directive

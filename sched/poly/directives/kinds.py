@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.errors import Span
-from ...lang.nodes import Node, Op
+from ...lang.errors.errors import Span
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Op
 from ..sets.isl import Set
 from ..state.fields import loop_name
 from ..state.record import Directive

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.errors import ScheduleError, Span
-from ...lang.nodes import Node, integer
+from ...lang.errors.errors import ScheduleError, Span
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, integer
 from ..sets.hulls import MANY, small_sizes
 from ..sets.isl import Set
 from ..state.fields import choice, loop_name, loop_names, new_name, new_names, number

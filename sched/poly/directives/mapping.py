@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from ...lang import index as ix
-from ...lang.errors import LanguageTypeError, ScheduleError, Span
-from ...lang.expr import Expr, as_node
-from ...lang.nodes import Node, Read, RVar, Var, integer, postorder, substitute
-from ...lang.printer import expr_text
-from ...lang.typing import typed_index
+from ...lang.errors.errors import LanguageTypeError, ScheduleError, Span
+from ...lang.expr.expr import Expr, as_node
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Read, RVar, Var, integer, postorder, substitute
+from ...lang.nodes.printer import expr_text
+from ...lang.nodes.typing import typed_index
 from ..sets.affine import affine_values, why_not_affine
 from ..sets.isl import Frame, relation
 from ..state.fields import indices, loop_name, loop_names, new_name, new_names, number

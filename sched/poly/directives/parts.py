@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang.nodes import Node
+from ...lang.nodes.nodes import Node
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..sets.projections import by_outer
 from ..state.fields import loop_name, number, predicate

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lang.errors import LanguageError
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError
+from ...lang.tensors.tensors import Func
 from ..program.rewrites import InlinedClone
 from ..state.forms import Rewrite, with_choice, with_rewrite, without_rewrite
 from ..tree.edits import stages

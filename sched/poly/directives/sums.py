@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang.nodes import RVar, postorder
+from ...lang.nodes.nodes import RVar, postorder
 from ..placement import layouts
 from ..program.accumulation import accumulates, is_exact
 from ..program.rewrites import Factored

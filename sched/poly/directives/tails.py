@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...lang import index as ix
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Var, integer
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Var, integer
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..tree.edits import At, map_stages, own_stages, put
 from ..tree.looptree import Loop, Seq, Stage, Tree

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...lang.nodes import Var
-from ...lang.printer import expr_text
+from ...lang.nodes.nodes import Var
+from ...lang.nodes.printer import expr_text
 from ..directives.bodies import Fission
 from ..directives.loops import Split
 from ..program.inline import WHY, Rule

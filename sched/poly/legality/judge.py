@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from ...lang.errors import InternalError, PolyschedError, ScheduleError
-from ...lang.scalars import symbols_of
+from ...lang.errors.errors import InternalError, PolyschedError, ScheduleError
+from ...lang.program.scalars import symbols_of
 from ..model.statements import Statement
 from ..placement import kept, sinking
 from ..placement.folding import Clobber, enough, fold_of, windows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lang.errors import ScheduleError
+from ...lang.errors.errors import ScheduleError
 from ..directives.mapping import Skew
 from ..placement.folding import Clobber
 from ..program.accumulation import accumulates

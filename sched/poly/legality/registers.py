@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from ...lang.nodes import Node, Var, integer, postorder, replaced_all
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Node, Var, integer, postorder, replaced_all
+from ...lang.tensors.tensors import Func
 from ..scan.scan import Nest, nests
 from ..scan.scantree import (
     Scan,

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...lang.errors import LanguageError
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.tensors import Func
 from ..sets.hulls import filled, simple_hull
 from ..sets.isl import (
     Map,

@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ...cached import cached_property
-from ...lang.definitions import Definition
-from ...lang.dtypes import INDEX, concrete, int64
-from ...lang.errors import LanguageError, Span
-from ...lang.nodes import Node, Op, Read, postorder
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func, Input
+from ...lang.errors.errors import LanguageError, Span
+from ...lang.nodes.dtypes import INDEX, concrete, int64
+from ...lang.nodes.nodes import Node, Op, Read, postorder
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func, Input
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, complement, existentials, isl
 from ..sets.memo import Same

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ...lang.blocks import Sequential
-from ...lang.definitions import Definition
-from ...lang.errors import LanguageError, Span
-from ...lang.guards import conjunction, guards
-from ...lang.nodes import Node, Read, RVar, Var, postorder
-from ...lang.printer import expr_text, index_text
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError, Span
+from ...lang.nodes.guards import conjunction, guards
+from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder
+from ...lang.nodes.printer import expr_text, index_text
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.blocks import Sequential
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value, condition, why_not_affine
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl

@@ -11,14 +11,14 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...lang.definitions import Definition
-from ...lang.errors import InternalError, LanguageError
-from ...lang.order import Block, reads_itself
-from ...lang.printer import expr_text
-from ...lang.program import Program
-from ...lang.scalars import output_sizes
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.errors.errors import InternalError, LanguageError
+from ...lang.nodes.printer import expr_text
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.order import Block, reads_itself
+from ...lang.program.program import Program
+from ...lang.program.scalars import output_sizes
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from ..sets.affine import affine_value, condition, why_not_affine
 from ..sets.hulls import PIECES_LIMIT, filled
 from ..sets.intervals import declared_range

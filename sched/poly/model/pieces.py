@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lang.definitions import Definition
-from ...lang.errors import LanguageError
-from ...lang.nodes import Var
-from ...lang.printer import expr_text
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError
+from ...lang.nodes.nodes import Var
+from ...lang.nodes.printer import expr_text
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from ..sets.affine import affine_value, why_not_affine
 from ..sets.isl import Frame, Set, union_sets
 from ..sets.smallest import smallest_point

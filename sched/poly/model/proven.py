@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ...lang.errors import LanguageError
-from ...lang.program import Program
+from ...lang.errors.errors import LanguageError
+from ...lang.program.program import Program
 from ...steps import Log
 from ..program.inline import Definitions
 from ..sets.budget import BudgetExceeded, attempt

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ...cached import cached_property
-from ...lang.definitions import Definition
-from ...lang.errors import LanguageError
-from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
-from ...lang.printer import region_text, written_index
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError
+from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ...lang.nodes.printer import region_text, written_index
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value
 from ..sets.isl import Frame, Map, Set, is_bounded
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...lang.errors import LanguageError
-from ...lang.nodes import Var
+from ...lang.errors.errors import LanguageError
+from ...lang.nodes.nodes import Var
 from ..sets.isl import Map, Set, equal_dims
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point

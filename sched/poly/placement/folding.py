@@ -18,8 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from ...lang.inout import InOut
-from ...lang.tensors import Func
+from ...lang.tensors.inout import InOut
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.budget import BudgetExceeded, attempt

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...lang.definitions import Definition
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, Read, RVar, Var, postorder, replaced_all
-from ...lang.printer import expr_text
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder, replaced_all
+from ...lang.nodes.printer import expr_text
+from ...lang.tensors.definitions import Definition
 from ..model.statements import Access, Statement
 from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...lang import index as ix
-from ...lang.nodes import Node, Var, integer
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Var, integer
 from ..model.statements import Statement
 from ..sets.affine import affine_values
 from ..sets.expressions import Translator

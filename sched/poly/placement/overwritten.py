@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from ...cached import cached_property
-from ...lang.tensors import Func
+from ...lang.tensors.tensors import Func
 from ..model.statements import Access
 from ..sets.isl import Map, Set, isl
 from ..sets.projections import along

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ...lang.nodes import Node, Var, postorder
-from ...lang.scalars import symbols_of
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Node, Var, postorder
+from ...lang.program.scalars import symbols_of
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.affine import Relation

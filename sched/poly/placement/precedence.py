@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
-from ...lang.tensors import Func
+from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
 from ..sets.isl import Map, Set
 from ..tree.looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Set

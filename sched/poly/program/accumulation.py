@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...lang.definitions import Definition
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, Op, Read, Var, postorder, replaced_all
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.nodes import Node, Op, Read, Var, postorder, replaced_all
+from ...lang.tensors.definitions import Definition
 
 _EXACT = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
 

@@ -6,15 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from ...lang import index as ix
-from ...lang.definitions import Definition
-from ...lang.inout import Initial
-from ...lang.nodes import Const, Node, Op, Read, RVar, Var, postorder, substitute, transform_all
-from ...lang.opaque import has_trace
-from ...lang.ops import FUNCTIONS
-from ...lang.order import tensors_read
-from ...lang.program import Program
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    Read,
+    RVar,
+    Var,
+    postorder,
+    substitute,
+    transform_all,
+)
+from ...lang.nodes.ops import FUNCTIONS
+from ...lang.program.order import tensors_read
+from ...lang.program.program import Program
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.inout import Initial
+from ...lang.tensors.opaque import has_trace
+from ...lang.tensors.tensors import Func
 from ..sets.linear import coefficient
 from ..sets.memo import Memo
 from ..sets.simplify import reads_memory

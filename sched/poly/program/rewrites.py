@@ -16,16 +16,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...cached import cached_property
-from ...lang.added import added_func, close, exchanged, extended, typed
-from ...lang.definitions import Definition
-from ...lang.dtypes import DType
-from ...lang.errors import LanguageError, Span
-from ...lang.expr import Expr
-from ...lang.functions import select
-from ...lang.nodes import Const, Node, Op, RDomain, Read, RVar, Var, next_serial, transform_all
-from ...lang.program import Program
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError, Span
+from ...lang.expr.expr import Expr
+from ...lang.expr.functions import select
+from ...lang.nodes.dtypes import DType
+from ...lang.nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    RDomain,
+    Read,
+    RVar,
+    Var,
+    next_serial,
+    transform_all,
+)
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.added import added_func, close, exchanged, extended, typed
+from ...lang.program.program import Program
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from .inline import Definitions, stays_provable, substituted, uses_in
 
 

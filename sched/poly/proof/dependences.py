@@ -14,7 +14,7 @@ from functools import reduce
 from operator import attrgetter
 from typing import Literal
 
-from ...lang.tensor import Tensor
+from ...lang.nodes.tensor import Tensor
 from ..model.model import Model, iteration_and_element
 from ..model.statements import Access, Statement
 from ..sets.budget import BudgetExceeded, attempt

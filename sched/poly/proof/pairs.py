@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ...lang.errors import Instance
+from ...lang.errors.errors import Instance
 from ..model.statements import Statement
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set

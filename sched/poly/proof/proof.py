@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ...cached import cached_property
-from ...lang.tensor import Tensor
+from ...lang.nodes.tensor import Tensor
 from ..model.model import Model
 from ..model.statements import Statement
 from ..program.accumulation import accumulates

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...lang.tensors import Func
+from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
 from ..placement.sinking import stored_depth
 from ..sets.isl import Set

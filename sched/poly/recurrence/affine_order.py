@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
-from ...lang.scalars import output_sizes
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
+from ...lang.program.scalars import output_sizes
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.affine import affine_value

@@ -13,10 +13,10 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...lang.dtypes import int64
-from ...lang.errors import LanguageError
-from ...lang.nodes import Node, Op, Var
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageError
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Node, Op, Var
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.coordinates import coordinate_map

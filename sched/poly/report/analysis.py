@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, Self, TypeVar, overload
 
 from ...cached import cached_property
-from ...lang.inout import InOut
-from ...lang.nodes import Node
-from ...lang.program import Program
-from ...lang.scalars import symbols_of
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Node
+from ...lang.program.program import Program
+from ...lang.program.scalars import symbols_of
+from ...lang.tensors.inout import InOut
+from ...lang.tensors.tensors import Func
 from ...steps import Log
 from ..legality.judge import Judge
 from ..model.conditions import Conditions

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...cached import cached_property
-from ...lang import index as ix
-from ...lang.nodes import Node, postorder
-from ...lang.printer import expr_text
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, postorder
+from ...lang.nodes.printer import expr_text
+from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
 from ..program.inline import untold
 from ..sets.affine import Relation, access_relation

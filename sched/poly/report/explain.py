@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ...lang import index as ix
-from ...lang.definitions import Definition
-from ...lang.dtypes import DType
-from ...lang.nodes import Op, postorder
-from ...lang.opaque import Trace
-from ...lang.printer import expr_text
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import DType
+from ...lang.nodes.nodes import Op, postorder
+from ...lang.nodes.printer import expr_text
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.opaque import Trace
+from ...lang.tensors.tensors import Func
 from ..scan.scantree import (
     Scan,
     ScanIf,

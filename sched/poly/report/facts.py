@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ...lang import index as ix
-from ...lang.admission import SIZE_LIMIT
-from ...lang.errors import LanguageTypeError, ScheduleError
-from ...lang.nodes import Node, Param, Size, postorder, replaced_all
-from ...lang.printer import index_text
-from ...lang.tensor import Tensor
+from ...lang.arguments.admission import SIZE_LIMIT
+from ...lang.errors.errors import LanguageTypeError, ScheduleError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Param, Size, postorder, replaced_all
+from ...lang.nodes.printer import index_text
+from ...lang.nodes.tensor import Tensor
 from ..scan import loop_program as lp
 from ..sets.intervals import Interval, interval
 from ..sets.linear import cancelled, coefficient

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lang.errors import LanguageTypeError, ScheduleError
-from ...lang.tensors import Func
+from ...lang.errors.errors import LanguageTypeError, ScheduleError
+from ...lang.tensors.tensors import Func
 from ..tree.edits import loops_around, stages
 
 if TYPE_CHECKING:

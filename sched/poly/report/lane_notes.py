@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...cached import cached_property
-from ...lang import index as ix
-from ...lang.guards import guards
-from ...lang.inout import Initial
-from ...lang.nodes import Node, Read, Var, integer, postorder, replaced_all
-from ...lang.scalars import output_sizes
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.guards import guards
+from ...lang.nodes.nodes import Node, Read, Var, integer, postorder, replaced_all
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.scalars import output_sizes
+from ...lang.tensors.inout import Initial
+from ...lang.tensors.tensors import Func
 from ..program.accumulation import accumulates
 from ..scan.boxes import box
 from ..scan.decided import decided

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from ...lang import index as ix
-from ...lang.nodes import Node, RVar, Var, integer, substitute
-from ...lang.printer import Names, expr_text, index_text
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, RVar, Var, integer, substitute
+from ...lang.nodes.printer import Names, expr_text, index_text
 from ..scan.databounds import over_all
 from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
 from ..tree.looptree import Loop

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
-from ...lang.printer import expr_text
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.printer import expr_text
+from ...lang.tensors.tensors import Func
 from ..placement.sinking import storage_of, stored_depth
 from ..scan.scantree import ScanAlloc, walk
 from ..sets.budget import BudgetExceeded, attempt

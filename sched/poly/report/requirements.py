@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lang.nodes import Node
-from ...lang.tensor import Tensor
-from ...lang.tensors import Input
+from ...lang.nodes.nodes import Node
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.tensors import Input
 
 
 @dataclass(frozen=True, slots=True)

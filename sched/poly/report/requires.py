@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...lang.admission import LOOP_LIMIT, SIZE_LIMIT
-from ...lang.errors import LanguageError, user_span
-from ...lang.expr import as_node
-from ...lang.nodes import Node, Read, RVar, Var, postorder
-from ...lang.printer import expr_text
-from ...lang.typing import infer_condition
+from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
+from ...lang.errors.errors import LanguageError, user_span
+from ...lang.expr.expr import as_node
+from ...lang.nodes.nodes import Node, Read, RVar, Var, postorder
+from ...lang.nodes.printer import expr_text
+from ...lang.nodes.typing import infer_condition
 from ..sets.expressions import Translator
 from ..sets.isl import BasicSet, Set, complement, dim_count, isl, val
 from ..state.fields import in_terms_of

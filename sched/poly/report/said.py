@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...lang.nodes import Node
-from ...lang.program import Program
+from ...lang.nodes.nodes import Node
+from ...lang.program.program import Program
 from ..state.record import Directive
 
 

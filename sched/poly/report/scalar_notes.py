@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...lang import index as ix
+from ...lang.nodes import index as ix
 from ..scan.scantree import ScanLoop, ScanStage, walk
 from ..sets.linear import cancelled
 from .notes import LoopNote

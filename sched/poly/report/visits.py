@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from ...lang.admission import SIZE_LIMIT
-from ...lang.nodes import Const, Node, Op, Param, Size, Var, postorder
+from ...lang.arguments.admission import SIZE_LIMIT
+from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var, postorder
 from ..scan.scantree import (
     Scan,
     ScanAlloc,

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...lang import index as ix
-from ...lang.errors import InternalError
-from ...lang.nodes import Node, integer
+from ...lang.errors.errors import InternalError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, integer
 from ..sets.ends import Part, described_by, lower, parts_of, rest_of, upper
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ...lang import index as ix
-from ...lang.nodes import Node
-from ...lang.scalars import symbols_of
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node
+from ...lang.program.scalars import symbols_of
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator

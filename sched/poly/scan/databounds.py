@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...lang import index as ix
-from ...lang.nodes import Const, Node, Op, RVar, Var, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, RVar, Var, postorder
 from .scantree import DataBounds, Scan, ScanAlloc, ScanIf, ScanLoop, ScanStage, walk
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ...lang.dtypes import bool_
-from ...lang.nodes import Const, Node, Op, dtype_of, postorder
+from ...lang.nodes.dtypes import bool_
+from ...lang.nodes.nodes import Const, Node, Op, dtype_of, postorder
 from ..sets.affine import condition
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Set

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from ...lang.nodes import Read, integer
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Read, integer
+from ...lang.tensors.tensors import Func
 from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.statements import Statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ...lang.errors import InternalError
+from ...lang.errors.errors import InternalError
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.hulls import PIECES_LIMIT, simple_hull
 from ..sets.isl import BasicSet, Set, isl, union_sets

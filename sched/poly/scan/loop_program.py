@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...lang import index as ix
-from ...lang.definitions import Definition
-from ...lang.inout import InOut
-from ...lang.nodes import Const, Node, Read, RVar, Var
-from ...lang.program import Program
-from ...lang.scalars import symbols_of
-from ...lang.tensors import Func
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Read, RVar, Var
+from ...lang.program.program import Program
+from ...lang.program.scalars import symbols_of
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.inout import InOut
+from ...lang.tensors.tensors import Func
 from ..sets.simplify import without
 from ..tree.hints import Hints
 from ..tree.kinds import Kind

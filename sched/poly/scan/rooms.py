@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ...lang import index as ix
-from ...lang.nodes import Node, Var, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Var, postorder
 
 
 class Room(Protocol):

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 
-from ...lang import index as ix
-from ...lang.errors import InternalError, ScheduleError
-from ...lang.nodes import Const, Node, Op, RVar, Size, Var, postorder
-from ...lang.tensors import Func
+from ...lang.errors.errors import InternalError, ScheduleError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, postorder
+from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
 from ..placement.kept import copies, touched_by
 from ..sets.affine import affine_value

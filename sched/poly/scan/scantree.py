@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...lang.nodes import Node, RVar, Var
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Node, RVar, Var
+from ...lang.tensors.tensors import Func
 from ..tree.looptree import Keep, Loop, Stage
 
 

@@ -6,7 +6,7 @@ computed at a loop of a clone.
 
 from __future__ import annotations
 
-from ...lang.tensors import Func
+from ...lang.tensors.tensors import Func
 from ..sets.isl import Set
 from ..tree.looptree import Alloc, Path, Seq, Stage, Tree, leaves, nodes
 from ..tree.relocation import without

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...lang.admission import LOOP_LIMIT
-from ...lang.dtypes import int64
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Const, Node, Op, Param, postorder
-from ...lang.printer import expr_text
+from ...lang.arguments.admission import LOOP_LIMIT
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Const, Node, Op, Param, postorder
+from ...lang.nodes.printer import expr_text
 from ..sets.coordinates import FARTHEST
 from ..sets.intervals import Interval, declared_range, interval, reach
 from ..tree.edits import own_stages

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...garbage import uncollected
-from ...lang.errors import LanguageError, ScheduleError, Span, user_span
-from ...lang.nodes import Node, Size, postorder, substitute
+from ...lang.errors.errors import LanguageError, ScheduleError, Span, user_span
+from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
 from ..legality.advice import Part, apart, explained, of_those_there, parts_made, why_inlined

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, NoReturn
 
-from ...lang.digest import combined
-from ...lang.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
-from ...lang.expr import Expr
-from ...lang.frames import Bounded, bounded
-from ...lang.inout import InOut
-from ...lang.nodes import Node
-from ...lang.printer import html_text
-from ...lang.program import Program
-from ...lang.scalars import symbols_of
-from ...lang.suggest import Suggesting, public
-from ...lang.tensors import Func, Input
+from ...lang.errors.errors import LanguageError, LanguageTypeError, ScheduleError, user_span
+from ...lang.errors.frames import Bounded, bounded
+from ...lang.errors.suggest import Suggesting, public
+from ...lang.expr.expr import Expr
+from ...lang.nodes.nodes import Node
+from ...lang.nodes.printer import html_text
+from ...lang.program.digest import combined
+from ...lang.program.program import Program
+from ...lang.program.scalars import symbols_of
+from ...lang.tensors.inout import InOut
+from ...lang.tensors.tensors import Func, Input
 from ...steps import Log
 from ..directives.assumptions import Assume
 from ..model.conditions import Conditions

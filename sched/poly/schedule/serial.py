@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from ...lang.dtypes import bool_
-from ...lang.errors import LanguageError
-from ...lang.node_json import decoded, encoded
-from ...lang.nodes import Node, Var, postorder, substitute
-from ...lang.printer import code_text
-from ...lang.program import Program
-from ...lang.tensors import Func, Input
+from ...lang.errors.errors import LanguageError
+from ...lang.nodes.dtypes import bool_
+from ...lang.nodes.node_json import decoded, encoded
+from ...lang.nodes.nodes import Node, Var, postorder, substitute
+from ...lang.nodes.printer import code_text
+from ...lang.program.program import Program
+from ...lang.tensors.tensors import Func, Input
 from ..report.said import Said
 from ..state.record import Directive
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...lang.errors import LanguageTypeError, ScheduleError
-from ...lang.frames import bounded
+from ...lang.errors.errors import LanguageTypeError, ScheduleError
+from ...lang.errors.frames import bounded
 from ..report.finding import existing
 from ..state.fields import LOOP_HINT
 from .handles.base import Loop, LoopHandle, name_of

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...lang.admission import SIZE_LIMIT
-from ...lang.dtypes import INDEX, concrete
-from ...lang.errors import InternalError
-from ...lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
-from ...lang.opaque import Trace
-from ...lang.printer import expr_text
-from ...lang.ranges import value_range
-from ...lang.tensors import Func, Input
+from ...lang.arguments.admission import SIZE_LIMIT
+from ...lang.errors.errors import InternalError
+from ...lang.nodes.dtypes import INDEX, concrete
+from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ...lang.nodes.printer import expr_text
+from ...lang.program.ranges import value_range
+from ...lang.tensors.opaque import Trace
+from ...lang.tensors.tensors import Func, Input
 from .intervals import Interval, interval
 from .isl import Frame, Map, PwAff, Set, isl, relation, val
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ... import forks
-from ...lang.errors import InternalError, PolyschedError
+from ...lang.errors.errors import InternalError, PolyschedError
 from .isl import CONTEXT, Val, isl
 
 _lock = forks.reentrant()

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...lang import index as ix
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, Op, RVar, Var, postorder
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Op, RVar, Var, postorder
 from .affine import affine_values
 from .intervals import reach
 from .isl import Constraint, Frame, Map, PwAff, Set, Val, involved, isl, relation, some_dims

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...lang import index as ix
-from ...lang.errors import InternalError
-from ...lang.nodes import Node, integer
+from ...lang.errors.errors import InternalError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, integer
 from .expressions import Translator
 from .hulls import MANY
 from .isl import Aff, BasicSet, Constraint, Set, isl

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...lang import index as ix
-from ...lang.dtypes import bool_, int64
-from ...lang.errors import InternalError
-from ...lang.nodes import Const, Node, Op, Param, integer
+from ...lang.errors.errors import InternalError
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import bool_, int64
+from ...lang.nodes.nodes import Const, Node, Op, Param, integer
 from .coordinates import FARTHEST, Terms
 from .intervals import declared_range
 from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl

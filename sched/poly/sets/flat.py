@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lang import index as ix
-from ...lang.dtypes import int64
-from ...lang.nodes import Node, Op, transform_all
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Node, Op, transform_all
 from .linear import cancelled
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ...lang.admission import LOOP_LIMIT, SIZE_LIMIT
-from ...lang.dtypes import DType, concrete, int64
-from ...lang.ends import Range
-from ...lang.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
-from ...lang.opaque import Trace
-from ...lang.ranges import value_range
-from ...lang.tensors import Const as Table, Func, Input
+from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
+from ...lang.arguments.ends import Range
+from ...lang.nodes.dtypes import DType, concrete, int64
+from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
+from ...lang.program.ranges import value_range
+from ...lang.tensors.opaque import Trace
+from ...lang.tensors.tensors import Const as Table, Func, Input
 
 Interval = tuple[int, int]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ...lang import index as ix
-from ...lang.nodes import Node, Op, Var, dtype_of, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Op, Var, dtype_of, postorder
 from .linear import Apart, apart, coefficient, direction, is_small
 from .simplify import TRUE, reads_memory, simpler
 

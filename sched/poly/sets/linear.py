@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...lang import index as ix
-from ...lang.dtypes import int64
-from ...lang.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, integer, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, dtype_of, integer, postorder
 
 
 def coefficient(node: Node, var: Var | RVar) -> Node | None:

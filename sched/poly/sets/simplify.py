@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...lang import index as ix
-from ...lang.dtypes import bool_, int64
-from ...lang.nodes import (
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import bool_, int64
+from ...lang.nodes.nodes import (
     Const,
     Node,
     Op,

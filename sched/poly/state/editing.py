@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...lang.errors import ScheduleError, Span
-from ...lang.nodes import Node, Param, RVar, Size, Var, postorder, substitute
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.errors.errors import ScheduleError, Span
+from ...lang.nodes.nodes import Node, Param, RVar, Size, Var, postorder, substitute
+from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..program.rewrites import fresh

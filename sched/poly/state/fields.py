@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from ...lang.admission import SIZE_LIMIT
-from ...lang.close import close
-from ...lang.dtypes import INDEX, bool_, concrete
-from ...lang.errors import LanguageTypeError, ScheduleError
-from ...lang.nodes import Node
+from ...lang.arguments.admission import SIZE_LIMIT
+from ...lang.errors.close import close
+from ...lang.errors.errors import LanguageTypeError, ScheduleError
+from ...lang.nodes.dtypes import INDEX, bool_, concrete
+from ...lang.nodes.nodes import Node
 
 if TYPE_CHECKING:
     from .record import Directive
@@ -198,7 +198,7 @@ def indices() -> Any:
 
 def shown(value: Any) -> str:
     """A value in a message."""
-    from ...lang.printer import expr_text
+    from ...lang.nodes.printer import expr_text
 
     return expr_text(value) if isinstance(value, Node) else repr(value)
 

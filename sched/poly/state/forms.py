@@ -13,11 +13,11 @@ from functools import partial
 from typing import Protocol
 
 from ...cached import cached_property
-from ...lang.definitions import Definition
-from ...lang.nodes import Read
-from ...lang.program import Program
-from ...lang.tensor import Tensor
-from ...lang.tensors import Func
+from ...lang.nodes.nodes import Read
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.program import Program
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from ...steps import Log
 from ..model.conditions import Conditions
 from ..model.model import Model

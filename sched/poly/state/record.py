@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from ...cached import cached_property
-from ...lang.close import close
-from ...lang.errors import LanguageError, LanguageTypeError, ScheduleError, Span
-from ...lang.node_json import Plain, decoded, encoded
-from ...lang.nodes import Const, Node, Var, postorder, substitute
-from ...lang.printer import code_text
+from ...lang.errors.close import close
+from ...lang.errors.errors import LanguageError, LanguageTypeError, ScheduleError, Span
+from ...lang.nodes.node_json import Plain, decoded, encoded
+from ...lang.nodes.nodes import Const, Node, Var, postorder, substitute
+from ...lang.nodes.printer import code_text
 from .fields import key_of, unknown_field
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...lang.errors import ScheduleError, Span
-from ...lang.nodes import Const, Node, Op, Size, integer
-from ...lang.tensors import Func
+from ...lang.errors.errors import ScheduleError, Span
+from ...lang.nodes.nodes import Const, Node, Op, Size, integer
+from ...lang.tensors.tensors import Func
 from ..sets.isl import Set
 from ..tree.hints import Prefetch
 from ..tree.looptree import Seq

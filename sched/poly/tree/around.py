@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Node, Var, postorder, replaced_all
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame
 from .edits import Coordinates, own_stages, with_body

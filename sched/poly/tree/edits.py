@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...lang.errors import ScheduleError, Span
-from ...lang.nodes import Node
+from ...lang.errors.errors import ScheduleError, Span
+from ...lang.nodes.nodes import Node
 from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves
 
 Place = tuple[int, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from ...lang import index as ix
-from ...lang.nodes import Node, integer
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, integer
 from ..sets.affine import affine_value
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.ends import ends_of, hull_of, rest_of

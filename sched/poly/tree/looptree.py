@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...cached import cached_property
-from ...lang.errors import Span
-from ...lang.nodes import Node, Var
-from ...lang.tensors import Func
+from ...lang.errors.errors import Span
+from ...lang.nodes.nodes import Node, Var
+from ...lang.tensors.tensors import Func
 from ..model.statements import Access, Statement
 from ..sets.coordinates import Told, beside, coordinate_values, joined, plain_dims, told
 from ..sets.isl import Map, PwAff, Set, relation, val

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ...lang import index as ix
-from ...lang.dtypes import DType
-from ...lang.nodes import Node, integer
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import DType
+from ...lang.nodes.nodes import Node, integer
 
 Place = Literal["auto", "heap", "stack", "register"]
 PLACES: tuple[Place, ...] = ("auto", "heap", "stack", "register")

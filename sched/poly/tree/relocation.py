@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from ...lang.errors import ScheduleError
-from ...lang.nodes import Var, postorder
-from ...lang.tensors import Func
+from ...lang.errors.errors import ScheduleError
+from ...lang.nodes.nodes import Var, postorder
+from ...lang.tensors.tensors import Func
 from ..sets.isl import Set, dim_count, isl
 from .edits import At, Body, Shared, rewritten, stages, with_body
 from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced

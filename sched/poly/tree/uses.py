@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ...lang.tensor import Tensor
+from ...lang.nodes.tensor import Tensor
 from .edits import with_body
 from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
 from .relocation import without

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ...lang.definitions import Definition
-from ...lang.dtypes import int64
-from ...lang.nodes import Node, Op
-from ...lang.order import Block, Recurrence, Step
-from ...lang.tensors import Func
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Node, Op
+from ...lang.program.order import Block, Recurrence, Step
+from ...lang.tensors.definitions import Definition
+from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.memo import Same

@@ -16,8 +16,8 @@ import numpy as np
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import CompiledCode, Target, compile_module, emit_module, host
 from polysched.codegen.runtime.calls import Call
-from polysched.lang.dtypes import DType, bool_, float32, int64
-from polysched.lang.nodes import Const, Node, Op, Param, ParamInfo, Size, Var, integer
+from polysched.lang.nodes.dtypes import DType, bool_, float32, int64
+from polysched.lang.nodes.nodes import Const, Node, Op, Param, ParamInfo, Size, Var, integer
 
 Index = Node | int
 ALONE = Call(1)

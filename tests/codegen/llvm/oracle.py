@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from polysched.lang.dtypes import DType
+from polysched.lang.nodes.dtypes import DType
 
 Number = bool | int | float
 

@@ -7,8 +7,8 @@ from typing import Any
 from codegen.llvm import oracle
 
 from polysched.codegen.ir import ir
-from polysched.lang.dtypes import int64
-from polysched.lang.nodes import Const, Node, Op
+from polysched.lang.nodes.dtypes import int64
+from polysched.lang.nodes.nodes import Const, Node, Op
 
 Memory = dict[ir.Buffer, Any]
 

@@ -11,7 +11,7 @@ from codegen.llvm.harness import buffer, compiled, i, load, loop, module, op, si
 from polysched.codegen.llvm import binding, emit_module, host
 from polysched.codegen.llvm.jit import compile_module
 from polysched.codegen.llvm.target import Target
-from polysched.lang.dtypes import float32, float64
+from polysched.lang.nodes.dtypes import float32, float64
 
 n = size("n")
 

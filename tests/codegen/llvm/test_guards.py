@@ -22,7 +22,7 @@ from codegen.llvm.harness import add, buffer, i, load, loop, lt, module, node, o
 
 import polysched as ps
 from polysched.codegen.ir import ir
-from polysched.lang.dtypes import DType, bool_, float32, int64
+from polysched.lang.nodes.dtypes import DType, bool_, float32, int64
 
 n = size("n")
 

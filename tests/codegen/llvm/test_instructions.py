@@ -25,9 +25,9 @@ from codegen.llvm.harness import (
 
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import Target, host, x86_64_v3
-from polysched.lang.dtypes import ALL, DType, bool_, float32, float64, int8, int64
-from polysched.lang.errors import InternalError
-from polysched.lang.nodes import Node
+from polysched.lang.errors.errors import InternalError
+from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
+from polysched.lang.nodes.nodes import Node
 
 INTS = [t for t in ALL if t.is_int]
 FLOATS = [float32, float64]

@@ -29,8 +29,8 @@ from codegen.llvm.harness import (
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import compile_module, emit_module, host, load_object
 from polysched.codegen.llvm.imports import imports, undefined
-from polysched.lang.dtypes import float32, float64, int64
-from polysched.lang.errors import InternalError
+from polysched.lang.errors.errors import InternalError
+from polysched.lang.nodes.dtypes import float32, float64, int64
 
 n = size("n")
 ELF = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="object files are not ELF")

@@ -29,8 +29,8 @@ from codegen.llvm.harness import (
 
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import emit_module, host
-from polysched.lang.dtypes import ALL, DType, bool_, float32, float64, int8, int64
-from polysched.lang.nodes import integer
+from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
+from polysched.lang.nodes.nodes import integer
 
 n, m, l = size("n"), size("m"), size("l")
 

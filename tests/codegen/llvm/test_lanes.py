@@ -18,7 +18,7 @@ from codegen.llvm.test_instructions import assert_same, binary_cases, unary_case
 from polysched.codegen.llvm import casts, compile_module, host, instructions
 from polysched.codegen.llvm.builder import Builder
 from polysched.codegen.llvm.values import Value, constant
-from polysched.lang.dtypes import ALL, DType, bool_, float32, float64, int64
+from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int64
 
 LANES = 4
 

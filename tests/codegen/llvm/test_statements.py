@@ -29,9 +29,9 @@ from codegen.llvm.reference import Machine
 
 from polysched.codegen.ir import ir
 from polysched.codegen.llvm import emit_module, host
-from polysched.lang.dtypes import bool_, float32, int64
-from polysched.lang.errors import InternalError
-from polysched.lang.nodes import Node, Var
+from polysched.lang.errors.errors import InternalError
+from polysched.lang.nodes.dtypes import bool_, float32, int64
+from polysched.lang.nodes.nodes import Node, Var
 
 n, m = size("n"), size("m")
 

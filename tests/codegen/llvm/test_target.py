@@ -21,8 +21,8 @@ from polysched.codegen.llvm import (
     x86_64_v3,
 )
 from polysched.codegen.llvm.target import check
-from polysched.lang.dtypes import float32
-from polysched.lang.errors import InternalError, PolyschedError
+from polysched.lang.errors.errors import InternalError, PolyschedError
+from polysched.lang.nodes.dtypes import float32
 
 
 def test_host_is_a_value() -> None:

@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched import testing
 from polysched.checking.report import CheckError
-from polysched.lang.errors import InternalError
+from polysched.lang.errors.errors import InternalError
 
 from ..directives.support import listed, refused
 

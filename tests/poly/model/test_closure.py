@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.sets.isl import isl
 from polysched.testing.oracle import domain_points

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.poly.model.conditions import conditions
 from polysched.poly.model.model import Model
 from polysched.poly.sets.isl import Set

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.proof.dependences import Dependence, dependences
 from polysched.poly.proof.pairs import smallest_pair
@@ -252,7 +252,7 @@ def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
 
 
 def _negated(node: object) -> object:
-    from polysched.lang.dtypes import int64
-    from polysched.lang.nodes import Op
+    from polysched.lang.nodes.dtypes import int64
+    from polysched.lang.nodes.nodes import Op
 
     return Op("neg", (node,), int64)

@@ -12,9 +12,9 @@ import pytest
 from counting import operations
 
 import polysched as ps
-from polysched.lang import index as ix
-from polysched.lang.nodes import integer
-from polysched.lang.tensor import Tensor
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.nodes import integer
+from polysched.lang.nodes.tensor import Tensor
 from polysched.poly.proof import dependences, proof
 from polysched.poly.proof.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
 from polysched.poly.sets.memo import Same

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.recurrence.affine_order import obeyed, scheduled
 from polysched.poly.recurrence.recurrence import required

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.lang.program import Program
+from polysched.lang.program.program import Program
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

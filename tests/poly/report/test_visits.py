@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import polysched as ps
-from polysched.lang.nodes import Node
+from polysched.lang.nodes.nodes import Node
 from polysched.poly.report import visits
 from polysched.poly.report.visits import Uncountable, empty_shares, shares_at
 from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage

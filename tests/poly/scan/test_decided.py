@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import polysched as ps
-from polysched.lang.nodes import Op, postorder
-from polysched.lang.printer import expr_text
-from polysched.lang.program import Program
+from polysched.lang.nodes.nodes import Op, postorder
+from polysched.lang.nodes.printer import expr_text
+from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.scan.decided import decisions
 from polysched.poly.sets.simplify import COMPARISONS

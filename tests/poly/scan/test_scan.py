@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import polysched as ps
-from polysched.lang.nodes import Size
-from polysched.lang.program import Program
+from polysched.lang.nodes.nodes import Size
+from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.report.listing import text
 from polysched.poly.scan.scan import scan

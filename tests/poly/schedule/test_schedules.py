@@ -14,7 +14,7 @@ import pytest
 from counting import calls
 
 import polysched as ps
-from polysched.lang.errors import user_span
+from polysched.lang.errors.errors import user_span
 from polysched.poly.schedule.handles.base import LoopHandle
 from polysched.poly.schedule.stages import StageHandle
 from polysched.poly.sets.budget import counted

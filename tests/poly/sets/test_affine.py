@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.lang.errors import user_span
-from polysched.lang.expr import as_node
-from polysched.lang.nodes import Node, Read, postorder
-from polysched.lang.typing import infer_condition, typed_size
+from polysched.lang.errors.errors import user_span
+from polysched.lang.expr.expr import as_node
+from polysched.lang.nodes.nodes import Node, Read, postorder
+from polysched.lang.nodes.typing import infer_condition, typed_size
 from polysched.poly.sets.affine import access_relation, affine_value, condition
 from polysched.poly.sets.isl import Frame, Map, Set, isl
 

@@ -15,8 +15,8 @@ from gallery.execute import outputs
 from gallery.registry import find
 
 import polysched as ps
-from polysched.lang.program import Program
-from polysched.lang.region import Partial
+from polysched.lang.program.program import Program
+from polysched.lang.program.region import Partial
 from polysched.poly.model.needed import DIVS, simpler
 from polysched.poly.model.updates import check_updates
 from polysched.poly.proof.dependences import dependences

@@ -108,8 +108,8 @@ def test_what_is_told_of_what_others_tell() -> None:
 
 def test_coordinates_beside_others() -> None:
     one, two = ps.vars("one two")
-    from polysched.lang import index as ix
-    from polysched.lang.nodes import integer
+    from polysched.lang.nodes import index as ix
+    from polysched.lang.nodes.nodes import integer
 
     up, down = ix.add(one, integer(3)), ix.sub(one, integer(2))
     assert beside([up, two, down, two]) == {2: (0, -5), 3: (1, 0)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from polysched.lang.nodes import Node, Size
+from polysched.lang.nodes.nodes import Node, Size
 from polysched.poly.report.visits import _function
 from polysched.poly.scan.bounds import loop_bounds
 from polysched.poly.sets.expressions import Translator

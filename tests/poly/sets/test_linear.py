@@ -6,8 +6,8 @@ import itertools
 import random
 
 from polysched.codegen.runtime.evaluate import compile_nodes
-from polysched.lang import index as ix
-from polysched.lang.nodes import Node, Size, Var, integer, substitute
+from polysched.lang.nodes import index as ix
+from polysched.lang.nodes.nodes import Node, Size, Var, integer, substitute
 from polysched.poly.sets.linear import Apart, apart
 
 n, m, v = Size("n", None), Size("m", None), Var("v")

@@ -10,8 +10,8 @@ from functools import partial
 import pytest
 
 import polysched as ps
-from polysched.lang.errors import LanguageError, user_span
-from polysched.lang.program import Program, Requirement
+from polysched.lang.errors.errors import LanguageError, user_span
+from polysched.lang.program.program import Program, Requirement
 from polysched.poly.model.conditions import conditions
 from polysched.poly.model.model import Model
 from polysched.poly.model.updates import check_updates

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import polysched as ps
-from polysched.lang.tensors import Func
+from polysched.lang.tensors.tensors import Func
 from polysched.poly.placement import folding
 from polysched.poly.tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage
 from polysched.poly.tree.uses import Uses

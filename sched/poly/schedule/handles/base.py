@@ -7,14 +7,14 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from ....lang.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
-from ....lang.expr import Expr
-from ....lang.frames import bounded
-from ....lang.inout import InOut
-from ....lang.nodes import RVar, Var, postorder
-from ....lang.suggest import Suggesting, public
-from ....lang.tensor import Tensor
-from ....lang.tensors import Func
+from ....lang.errors.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
+from ....lang.errors.frames import bounded
+from ....lang.errors.suggest import Suggesting, public
+from ....lang.expr.expr import Expr
+from ....lang.nodes.nodes import RVar, Var, postorder
+from ....lang.nodes.tensor import Tensor
+from ....lang.tensors.inout import InOut
+from ....lang.tensors.tensors import Func
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
 from ...report.facts import AccessFact, accesses

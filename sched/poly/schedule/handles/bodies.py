@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ....lang.errors import user_span
-from ....lang.expr import as_node
-from ....lang.frames import bounded
-from ....lang.nodes import Node, RVar, Var, postorder, substitute
-from ....lang.typing import infer_condition
+from ....lang.errors.errors import user_span
+from ....lang.errors.frames import bounded
+from ....lang.expr.expr import as_node
+from ....lang.nodes.nodes import Node, RVar, Var, postorder, substitute
+from ....lang.nodes.typing import infer_condition
 from ...directives.assumptions import AlignBounds, Bound
 from ...directives.bodies import ComputeWith, Fission
 from ...directives.parts import Partition, Peel

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable
 from typing import Any, Self
 
-from ....lang.errors import LanguageTypeError, user_span
-from ....lang.expr import Expr
-from ....lang.frames import bounded
+from ....lang.errors.errors import LanguageTypeError, user_span
+from ....lang.errors.frames import bounded
+from ....lang.expr.expr import Expr
 from ...directives.kinds import MOST_COPIES
 from ...directives.loops import Fuse, Rename, Reorder, Split
 from ...directives.mapping import Shift, Skew, Transform, mapped

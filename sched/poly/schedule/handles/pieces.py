@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from ....lang.errors import ScheduleError
-from ....lang.expr import Expr
-from ....lang.frames import bounded
-from ....lang.nodes import RVar, Var
-from ....lang.tensor import Tensor
+from ....lang.errors.errors import ScheduleError
+from ....lang.errors.frames import bounded
+from ....lang.expr.expr import Expr
+from ....lang.nodes.nodes import RVar, Var
+from ....lang.nodes.tensor import Tensor
 from ...tree.edits import loops_around
 from ..stages import StageHandle
 from .base import LoopHandle

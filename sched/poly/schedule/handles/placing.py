@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
-from ....lang.frames import bounded
-from ....lang.tensor import Tensor
-from ....lang.tensors import Func
+from ....lang.errors.frames import bounded
+from ....lang.nodes.tensor import Tensor
+from ....lang.tensors.tensors import Func
 from ...directives.copies import CloneIn, StageIn
 from ...directives.keeping import AccumulateAt
 from ...directives.placing import ComputeAt, ComputeInline, ComputeRoot, StoreAt, StoreRoot

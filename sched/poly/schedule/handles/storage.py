@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ....lang.frames import bounded
-from ....lang.tensor import Tensor
+from ....lang.errors.frames import bounded
+from ....lang.nodes.tensor import Tensor
 from ...directives.storage import (
     AlignStorage,
     FoldStorage,

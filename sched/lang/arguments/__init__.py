@@ -1,0 +1,1 @@
+"""Which arrays, sizes and numbers a call may bring."""

@@ -1,0 +1,306 @@
+"""Whether one argument of a call is what the program asks for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors.errors import CallTypeError, CallValueError
+from ..expr.expr import Expr
+from ..nodes.dtypes import ALL, Array, DType, int64
+from ..nodes.nodes import ParamInfo
+from ..nodes.tensor import Tensor
+from ..tensors.tensors import Func, Input
+
+#: No size is as large; index arithmetic is proved not to wrap on that ground.
+SIZE_LIMIT = 1 << 40
+#: No loop begins or ends beyond, on either side, but for multiples of sizes: on the same ground.
+LOOP_LIMIT = 1 << 43
+
+
+def admit_array(name: str, tensor: Tensor, given: Any) -> Array:
+    """`given` as an array of an Input's dtype and rank, without a copy."""
+    assert isinstance(tensor, Input)
+    array = _as_array(name, tensor.dtypes[0], given)
+    _check_dtype(name, array, tensor.dtypes[0], name)
+    _check_rank(name, array, tensor, name)
+    return array
+
+
+def _as_array(name: str, dtype: DType, given: Any) -> Array:
+    _check_unmasked(name, given, name, f"{name}.filled(value) is a plain array")
+    if isinstance(given, np.ndarray):
+        return np.asarray(given)
+    if isinstance(given, (Tensor, Expr)):
+        what = f"the {given.kind} {given.name}" if isinstance(given, Tensor) else repr(given)
+        raise CallTypeError(
+            f"{name} is {what}, which stands for an array and holds no numbers",
+            argument=name,
+            hint="a call passes arrays of NumPy's; other Funcs are read where it is defined",
+        )
+    if isinstance(given, (list, tuple, str, bytes, int, float, complex, np.generic)):
+        _refuse_kind(name, dtype, given)
+    try:  # what others write for NumPy may raise anything
+        array = np.asarray(given, copy=False) if _is_arraylike(given) else None
+    except Exception as error:
+        raise CallTypeError(
+            f"{name} is a {type(given).__name__}, of which NumPy makes no array without a copy: "
+            f"{type(error).__name__}: {error}",
+            argument=name,
+            hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
+        ) from error
+    if array is None:
+        _refuse_kind(name, dtype, given)
+    return array
+
+
+def _check_unmasked(name: str, given: Any, argument: str, hint: str) -> None:
+    """Refuses NumPy's masked arrays, of which code would see the data alone."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise CallTypeError(
+            f"{name} is a masked array: the mask would be ignored", argument=argument, hint=hint
+        )
+
+
+def _is_arraylike(given: Any) -> bool:
+    if any(hasattr(given, a) for a in ("__array__", "__array_interface__", "__array_struct__")):
+        return True
+    try:
+        memoryview(given)
+    except TypeError:
+        return False
+    return True
+
+
+def _refuse_kind(name: str, dtype: DType, given: Any) -> NoReturn:
+    raise CallTypeError(
+        f"{name} is {_kind_of(given)}, not an array",
+        argument=name,
+        hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
+    )
+
+
+def _kind_of(given: Any) -> str:
+    kind = type(given).__name__
+    return "None" if given is None else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
+
+
+def _numpy_name(dtype: DType) -> str:
+    return "bool_" if dtype.is_bool else dtype.name
+
+
+def _check_dtype(
+    name: str, array: Array, dtype: DType, argument: str, hint: str | None = None
+) -> None:
+    """Refuses another dtype.
+
+    Args:
+        name: what the array is called in messages.
+        argument: what it was passed as.
+        hint: how to have this one, where a converted copy is of no use.
+    """
+    if array.dtype == dtype.numpy:
+        return
+    converted = f"{name}.astype(np.{_numpy_name(dtype)})"
+    if dtype.numpy.newbyteorder("S") == array.dtype:
+        raise CallTypeError(
+            f"{name} has the dtype {array.dtype.str}: its bytes are not in this machine's order",
+            argument=argument,
+            hint=hint or converted,
+        )
+    known = _is_known(array.dtype)
+    raise CallTypeError(
+        f"{name} has the dtype {array.dtype}, not {dtype}",
+        argument=argument,
+        hint=hint or converted + (f", or declare it as {array.dtype}" if known else ""),
+    )
+
+
+def _is_known(dtype: np.dtype[Any]) -> bool:
+    """Whether something can be declared with this dtype."""
+    return any(t.numpy == dtype for t in ALL)
+
+
+def _check_rank(name: str, array: Array, tensor: Tensor, argument: str) -> None:
+    if array.ndim != tensor.ndim:
+        raise CallValueError(
+            f"{name} has {array.ndim} axes (shape {array.shape}), not {tensor.ndim}",
+            argument=argument,
+            hint=f"it is declared as {tensor!r}",
+        )
+
+
+def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
+    """What out= holds for one output: an array a component, all of one shape."""
+    parts = given if isinstance(given, (tuple, list)) else (given,)
+    if len(parts) == 1 < len(func.dtypes) and isinstance(parts[0], (tuple, list)):
+        parts = parts[0]
+    if len(parts) != len(func.dtypes):
+        raise CallTypeError(
+            f"out= holds {len(parts)} arrays for {name}, which has {len(func.dtypes)} values "
+            "at each point",
+            argument="out",
+            hint="one array a value: " + ", ".join(t.name for t in func.dtypes),
+        )
+    arrays = []
+    for k, (part, dtype) in enumerate(zip(parts, func.dtypes, strict=True)):
+        label = f"out= of {name}" if len(parts) == 1 else f"out= of {name}, value {k},"
+        plain = f"np.empty(shape, np.{_numpy_name(dtype)})"
+        if not isinstance(part, np.ndarray):
+            raise CallTypeError(
+                f"{label} is a {type(part).__name__}, not an array",
+                argument="out",
+                hint=plain,
+            )
+        _check_unmasked(label, part, "out", f"{plain}, or what is masked: its attribute .data")
+        _check_dtype(label, part, dtype, "out", f"a plain array: {plain}")
+        _check_rank(label, part, func, "out")
+        if not part.flags.writeable:
+            raise CallValueError(
+                f"{label} is read-only", argument="out", hint="pass a writable array"
+            )
+        arrays.append(part)
+    shapes = {a.shape for a in arrays}
+    if len(shapes) > 1:
+        raise CallValueError(
+            f"the arrays in out= of {name} have different shapes: "
+            + ", ".join(str(a.shape) for a in arrays),
+            argument="out",
+        )
+    return tuple(arrays)
+
+
+def admit_inout(name: str, array: Array) -> Array:
+    """An array that the program updates."""
+    if not array.flags.writeable:
+        raise CallValueError(
+            f"{name} is updated in place, and this array is read-only",
+            argument=name,
+            hint=f"pass a writable array: {name}.copy()",
+        )
+    return array
+
+
+def admit_shape(name: str, func: Func, given: Any) -> tuple[int, ...]:
+    """What shape= says of one output."""
+    items = given if isinstance(given, (tuple, list)) else (given,)
+    if len(items) != func.ndim:
+        raise CallValueError(
+            f"shape={given!r} has {len(items)} axes, and {name} has {func.ndim}",
+            argument="shape",
+            hint="one extent an axis",
+        )
+    return tuple(admit_size("shape", n) for n in items)
+
+
+def admit_size(name: str, given: Any) -> int:
+    """A size passed by name."""
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
+        raise CallTypeError(f"{name}={given!r}: a size is an integer", argument=name)
+    if not 0 <= given < SIZE_LIMIT:
+        raise CallValueError(f"{name}={given}: a size is at least 0 and below 2**40", argument=name)
+    return int(given)
+
+
+# Params ---------------------------------------------------------------------------------------
+def admit_param(info: ParamInfo, given: Any) -> bool | int | float:
+    """The value of a Param, within its dtype and its declared bounds."""
+    t = info.dtype
+    value = given.item() if _is_numpy_scalar(given) else given
+    if t.is_float:
+        value = _float_param(info, value)
+    elif t.is_bool:
+        if not isinstance(value, bool):
+            _refuse_param(info, given)
+    else:
+        if not isinstance(value, int):
+            _refuse_param(info, given)
+        if not t.min <= value <= t.max:
+            raise CallValueError(
+                f"{info.name}={given} does not fit in {t}, which holds {t.min} to {t.max}",
+                argument=info.name,
+            )
+        value = int(value)
+    if info.min is not None or info.max is not None:
+        _check_limits(info, value)
+    result: bool | int | float = value
+    return result
+
+
+def _is_numpy_scalar(given: Any) -> bool:
+    return isinstance(given, np.generic) or (isinstance(given, np.ndarray) and given.ndim == 0)
+
+
+def check_signed(name: str, value: int) -> None:
+    """Refuses a uint64 Param that would be another number where it is used as int64."""
+    if value > int64.max:
+        raise CallValueError(
+            f"{name}={value} does not fit in int64, which integer Params are in expressions",
+            argument=name,
+            hint=f"ps.cast(ps.uint64, {name}) wherever it is used, or pass it as an array",
+        )
+
+
+def check_near(name: str, value: int) -> None:
+    """Refuses a Param by which a loop would begin or end too far out."""
+    if abs(value) > LOOP_LIMIT:
+        raise CallValueError(
+            f"{name}={value}: a loop begins or ends by it, which is between -2**43 and 2**43",
+            argument=name,
+            hint="run from 0 on, and add it where values are computed",
+        )
+
+
+def check_end(loop: str, end: str, value: int) -> None:
+    """Refuses sizes at which a loop would begin or end too far out."""
+    if abs(value) > LOOP_LIMIT:
+        raise CallValueError(
+            f"the loop over {loop} would begin or end at {end} = {value}, and loops are between "
+            "-2**43 and 2**43",
+            hint="smaller sizes; or run from 0 on, and add the rest where values are computed",
+        )
+
+
+def _float_param(info: ParamInfo, value: Any) -> float:
+    if not isinstance(value, (int, float)):
+        _refuse_param(info, value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if info.dtype.bits == 64:
+        rounded = number
+    else:
+        with np.errstate(over="ignore"):
+            rounded = float(info.dtype.numpy.type(number))
+    if math.isinf(rounded) and value not in (math.inf, -math.inf):
+        raise CallValueError(
+            f"{info.name}={value} does not fit in {info.dtype}", argument=info.name
+        )
+    return rounded
+
+
+def _check_limits(info: ParamInfo, value: bool | int | float) -> None:
+    def rounded(bound: bool | int | float) -> float:
+        return float(info.dtype.numpy.type(bound)) if info.dtype.is_float else bound
+
+    low = info.min is None or rounded(info.min) <= value
+    high = info.max is None or value <= rounded(info.max)
+    if not (low and high):
+        least = "" if info.min is None else f"{info.min} <= "
+        most = "" if info.max is None else f" <= {info.max}"
+        raise CallValueError(
+            f"{info.name}={value} is outside its declared bounds {least}{info.name}{most}",
+            argument=info.name,
+        )
+
+
+def _refuse_param(info: ParamInfo, given: Any) -> NoReturn:
+    kind = {"b": "a bool", "f": "a number"}.get(info.dtype.kind, "an integer")
+    raise CallTypeError(
+        f"{info.name}={given!r} is a {type(given).__name__}; the Param is {info.dtype}",
+        argument=info.name,
+        hint=f"pass {kind}",
+    )

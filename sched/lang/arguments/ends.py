@@ -1,0 +1,184 @@
+"""Ends of integers over sizes and Params, and what operators make of them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..nodes import index as ix
+from ..nodes.dtypes import DType
+from ..nodes.nodes import Const, Node, Op, Param, Size, integer, postorder
+from .admission import SIZE_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """lo <= value <= hi, over sizes and Params; None where nothing bounds it.
+
+    One that `adds` nothing is of what the Func in question holds already.
+    """
+
+    lo: Node | None
+    hi: Node | None
+    adds: bool = True
+
+
+UNKNOWN = Range(None, None)
+KEPT = Range(None, None, adds=False)
+_MOST_NODES = 16
+"""A longer end is none: proofs with it would take too long."""
+_WIDE = 32
+"""No array has an element for each value of types as wide."""
+
+
+def typed(found: Range, t: DType) -> Range:
+    """With what its type says, if that is little."""
+    narrow = t.is_bool or (t.is_int and t.bits < _WIDE)
+    lo, hi = found.lo, found.hi
+    if lo is None and (narrow or (t.is_int and t.min == 0)):
+        lo = integer(int(t.min))
+    return replace(found, lo=lo, hi=integer(int(t.max)) if hi is None and narrow else hi)
+
+
+def short(found: Range) -> Range:
+    def end(node: Node | None) -> Node | None:
+        return None if node is None or sum(1 for _ in postorder(node)) > _MOST_NODES else node
+
+    return replace(found, lo=end(found.lo), hi=end(found.hi))
+
+
+def fits(found: Range, t: DType) -> bool:
+    """Whether a type holds all values, at all sizes."""
+    if found.lo is None or found.hi is None or t.is_bool:
+        return False
+    lo, hi = _span(found.lo), _span(found.hi)
+    return lo is not None and hi is not None and t.min <= lo[0] and hi[1] <= t.max
+
+
+def _span(root: Node) -> tuple[int, int] | None:
+    """The values of an end at all sizes that there may be."""
+    known: dict[Node, tuple[int, int] | None] = {}
+    for node in postorder(root):
+        match node:
+            case Const(value=value):
+                known[node] = int(value), int(value)
+            case Size():
+                known[node] = 0, SIZE_LIMIT
+            case Param(info=info):
+                least = info.dtype.min if info.min is None else math.ceil(info.min)
+                most = info.dtype.max if info.max is None else math.floor(info.max)
+                known[node] = least, most
+            case Op(op=op, operands=operands) if op in _CORNERS:
+                spans = [s for a in operands if (s := known[a]) is not None]
+                known[node] = _corners(op, spans) if len(spans) == len(operands) else None
+            case _:
+                known[node] = None
+    return known[root]
+
+
+def _corners(op: str, spans: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """Of operators that are monotone in each operand."""
+    if op == "floordiv" and spans[1][0] <= 0:
+        return None
+    values = [_CORNERS[op](*at) for at in itertools.product(*spans)]
+    return min(values), max(values)
+
+
+_CORNERS: dict[str, Callable[..., int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "floordiv": lambda a, b: a // b,
+    "min": min,
+    "max": max,
+    "neg": lambda a: -a,
+}
+
+
+# operators --------------------------------------------------------------------------------------
+def hull(parts: list[Range]) -> Range:
+    """All of them together."""
+    lows = [p.lo for p in parts if p.lo is not None]
+    highs = [p.hi for p in parts if p.hi is not None]
+    return Range(
+        ix.minimum(lows) if len(lows) == len(parts) else None,
+        ix.maximum(highs) if len(highs) == len(parts) else None,
+    )
+
+
+def _either(a: Range, b: Range) -> Range:
+    if a.adds and b.adds:
+        return hull([a, b])
+    return a if a.adds else b
+
+
+def _smaller(a: Range, b: Range) -> Range:
+    if not (a.adds and b.adds):
+        return _either(a, b)
+    highs = [h for h in (a.hi, b.hi) if h is not None]
+    return Range(hull([a, b]).lo, ix.minimum(highs) if highs else None)
+
+
+def _larger(a: Range, b: Range) -> Range:
+    if not (a.adds and b.adds):
+        return _either(a, b)
+    lows = [x for x in (a.lo, b.lo) if x is not None]
+    return Range(ix.maximum(lows) if lows else None, hull([a, b]).hi)
+
+
+def _of_ends(rule: Callable[..., tuple[Node, Node]]) -> Callable[..., Range]:
+    """An operator for which all ends of its operands must be known."""
+
+    def apply(*operands: Range) -> Range:
+        ends = [end for r in operands for end in (r.lo, r.hi)]
+        known = [end for end in ends if end is not None]
+        return Range(*rule(*known)) if len(known) == len(ends) else UNKNOWN
+
+    return apply
+
+
+def _product(a: Range, b: Range) -> Range:
+    factor = _constant(b)
+    if factor is None:
+        a, factor = b, _constant(a)
+    if factor is None or a.lo is None or a.hi is None:
+        return UNKNOWN
+    ends = (ix.mul(a.lo, integer(factor)), ix.mul(a.hi, integer(factor)))
+    return Range(*(ends if factor >= 0 else reversed(ends)))
+
+
+def _quotient(a: Range, b: Range) -> Range:
+    divisor = _constant(b)
+    if divisor is None or divisor < 1 or a.lo is None or a.hi is None:
+        return UNKNOWN
+    return Range(ix.floordiv(a.lo, divisor), ix.floordiv(a.hi, divisor))
+
+
+def _remainder(a: Range, b: Range) -> Range:
+    """By zero it is 0."""
+    least = None if b.lo is None else _span(b.lo)
+    if least is None or least[0] < 0 or b.hi is None:
+        return UNKNOWN
+    return Range(ix.ZERO, ix.maximum([ix.sub(b.hi, ix.ONE), ix.ZERO]))
+
+
+def _constant(r: Range) -> int | None:
+    return ix.constant(r.lo) if r.lo is not None and r.lo is r.hi else None
+
+
+#: Operators whose value is that of an operand.
+CHOOSE = frozenset({"select", "min", "max", "strict"})
+RULES: dict[str, Callable[..., Range]] = {
+    "select": lambda condition, a, b: _either(a, b),
+    "min": _smaller,
+    "max": _larger,
+    "strict": lambda a: a,
+    "add": _of_ends(lambda a, b, c, d: (ix.add(a, c), ix.add(b, d))),
+    "sub": _of_ends(lambda a, b, c, d: (ix.sub(a, d), ix.sub(b, c))),
+    "neg": _of_ends(lambda a, b: (ix.sub(ix.ZERO, b), ix.sub(ix.ZERO, a))),
+    "mul": _product,
+    "floordiv": _quotient,
+    "mod": _remainder,
+}

@@ -1,0 +1,1 @@
+"""What operators and functions mean, to the bit."""

@@ -1,0 +1,61 @@
+"""Functions made of the core operators: exp, log, tanh, sigmoid, rsqrt, ldexp.
+
+Each is one straight line of arithmetic, bit operations and selects: no table, no branch, no loop.
+So the interpreter, scalar code and vector code of any width give the same bits, and every width
+is fast. The values at zeros, infinities and NaN are NumPy's; denormals are computed, not flushed.
+
+The largest error found, in units of the last place: over all float32, and over 300 million float64
+that are uniform in the ranges that matter, of random bits, or next to where a formula changes.
+
+             exp    log    tanh   sigmoid   rsqrt   ldexp
+    float32  0.90   0.92   0.98   1.65      1.50    0.5
+    float64  0.90   0.92   1.20   1.70      1.50    0.5
+
+The coefficients are our own: minimax polynomials for the relative error by Remez' exchange, rounded
+one after the other, lowest first, the rest fitted again each time by linear programming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from ..nodes.dtypes import DType
+from ..nodes.nodes import Node, Param, ParamInfo
+from ..nodes.ops import OPS
+from .math_exp import exp, sigmoid, tanh
+from .math_log import log
+from .math_scale import ldexp
+from .math_terms import Term, apply
+
+
+@cache
+def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
+    """The function `op` in `dtype` (float32 or float64): placeholders, one an operand, and a body.
+
+    The body needs no elaboration: it is built of core operators, every node has its concrete
+    type, and multiply-adds are explicit. Replace the placeholders by typed operands:
+
+        params, body = expansion(node.op, node.type)
+        value = substitute(body, dict(zip(params, node.operands)))
+    """
+    params = tuple(
+        Param(ParamInfo(f"argument {k} of {op}", dtype, None, None, None))
+        for k in range(OPS[op].arity)
+    )
+    return params, _FUNCTIONS[op](*(Term(p, dtype) for p in params)).node
+
+
+def rsqrt(x: Term) -> Term:
+    """1 / sqrt(x), as those two operations."""
+    return 1.0 / apply("sqrt", x)
+
+
+_FUNCTIONS: dict[str, Callable[..., Term]] = {
+    "exp": exp,
+    "log": log,
+    "tanh": tanh,
+    "sigmoid": sigmoid,
+    "rsqrt": rsqrt,
+    "ldexp": ldexp,
+}

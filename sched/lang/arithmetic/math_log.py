@@ -1,0 +1,69 @@
+"""The natural logarithm.
+
+Method: x = 2**n m with sqrt(1/2) <= m < sqrt(2), taken from the bits of x, and
+log x = n log(2) + log(1 + f), where f = m - 1 is exact. The small log(1 + f) is computed first:
+its rounding then hardly counts next to n log(2).
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+
+from ..nodes.dtypes import float32, int32
+from .math_terms import FORMATS, Term, bits, cast, constant, fma, from_bits, polynomial, select
+
+#: Denormals are made normal by 2**_LIFT before their bits are taken apart.
+_LIFT = 54
+
+_SERIES_32 = (
+    -0.49999988079071045, 0.33333325386047363, -0.25001609325408936, 0.20002004504203796,
+    -0.16608411073684692, 0.14180853962898254, -0.1324806958436966, 0.12912945449352264,
+    -0.0761905387043953,
+)  # fmt: skip
+_LN2_32 = 0.6931471824645996
+_SQRT_HALF_32 = 0x3F3504F3
+
+_SERIES_64 = (
+    -0.6666666666666734, -0.39999999999416647, -0.2857142874202624, -0.22222198605298987,
+    -0.18183562836985823, -0.1531408523867565, -0.1479562910556114,
+)  # fmt: skip
+_LN2_64 = (0.6931471805599453, 2.3190468138462996e-17)
+_SQRT_HALF_64 = 0x3FE6A09E667F3BCD
+_ONE_64 = 0x3FF0000000000000
+_TWO_52 = 0x4330000000000000
+
+
+def log(x: Term) -> Term:
+    """The natural logarithm: -inf at zeros, NaN below."""
+    tiny = x < 2.0 ** (1 - FORMATS[x.dtype].bias)
+    lifted = select(tiny, x * 2.0**_LIFT, x)
+    lift = select(tiny, constant(-_LIFT, x.dtype), 0.0)
+    finite = (_log32 if x.dtype == float32 else _log64)(lifted, lift)
+    above = select(x < inf, finite, x)
+    return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, x.dtype), nan))
+
+
+def _log32(x: Term, lift: Term) -> Term:
+    """log(1 + f) = f + f**2 (c[0] + c[1] f + ...)."""
+    exponent = (bits(x) - _SQRT_HALF_32) & 0xFF800000
+    f = from_bits(bits(x) - exponent) - 1.0
+    n = fma(cast(cast(exponent, int32), float32), 2.0**-23, lift)
+    return fma(n, _LN2_32, fma(f * f, polynomial(f, _SERIES_32), f))
+
+
+def _log64(x: Term, lift: Term) -> Term:
+    """log(1 + f) = f - s (f - R), where s = f / (2 + f) and R = s**2 (c[0] + c[1] s**2 + ...).
+
+    For log(1 + f) = 2 artanh(s) = 2 s + s R, and 2 s = f - s f. It needs half the coefficients of
+    a series in f, for one division. (`_SERIES_64` is -c.)
+    """
+    mantissa, bias = FORMATS[x.dtype].mantissa, FORMATS[x.dtype].bias
+    shifted = bits(x) + (_ONE_64 - _SQRT_HALF_64)
+    f = from_bits((shifted & ((1 << mantissa) - 1)) + _SQRT_HALF_64) - 1.0
+    # n + bias becomes a float as the lowest bits of 2**52 + n + bias: there is no instruction to
+    # convert 64-bit integers before AVX-512.
+    n = from_bits((shifted >> mantissa) | _TWO_52) - (2.0**52 + bias) + lift
+    minus_s = f / (-2.0 - f)
+    square = minus_s * minus_s
+    rest = fma(square, polynomial(square, _SERIES_64), f)
+    return fma(n, _LN2_64[0], f + fma(minus_s, rest, n * _LN2_64[1]))

@@ -1,0 +1,163 @@
+"""Typed formulas: the notation in which `math` and its helpers write polynomials.
+
+A `Term` is a typed node with Python's operators. Nothing is promoted or contracted: both operands
+have one type (Python numbers take it), and a product is fused into a sum only by `fma`.
+
+    t = fma(x, 2.0, 1.0)                  # one rounding
+    y = select(t < 0.0, 0.0 - t, t)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..nodes.dtypes import DType, bool_, float32, float64, uint32, uint64
+from ..nodes.nodes import Const, Node, Op
+from ..nodes.ops import COMPARISONS
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A float format: the integer of its width, stored mantissa bits, bias of the exponent."""
+
+    integer: DType
+    mantissa: int
+    bias: int
+
+    @property
+    def sign(self) -> int:
+        """The bits of -0.0."""
+        return 1 << (self.integer.bits - 1)
+
+
+FORMATS = {float32: Format(uint32, 23, 127), float64: Format(uint64, 52, 1023)}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A typed node; an operator applied to it gives another one."""
+
+    node: Node
+    dtype: DType
+
+    def __add__(self, other: Term | Number) -> Term:
+        return apply("add", self, other)
+
+    def __sub__(self, other: Term | Number) -> Term:
+        return apply("sub", self, other)
+
+    def __rsub__(self, other: Number) -> Term:
+        return apply("sub", constant(other, self.dtype), self)
+
+    def __mul__(self, other: Term | Number) -> Term:
+        return apply("mul", self, other)
+
+    def __truediv__(self, other: Term) -> Term:
+        return apply("div", self, other)
+
+    def __rtruediv__(self, other: Number) -> Term:
+        return apply("div", constant(other, self.dtype), self)
+
+    def __and__(self, other: Term | int) -> Term:
+        return apply("and", self, other)
+
+    def __or__(self, other: Term | int) -> Term:
+        return apply("or", self, other)
+
+    def __lshift__(self, other: int) -> Term:
+        return apply("shl", self, other)
+
+    def __rshift__(self, other: int) -> Term:
+        return apply("shr", self, other)
+
+    def __lt__(self, other: Term | Number) -> Term:
+        return apply("lt", self, other)
+
+    def __gt__(self, other: Term | Number) -> Term:
+        return apply("gt", self, other)
+
+    def equals(self, other: Number) -> Term:
+        """Whether the values are equal; `==` stays Python's."""
+        return apply("eq", self, other)
+
+
+def constant(value: Number, dtype: DType) -> Term:
+    """A literal; a float is rounded to `dtype`."""
+    exact = float(dtype.numpy.type(value)) if dtype.is_float else value
+    return Term(Const(exact, dtype), dtype)
+
+
+def apply(op: str, first: Term, *rest: Term | Number) -> Term:
+    """An operator on values of `first`'s type; a comparison gives a bool."""
+    dtype = first.dtype
+    operands = (first, *(r if isinstance(r, Term) else constant(r, dtype) for r in rest))
+    assert all(x.dtype == dtype for x in operands), op
+    result = bool_ if op in COMPARISONS else dtype
+    return Term(Op(op, tuple(x.node for x in operands), result), result)
+
+
+def fma(a: Term, b: Term | Number, c: Term | Number) -> Term:
+    """`a * b + c`, rounded once."""
+    return apply("fma", a, b, c)
+
+
+def select(condition: Term, a: Term | Number, b: Term | Number) -> Term:
+    """`a` where the condition holds, else `b`; at least one of them is a Term."""
+    dtype = next(v.dtype for v in (a, b) if isinstance(v, Term))
+    values = [v if isinstance(v, Term) else constant(v, dtype) for v in (a, b)]
+    return Term(Op("select", (condition.node, *(v.node for v in values)), dtype), dtype)
+
+
+def absolute(x: Term) -> Term:
+    return apply("abs", x)
+
+
+def at_most(x: Term, limit: float) -> Term:
+    """The smaller of the two; NaN stays NaN. (`min` would order -0 and +0, at a price.)"""
+    return select(constant(limit, x.dtype) < x, limit, x)
+
+
+def at_least(x: Term, limit: float) -> Term:
+    """The larger of the two; NaN stays NaN."""
+    return select(x < limit, limit, x)
+
+
+def cast(x: Term, to: DType) -> Term:
+    return Term(Op("cast", (x.node,), to), to)
+
+
+def bits(x: Term) -> Term:
+    """The bits of a float, as an unsigned integer."""
+    integer = FORMATS[x.dtype].integer
+    return Term(Op("bitcast", (x.node,), integer), integer)
+
+
+def from_bits(x: Term) -> Term:
+    """The float that has these bits."""
+    dtype = next(t for t, f in FORMATS.items() if f.integer == x.dtype)
+    return Term(Op("bitcast", (x.node,), dtype), dtype)
+
+
+def power_of_two(biased: Term) -> Term:
+    """2**n as a float, where the lowest bits of `biased` are those of n + bias.
+
+    As many bits as the exponent has: the next one must be 0, those above it may be anything.
+    """
+    dtype = next(t for t, f in FORMATS.items() if f.integer == biased.dtype)
+    return from_bits(biased << FORMATS[dtype].mantissa)
+
+
+def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+    """`c[0] + c[1] x + c[2] x**2 + ...` by Horner's rule, one `fma` a coefficient.
+
+    Horner has the fewest operations and the smallest error. Its long chain of dependent
+    operations does not matter where there are other elements to compute meanwhile.
+    """
+    *rest, last = coefficients
+    result: Term = constant(last, x.dtype)
+    for c in reversed(rest):
+        result = fma(result, x, c)
+    return result

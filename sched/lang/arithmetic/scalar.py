@@ -1,0 +1,206 @@
+"""What each operator means on scalars of each type, to the bit.
+
+Values: bools are Python bools; integers are Python ints within their type; float32 is np.float32
+and float64 np.float64, whose scalar arithmetic is IEEE's with one rounding an operation. NumPy
+warns where IEEE signals: callers hold `np.errstate(all="ignore")`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..nodes.dtypes import DType
+from .fma import fma_function
+
+Value = Any
+"""bool | int | np.float32 | np.float64"""
+Meaning = Callable[..., Value]
+
+
+def as_value(x: Any, t: DType) -> Value:
+    """A Python or NumPy scalar that `t` can hold, in the representation of `t`."""
+    if t.is_float:
+        return t.numpy.type(x)
+    return bool(x) if t.is_bool else int(x)
+
+
+@cache
+def wrapping(t: DType) -> Callable[[int], int]:
+    """The function that brings an integer into the range of `t`, modulo 2**bits."""
+    lo, hi, mask = t.min, t.max, (1 << t.bits) - 1
+    return lambda v: v if lo <= v <= hi else ((v - lo) & mask) + lo
+
+
+@cache
+def meaning(op: str, result: DType, operand: DType) -> Meaning:
+    """The function that `op` stands for, on operands of one type.
+
+    Args:
+        op: an operator of `ops.OPS` other than `select` (which is lazy) and the functions that
+            are expanded.
+        result: the type of the value.
+        operand: the type of the operands: for a cast or a comparison not that of the result.
+    """
+    if op == "cast":
+        return conversion(operand, result)
+    if op == "bitcast":
+        return _bitcast(operand, result)
+    if op == "strict":
+        return lambda a: a
+    if op in _COMPARE:
+        compare = _COMPARE[op]
+        return lambda a, b: bool(compare(a, b))
+    if result.is_float:
+        return fma_function(result) if op == "fma" else _FLOAT[op]
+    if result.is_bool:
+        return _BOOL[op]
+    return _integer(op, result)
+
+
+# integers -------------------------------------------------------------------------------------
+def _integer(op: str, t: DType) -> Meaning:
+    wrap = wrapping(t)
+    if op in ("shl", "shr"):
+        return _shift(op, t)
+    exact = _INTEGER[op]
+    if op in ("neg", "abs", "not"):
+        return lambda a: wrap(exact(a))
+    return lambda a, b: wrap(exact(a, b))
+
+
+def _shift(op: str, t: DType) -> Meaning:
+    """A count past the width, or below zero, shifts everything out."""
+    wrap, bits = wrapping(t), t.bits
+    if op == "shl":
+        return lambda a, b: wrap(a << b) if 0 <= b < bits else 0
+    return lambda a, b: a >> b if 0 <= b < bits else (-1 if a < 0 else 0)
+
+
+def _floordiv(a: int, b: int) -> int:
+    return a // b if b else 0
+
+
+def _mod(a: int, b: int) -> int:
+    return a % b if b else 0
+
+
+_INTEGER: dict[str, Callable[..., int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "neg": operator.neg,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "not": operator.invert,
+}
+_BOOL: dict[str, Meaning] = {
+    "min": operator.and_,
+    "max": operator.or_,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "not": operator.not_,
+}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+
+
+# floats ---------------------------------------------------------------------------------------
+def _minimum(a: Value, b: Value) -> Value:
+    """IEEE 754-2019 minimum: NaN propagates and -0 is below +0."""
+    if a != a or b != b:
+        return a + b
+    if a == b:
+        return a if np.signbit(a) else b
+    return a if a < b else b
+
+
+def _maximum(a: Value, b: Value) -> Value:
+    """IEEE 754-2019 maximum: NaN propagates and +0 is above -0."""
+    if a != a or b != b:
+        return a + b
+    if a == b:
+        return b if np.signbit(a) else a
+    return a if a > b else b
+
+
+_FLOAT: dict[str, Meaning] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "neg": operator.neg,
+    "abs": abs,
+    "min": _minimum,
+    "max": _maximum,
+    "sqrt": np.sqrt,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round": np.rint,
+}
+
+
+# conversions ----------------------------------------------------------------------------------
+def conversion(source: DType, target: DType) -> Meaning:
+    """A cast: integers wrap, floats truncate and saturate, NaN is 0; one rounding at most."""
+    if source == target:
+        return lambda a: a
+    if target.is_bool:
+        return lambda a: bool(a != 0)
+    if target.is_float:
+        if source.is_int and target.bits == 32:
+            return integer_to_float32
+        return target.numpy.type
+    if source.is_float:
+        return lambda a: _truncate(a, target)
+    wrap = wrapping(target)
+    return lambda a: wrap(int(a))
+
+
+def _truncate(a: Value, target: DType) -> int:
+    if math.isnan(a):
+        return 0
+    if math.isinf(a):
+        return target.max if a > 0 else target.min
+    return min(max(int(a), target.min), target.max)
+
+
+def integer_to_float32(a: int) -> np.float32:
+    """The nearest float32, ties to even. (By way of float64 it would round twice.)"""
+    surplus = max(abs(a).bit_length() - 24, 0)
+    digits = _round_half_even(abs(a), surplus) if surplus else abs(a)
+    return np.float32(math.copysign(math.ldexp(digits, surplus), a))
+
+
+def _round_half_even(a: int, surplus: int) -> int:
+    """`a / 2**surplus` rounded to the nearest integer, ties to even."""
+    quotient, rest = divmod(a, 1 << surplus)
+    half = 1 << (surplus - 1)
+    return quotient + (rest > half or (rest == half and quotient % 2 == 1))
+
+
+def _bitcast(source: DType, target: DType) -> Meaning:
+    def cast(a: Value) -> Value:
+        return as_value(np.array(a, source.numpy).view(target.numpy)[()], target)
+
+    return cast

@@ -1,0 +1,1 @@
+"""The arguments and outputs of one call."""

@@ -1,0 +1,278 @@
+"""Arguments of a call: which array is which Input, what the sizes are, and whether all of it fits.
+
+This is the language's half of a call, shared by the interpreter and by compiled kernels: dtypes,
+ranks, shapes, sizes, Params, declared ranges and requirements. Strides, alignment, overlap and
+what a schedule asks for are the kernel's. All that does not depend on the arguments is prepared
+once a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..arguments.admission import (
+    admit_array,
+    admit_inout,
+    admit_param,
+    admit_size,
+    check_end,
+    check_near,
+    check_signed,
+)
+from ..arguments.sizes import Axis, Known, solve
+from ..arithmetic.extents import Condition, Extent, extent_of, size_value
+from ..errors.close import close
+from ..errors.errors import CallTypeError, CallValueError
+from ..nodes.dtypes import Array
+from ..program.program import Program, Requirement, shape_text
+from ..tensors.tensors import Func, Input
+from .outputs import Outputs
+
+Scalar = bool | int | float
+
+
+@dataclass(slots=True)
+class Binding:
+    """What the arguments of a call mean.
+
+    Attributes:
+        sizes: the value of every size of the program.
+        params: the value of every Param, within its dtype.
+        arrays: the array of every Input.
+        shapes: the shape of every Func that declares one, and of every output; Funcs whose region
+            follows from their use are not there.
+        out: the arrays that the caller passed for outputs, one a component; InOuts among them.
+    """
+
+    sizes: dict[str, int]
+    params: dict[str, Scalar]
+    arrays: dict[Input, Array]
+    shapes: dict[Func, tuple[int, ...]] = field(default_factory=dict)
+    out: dict[Func, tuple[Array, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """An Input as a call sees it."""
+
+    name: str
+    input: Input
+    dtype: np.dtype[Any]
+    rank: int
+    extents: tuple[Extent, ...]
+
+
+def bind(
+    program: Program,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    shape: Any = None,
+    out: Any = None,
+) -> Binding:
+    """The meaning of the arguments of a call of `program`.
+
+    Args:
+        args: arrays by position, in the order of `program.inputs`.
+        kwargs: arrays, Params and sizes by name.
+        shape: the shape of the output without one; a tuple of shapes or a dict by name if there
+            are several.
+        out: arrays for the outputs: one, a tuple, or a dict by name.
+
+    Raises:
+        CallTypeError: an argument is missing, unknown, or of the wrong type or dtype.
+        CallValueError: a shape or a value does not fit.
+    """
+    binder = _binders.get(program)
+    if binder is None:
+        binder = _binders[program] = Binder(program)
+    return binder.bind(args, kwargs or {}, shape, out)
+
+
+class Binder:
+    """`bind` for one program, prepared."""
+
+    def __init__(self, program: Program) -> None:
+        self.signature = program.signature()
+        self.slots = tuple(_slot(i) for i in program.inputs)
+        self.outputs = Outputs(program)
+        self.inouts = program.inouts
+        self.params = {name: p.info for name, p in program.params.items()}
+        self.bounding, self.signed = program.bounding, program.signed
+        self.far_ends = program.far_ends
+        self.defaults = {name: node.default for name, node in program.sizes.items()}
+        self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
+        self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
+
+    def bind(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], shape: Any = None, out: Any = None
+    ) -> Binding:
+        """See the function `bind`."""
+        arrays, axes = self._arrays(args, kwargs)
+        known = Known()
+        params = self._params(kwargs, known)
+        if len(kwargs) > len(self.slots) - len(args):
+            self._named_sizes(kwargs, known)
+        binding = Binding(known.values, params, arrays)
+        for func in self.inouts:
+            binding.out[func] = (admit_inout(func.name, arrays[func.initial]),)
+        if shape is not None or out is not None:
+            axes += self.outputs.read(binding.shapes, binding.out, shape, out)
+        solve(known, axes, self.defaults)
+        for name, extent in self.far_ends:
+            check_end(name, str(extent), extent.value({**known.values, **params}))
+        for name in params.keys() & known.values.keys():
+            del known.values[name]  # an integer Param may be part of an extent
+        self._require(binding)
+        self.outputs.fill_in(binding.shapes, {**binding.sizes, **params})
+        if self.ranged:
+            self._check_ranges(binding)
+        return binding
+
+    # arrays and scalars -----------------------------------------------------------------------
+    def _arrays(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[dict[Input, Array], list[Axis]]:
+        positional = len(args)
+        if positional > len(self.slots):
+            self._refuse_count(positional)
+        arrays: dict[Input, Array] = {}
+        axes: list[Axis] = []
+        for k, slot in enumerate(self.slots):
+            name = slot.name
+            if k < positional:
+                array = args[k]
+                if name in kwargs:
+                    raise CallTypeError(
+                        f"{name} is passed twice: at position {k} and by name", argument=name
+                    )
+            elif name in kwargs:
+                array = kwargs[name]
+            else:
+                self._refuse_missing(slot, args, kwargs)
+            if not (
+                type(array) is np.ndarray
+                and array.dtype is slot.dtype
+                and array.ndim == slot.rank
+            ):  # fmt: skip
+                array = admit_array(name, slot.input, array)
+            arrays[slot.input] = array
+            lengths = array.shape
+            for axis, extent in enumerate(slot.extents):
+                axes.append((name, axis, extent, lengths[axis]))
+        return arrays, axes
+
+    def _params(self, kwargs: Mapping[str, Any], known: Known) -> dict[str, Scalar]:
+        params: dict[str, Scalar] = {}
+        for name, info in self.params.items():
+            value = kwargs.get(name, info.default)
+            if value is None:
+                raise CallTypeError(
+                    f"the Param {name} ({info.dtype}) is not passed and has no default",
+                    argument=name,
+                    hint=f"pass it by name: {name}=...",
+                )
+            params[name] = value = admit_param(info, value)
+            if name in self.signed:
+                check_signed(name, int(value))
+            if name in self.bounding:
+                check_near(name, int(value))
+            if info.dtype.is_int:
+                known.add(name, int(value), f"{name}={value}")
+        return params
+
+    def _named_sizes(self, kwargs: Mapping[str, Any], known: Known) -> None:
+        inputs = {slot.name for slot in self.slots}
+        for name, value in kwargs.items():
+            if name in self.defaults:
+                known.add(name, admit_size(name, value), f"{name}={value}")
+            elif name not in inputs and name not in self.params:
+                self._refuse_unknown(name)
+
+    # values -----------------------------------------------------------------------------------
+    def _require(self, binding: Binding) -> None:
+        for condition, requirement in self.requirements:
+            if not condition.holds(binding.sizes, binding.params):
+                _refuse_requirement(condition, requirement, binding)
+
+    def _check_ranges(self, binding: Binding) -> None:
+        for input, bounds in self.ranged:
+            array = binding.arrays[input]
+            if array.size == 0:
+                continue
+            lo, hi = (size_value(b, binding.sizes, binding.params) for b in bounds)
+            if array.min() >= lo and array.max() < hi:
+                continue
+            at = tuple(int(i) for i in np.argwhere(~((array >= lo) & (array < hi)))[0])
+            raise CallValueError(
+                f"{input.name}{list(at)} is {array[at]}, outside the declared range "
+                f"{lo} <= value < {hi}",
+                argument=input.name,
+                hint="correct the array, or declare a wider range=(lo, hi)",
+            )
+
+    # refusals ---------------------------------------------------------------------------------
+    def _refuse_count(self, count: int) -> NoReturn:
+        raise CallTypeError(
+            f"{count} arguments by position, but the Inputs are {len(self.slots)}: "
+            + ", ".join(s.name for s in self.slots),
+            hint=f"it is called as {self.signature}; Params and sizes go by name",
+        )
+
+    def _refuse_missing(
+        self, slot: _Slot, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> NoReturn:
+        for name in kwargs:  # what is missing may be what is misspelt
+            if name not in self._names():
+                left = [s.name for s in self.slots[len(args) :] if s.name not in kwargs]
+                self._refuse_unknown(name, left)
+        i = slot.input
+        raise CallTypeError(
+            f"the {i.kind} {slot.name} is not passed: {i.dtypes[0]}[{shape_text(i)}]",
+            argument=slot.name,
+            hint=f"it is called as {self.signature}",
+        )
+
+    def _names(self) -> list[str]:
+        """What may be passed by name."""
+        sizes = [n for n in self.defaults if n.isidentifier()]
+        return [*(s.name for s in self.slots), *self.params, *sizes]
+
+    def _refuse_unknown(self, name: str, missing: Sequence[str] = ()) -> NoReturn:
+        arguments = [*self._names(), "out", "shape", "region"]
+        meant = close(name, missing) or close(name, arguments)
+        hint = "" if meant is None else f"did you mean {meant}? "
+        if meant is None and missing:
+            hint = f"not passed: {', '.join(missing)}; "
+        raise CallTypeError(
+            f"there is no argument {name!r}",
+            argument=name,
+            hint=f"{hint}arguments are {', '.join(arguments)}",
+        )
+
+
+_binders: WeakKeyDictionary[Program, Binder] = WeakKeyDictionary()
+
+
+def _slot(i: Input) -> _Slot:
+    extents = tuple(map(extent_of, i.extents or ()))
+    return _Slot(i.name, i, i.dtypes[0].numpy, len(extents), extents)
+
+
+def _refuse_requirement(
+    condition: Condition, requirement: Requirement, binding: Binding
+) -> NoReturn:
+    values = {**binding.sizes, **binding.params}
+    at = ", ".join(f"{n}={values[n]}" for n in condition.names)
+    raise CallValueError(
+        f"{requirement.message}: {condition} is required ({requirement.span}) and fails at {at}",
+        hint="pass arguments that meet it",
+    )
+
+
+__all__ = ["Binder", "Binding", "bind"]

@@ -1,0 +1,512 @@
+"""`Expr`: what a user holds. Operators build nodes; Python's other protocols explain themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NoReturn
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..errors import planned
+from ..errors.errors import LanguageTypeError
+from ..errors.frames import bounded
+from ..errors.suggest import Suggesting
+from ..nodes import nodes
+from ..nodes.dtypes import DType, as_dtype
+from ..nodes.nodes import Const, Node, Op, Read
+from ..nodes.printer import expr_text, html_text
+
+ExprLike = object
+"""Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
+
+_POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
+
+
+@bounded
+class Expr(Suggesting):
+    """A value computed at each point. Immutable; combine with operators and `ps` functions."""
+
+    __slots__ = ("_augmented", "node")
+    __array_priority__ = 1000.0
+    is_tensor = False
+    _public = frozenset({"astype"})
+    node: Node
+    #: Set by `+=` and its like: (operator, the read on the left, the right side). An assignment
+    #: to the same place then is an update; anywhere else it is the plain sum.
+    _augmented: tuple[str, Node, Node] | None
+
+    def __init__(self, node: Node, augmented: tuple[str, Node, Node] | None = None) -> None:
+        self.node = node
+        self._augmented = augmented
+
+    def __repr__(self) -> str:
+        return expr_text(self.node)
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self), "code")
+
+    def __hash__(self) -> int:
+        return hash(symbol_key(self.node))
+
+    # arithmetic -----------------------------------------------------------------------------
+    def __add__(self, other: ExprLike) -> Expr:
+        return binary("add", self, other)
+
+    def __radd__(self, other: ExprLike) -> Expr:
+        return binary("add", other, self)
+
+    def __sub__(self, other: ExprLike) -> Expr:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: ExprLike) -> Expr:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: ExprLike) -> Expr:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: ExprLike) -> Expr:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: ExprLike) -> Expr:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: ExprLike) -> Expr:
+        return binary("div", other, self)
+
+    def __floordiv__(self, other: ExprLike) -> Expr:
+        return binary("floordiv", self, other)
+
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
+        return binary("floordiv", other, self)
+
+    def __mod__(self, other: ExprLike) -> Expr:
+        return binary("mod", self, other)
+
+    def __rmod__(self, other: ExprLike) -> Expr:
+        return binary("mod", other, self)
+
+    def __divmod__(self, other: ExprLike) -> tuple[Expr, Expr]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: ExprLike) -> tuple[Expr, Expr]:
+        return binary("floordiv", other, self), binary("mod", other, self)
+
+    def __pow__(self, exponent: ExprLike, modulus: object = None) -> Expr:
+        if modulus is not None:
+            raise LanguageTypeError(
+                "pow() with a modulus is not supported", hint=f"write ({self!r} ** n) % m"
+            )
+        if isinstance(exponent, float) and exponent == 0.5:
+            return unary("sqrt", self)
+        if isinstance(exponent, (int, np.integer)) and not isinstance(exponent, bool):
+            return _integer_power(self, int(exponent))
+        whole = isinstance(exponent, float) and exponent.is_integer()
+        raise LanguageTypeError(
+            f"{self!r} ** {exponent!r}: the exponent must be an integer literal or 0.5",
+            hint=f"write ** {exponent:.0f}" if whole else _POWERS,
+        )
+
+    def __rpow__(self, base: ExprLike) -> Expr:
+        raise LanguageTypeError(
+            f"{base!r} ** {self!r}: the exponent must be a literal",
+            hint=f"write 1 << i for powers of two; {_POWERS}",
+        )
+
+    def __neg__(self) -> Expr:
+        return unary("neg", self)
+
+    def __pos__(self) -> Expr:
+        return Expr(self.node)
+
+    def __abs__(self) -> Expr:
+        return unary("abs", self)
+
+    def __round__(self, digits: int | None = None) -> Expr:
+        if digits:
+            raise LanguageTypeError("round() to decimal digits is not supported")
+        return unary("round", self)
+
+    def __floor__(self) -> Expr:
+        return unary("floor", self)
+
+    def __ceil__(self) -> Expr:
+        return unary("ceil", self)
+
+    def __trunc__(self) -> NoReturn:
+        self._no_number("an int", "ps.cast(ps.int64, x), which truncates")
+
+    def __matmul__(self, other: ExprLike) -> NoReturn:
+        raise LanguageTypeError(
+            f"@ multiplies whole arrays, and {self!r} is one value",
+            hint="a matrix product is an update over an RVar: C[i, j] += A[i, k] * B[k, j]",
+        )
+
+    __rmatmul__ = __imatmul__ = __matmul__
+
+    # bits and truth values ------------------------------------------------------------------
+    def __and__(self, other: ExprLike) -> Expr:
+        return binary("and", self, other)
+
+    def __rand__(self, other: ExprLike) -> Expr:
+        return binary("and", other, self)
+
+    def __or__(self, other: ExprLike) -> Expr:
+        return binary("or", self, other)
+
+    def __ror__(self, other: ExprLike) -> Expr:
+        return binary("or", other, self)
+
+    def __xor__(self, other: ExprLike) -> Expr:
+        return binary("xor", self, other)
+
+    def __rxor__(self, other: ExprLike) -> Expr:
+        return binary("xor", other, self)
+
+    def __lshift__(self, other: ExprLike) -> Expr:
+        return binary("shl", self, other)
+
+    def __rlshift__(self, other: ExprLike) -> Expr:
+        return binary("shl", other, self)
+
+    def __rshift__(self, other: ExprLike) -> Expr:
+        return binary("shr", self, other)
+
+    def __rrshift__(self, other: ExprLike) -> Expr:
+        return binary("shr", other, self)
+
+    def __invert__(self) -> Expr:
+        return unary("not", self)
+
+    def __lt__(self, other: ExprLike) -> Expr:
+        return binary("lt", self, other)
+
+    def __le__(self, other: ExprLike) -> Expr:
+        return binary("le", self, other)
+
+    def __gt__(self, other: ExprLike) -> Expr:
+        return binary("gt", self, other)
+
+    def __ge__(self, other: ExprLike) -> Expr:
+        return binary("ge", self, other)
+
+    def __eq__(self, other: ExprLike) -> Expr:  # type: ignore[override]
+        return _equality("eq", self, other)
+
+    def __ne__(self, other: ExprLike) -> Expr:  # type: ignore[override]
+        return _equality("ne", self, other)
+
+    # in-place operators: updates when assigned back to the place that was read ----------------
+    def __iadd__(self, other: ExprLike) -> Expr:
+        return _augment("add", self, other)
+
+    def __isub__(self, other: ExprLike) -> Expr:
+        return _augment("sub", self, other)
+
+    def __imul__(self, other: ExprLike) -> Expr:
+        return _augment("mul", self, other)
+
+    def __itruediv__(self, other: ExprLike) -> Expr:
+        return _augment("div", self, other)
+
+    def __ifloordiv__(self, other: ExprLike) -> Expr:
+        return _augment("floordiv", self, other)
+
+    def __imod__(self, other: ExprLike) -> Expr:
+        return _augment("mod", self, other)
+
+    def __iand__(self, other: ExprLike) -> Expr:
+        return _augment("and", self, other)
+
+    def __ior__(self, other: ExprLike) -> Expr:
+        return _augment("or", self, other)
+
+    def __ixor__(self, other: ExprLike) -> Expr:
+        return _augment("xor", self, other)
+
+    def __ilshift__(self, other: ExprLike) -> Expr:
+        return _augment("shl", self, other)
+
+    def __irshift__(self, other: ExprLike) -> Expr:
+        return _augment("shr", self, other)
+
+    # what an expression is not --------------------------------------------------------------
+    def __bool__(self) -> bool:
+        if isinstance(self.node, Const) and isinstance(self.node.value, bool):
+            return self.node.value
+        raise LanguageTypeError(
+            f"{self!r} has no truth value while the program is being written",
+            hint="ps.select(condition, a, b) for if; & | ~ for and, or, not; (lo <= x) & (x < hi) "
+            "for a chain; ps.minimum and ps.maximum for min and max",
+        )
+
+    def __float__(self) -> float:
+        self._no_number("a float", "ps.exp(x) and its like for math.exp(x), ps.cast(ps.float64, x)")
+
+    def __int__(self) -> int:
+        self._no_number("an int", "ps.cast(ps.int64, x)")
+
+    def __complex__(self) -> complex:
+        self._no_number("a complex", "a tuple of real and imaginary part")
+
+    def __index__(self) -> int:
+        if isinstance(self.node, Const):
+            value = self.node.value
+            if isinstance(value, int):
+                return int(value)
+        self._no_number(
+            "an index or a range of Python's",
+            "T = ps.Const('T', table) for a table, read as T[i]; ps.RVar('k', 0, n) for range(n)",
+        )
+
+    def _no_number(self, wanted: str, instead: str) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self!r} has no value while the program is being written; it cannot become {wanted}",
+            hint=f"use {instead}",
+        )
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._no_number(f"text in the format {spec!r}", "{x} alone: the expression itself")
+        return repr(self)
+
+    def __iter__(self) -> Iterator[Expr]:
+        raise LanguageTypeError(
+            f"{self!r} is one value, not a sequence",
+            hint="loop over a ps.RVar in an update, or over Python integers when unrolling",
+        )
+
+    def __len__(self) -> int:
+        raise LanguageTypeError(f"{self!r} is one value: it has no len()", hint="see .shape")
+
+    def __contains__(self, item: object) -> bool:
+        raise LanguageTypeError(
+            f"'in' means nothing for {self!r}", hint="write (x == a) | (x == b)"
+        )
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise LanguageTypeError(f"{self!r} is a value, not a function", hint="use * to multiply")
+
+    def __getitem__(self, index: object) -> Any:
+        raise LanguageTypeError(
+            f"{self!r} is one value and cannot be indexed",
+            hint="put all indices in one bracket: M[i, j]",
+        )
+
+    def __setitem__(self, index: object, value: object) -> None:
+        self[index]
+
+    def __delitem__(self, index: object) -> None:
+        self[index]
+
+    # NumPy ----------------------------------------------------------------------------------
+    _ufuncs: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's ufuncs on expressions are ours; NumPy scalars keep their type."""
+        function = self._ufuncs.get(ufunc.__name__)
+        if method != "__call__":
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__}.{method} works on arrays, and an expression is one value",
+                hint="a reduction is an update over an RVar: f[()] += A[k]",
+            )
+        if function is None:
+            known = "available: " + ", ".join(sorted(self._ufuncs))
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__} is not available on expressions",
+                hint=f"{_in_place_of(ufunc.__name__)}{known}",
+            )
+        if kwargs:
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__} takes no {next(iter(kwargs))}= on expressions",
+                hint="ps.select chooses, ps.cast converts",
+            )
+        return function(*inputs)
+
+    _functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """The few NumPy functions that work on elements and are no ufuncs; others are refused."""
+        ours = self._functions.get(function.__name__)
+        if ours is None:
+            raise LanguageTypeError(
+                f"np.{function.__name__} is not available on expressions: {self!r} is one value",
+                hint="a reduction is an update over an RVar: f[()] += A[k]",
+            )
+        return ours(*args, **kwargs)
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self!r} has no value while the program is being written; NumPy cannot hold it",
+            hint="compute with operators and ps functions, then call the Func on arrays",
+        )
+
+    def _called(self) -> str:
+        return "an expression" if type(self) is Expr else f"a {type(self).__name__}"
+
+    # conveniences ---------------------------------------------------------------------------
+    def astype(self, dtype: object) -> Expr:
+        """This value converted to `dtype`, as `ps.cast(dtype, self)`."""
+        return cast(as_dtype(dtype), self)
+
+
+def symbol_key(node: Node) -> object:
+    """What two symbols must share to be the same: the name; for RVars the bounds too."""
+    match node:
+        case nodes.Size():
+            return ("size", node.name)
+        case nodes.RVar():
+            key = _rvar_keys.get(node)
+            if key is None:
+                key = _rvar_key(node)
+                if node.domain.members:  # empty while its condition is being written
+                    _rvar_keys[node] = key
+            return key
+        case _:
+            return node
+
+
+#: Nodes are equal by identity while they live: a key keeps those that it is made of.
+_rvar_keys: WeakKeyDictionary[Node, object] = WeakKeyDictionary()
+
+
+def _rvar_key(node: nodes.RVar) -> object:
+    where = node.domain.where
+    others = tuple(m.name for m in node.domain.members) if where is not None else ()
+    return ("rvar", node.name, *map(_by_name, (node.lo, node.hi, where)), others)
+
+
+def _by_name(root: Node | None) -> Node | None:
+    """`root` with integers untyped and its symbols replaced by what equal ones share."""
+
+    def rule(node: Node) -> Node:
+        match node:
+            case Const(value=value) if not isinstance(value, bool | float):
+                return nodes.literal(int(value))
+            case nodes.Size(name=name):
+                return nodes.Size(name, None)
+            case nodes.RVar(name=name):
+                return nodes.Var(f"rvar {name}")
+            case _:
+                return node
+
+    return None if root is None else nodes.transform(root, rule)
+
+
+def as_node(value: ExprLike) -> Node:
+    """The node of an expression or of a Python or NumPy scalar."""
+    if isinstance(value, Expr):
+        return value.node
+    if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise LanguageTypeError(
+                f"the integer {value} does not fit in 64 bits",
+                hint=f"as a float it is {value:.17g}" if abs(value) < 2**1023 else None,
+            )
+        return nodes.literal(value)
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return Const(value.item(), as_dtype(value.dtype))
+    if isinstance(value, complex):
+        as_dtype(complex)
+    raise _not_a_value(value)
+
+
+def _not_a_value(value: object) -> LanguageTypeError:
+    table = "embed a table, T = ps.Const('T', array), and read T[i]"
+    match value:
+        case np.ndarray():
+            return LanguageTypeError(
+                f"an array of shape {value.shape} is not one value", hint=table
+            )
+        case list():
+            return LanguageTypeError(f"a list of {len(value)} is not one value", hint=table)
+        case tuple():
+            return LanguageTypeError(
+                "a tuple is not one value", hint="unpack it, or give the Func a tuple dtype"
+            )
+        case DType():
+            return LanguageTypeError(
+                f"{value} is an element type, not a value",
+                hint=f"a dtype is passed by name: dtype=ps.{value}",
+            )
+    if getattr(value, "is_tensor", False):
+        return LanguageTypeError(
+            f"{value.name} is a whole array, not one value",  # type: ignore[attr-defined]
+            hint=f"read an element: {value.element}",  # type: ignore[attr-defined]
+        )
+    return LanguageTypeError(f"{value!r} (a {type(value).__name__}) is not a value of the language")
+
+
+def binary(op: str, a: ExprLike, b: ExprLike) -> Expr:
+    return Expr(Op(op, (as_node(a), as_node(b)), None))
+
+
+def unary(op: str, a: ExprLike) -> Expr:
+    return Expr(Op(op, (as_node(a),), None))
+
+
+def cast(dtype: DType, value: ExprLike) -> Expr:
+    return Expr(Op("cast", (as_node(value),), dtype))
+
+
+def _equality(op: str, a: Expr, other: ExprLike) -> Expr:
+    if other is None or isinstance(other, (str, list, dict, set)):
+        return Expr(nodes.literal(op == "ne"))
+    b = as_node(other)
+    if isinstance(a.node, nodes.Symbol) and symbol_key(a.node) == symbol_key(b):
+        return Expr(nodes.literal(op == "eq"))
+    return Expr(Op(op, (a.node, b), None))
+
+
+def _in_place_of(name: str) -> str:
+    """What to write for a function of NumPy's that is not there."""
+    known = planned.instead(name)
+    return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "
+
+
+def _augment(op: str, a: Expr, other: ExprLike) -> Expr:
+    b = as_node(other)
+    augmented = (op, a.node, b) if isinstance(a.node, Read) else None
+    return Expr(Op(op, (a.node, b), None), augmented)
+
+
+def _integer_power(x: Expr, n: int) -> Expr:
+    if n < 0:
+        return 1 / _integer_power(x, -n)
+    if n == 0:
+        return Expr(Op("select", (nodes.literal(True), nodes.literal(1), x.node), None))
+    if n == 1:
+        return x
+    half = _integer_power(x, n // 2)
+    square = half * half
+    return square * x if n % 2 else square
+
+
+@bounded
+class ExprTuple(tuple[Expr, ...]):
+    """The values of a Func with a tuple dtype at one point; unpack it or index it."""
+
+    __slots__ = ()
+
+
+def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
+    def refuse(self: ExprTuple, *others: object) -> NoReturn:
+        raise LanguageTypeError(
+            f"{symbol!r} of a tuple of {len(self)} values: operators work on one value",
+            hint="unpack it, zr, zi = z[i], and assign a tuple: z[i] = (zr + a, zi + b)",
+        )
+
+    return refuse
+
+
+for _name, _symbol in {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
+    "pow": "**", "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}.items():  # fmt: skip
+    for _prefix in ("", "r", "i"):
+        setattr(ExprTuple, f"__{_prefix}{_name}__", bounded(_whole_tuple(_symbol)))
+for _name, _symbol in {
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "neg": "-", "pos": "+", "invert": "~",
+    "abs": "abs",
+}.items():  # fmt: skip
+    setattr(ExprTuple, f"__{_name}__", bounded(_whole_tuple(_symbol)))

@@ -1,0 +1,172 @@
+"""The public functions on expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors.errors import LanguageError, LanguageTypeError
+from ..nodes.dtypes import as_dtype, concrete
+from ..nodes.nodes import Op
+from .expr import Expr, ExprLike, ExprTuple, as_node, binary, cast as _cast, unary
+
+Value = Expr | ExprTuple
+
+
+def select(*args: Any) -> Any:
+    """The first value whose condition holds: `select(c1, v1, c2, v2, default)`.
+
+    Lazy: a read inside a value happens only where that value is chosen. Values may be tuples.
+    """
+    if len(args) < 3 or len(args) % 2 == 0:
+        raise LanguageTypeError(
+            f"select takes conditions and values in turn and a default, not {len(args)} arguments",
+            hint="ps.select(c1, v1, c2, v2, default)",
+        )
+    if any(isinstance(v, tuple) for v in (*args[1::2], args[-1])):
+        return _tuple_select(args)
+    result = as_node(args[-1])
+    for condition, value in zip(args[-3::-2], args[-2::-2], strict=True):
+        result = Op("select", (as_node(condition), as_node(value), result), None)
+    return Expr(result)
+
+
+def _tuple_select(args: tuple[Any, ...]) -> ExprTuple:
+    values = (*args[1::2], args[-1])
+    lengths = {len(v) if isinstance(v, tuple) else 1 for v in values}
+    if len(lengths) != 1:
+        raise LanguageTypeError("the values of a select are tuples of different lengths")
+    return ExprTuple(
+        select(*(v[k] if isinstance(v, tuple) else v for v in args)) for k in range(lengths.pop())
+    )
+
+
+def mux(index: ExprLike, values: Sequence[Any]) -> Any:
+    """`values[index]`, the last one where the index is none of 0, 1, 2, ..."""
+    if len(values) == 0:
+        raise LanguageError("mux needs at least one value", hint="ps.mux(i, [a, b, c])")
+    if len(values) == 1:
+        return values[0]
+    chain = [x for k, v in enumerate(values[:-1]) for x in (binary("eq", index, k), v)]
+    return select(*chain, values[-1])
+
+
+def cast(dtype: object, value: ExprLike) -> Expr:
+    """`value` converted: integers wrap, floats truncate and saturate, NaN becomes 0."""
+    if isinstance(dtype, Expr):
+        raise LanguageTypeError(
+            f"{dtype!r} is not an element type: the dtype comes first",
+            hint="ps.cast(ps.float32, x), or x.astype(ps.float32)",
+        )
+    return _cast(as_dtype(dtype), value)
+
+
+def bitcast(dtype: object, value: ExprLike) -> Expr:
+    """The bits of `value` read as another type of the same width."""
+    return Expr(Op("bitcast", (as_node(value),), as_dtype(dtype)))
+
+
+def strict(value: ExprLike) -> Expr:
+    """`value` computed exactly as written: no multiply-add is fused in it or with it."""
+    return unary("strict", value)
+
+
+def fma(a: ExprLike, b: ExprLike, c: ExprLike) -> Expr:
+    """`a * b + c` with one rounding; float32 or float64."""
+    return Expr(Op("fma", (as_node(a), as_node(b), as_node(c)), None))
+
+
+def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
+    """`value * 2**exponent` with one rounding; the exponent is an integer of any type."""
+    e = as_node(exponent)
+    if e.type is not None and not concrete(e.type).is_int:
+        raise LanguageTypeError(
+            f"the exponent of ldexp is {e.type!r}, not an integer: {exponent!r}",
+            hint="ps.cast(ps.int32, x) truncates",
+        )
+    return Expr(Op("ldexp", (as_node(value), e), None))
+
+
+def minimum(a: ExprLike, b: ExprLike) -> Expr:
+    """The smaller value; NaN propagates and -0 < +0 (IEEE 754-2019 minimum)."""
+    return binary("min", a, b)
+
+
+def maximum(a: ExprLike, b: ExprLike) -> Expr:
+    """The larger value; NaN propagates and -0 < +0 (IEEE 754-2019 maximum)."""
+    return binary("max", a, b)
+
+
+def clip(value: ExprLike, lo: ExprLike, hi: ExprLike) -> Expr:
+    """`value` within `[lo, hi]`, as `minimum(maximum(value, lo), hi)`."""
+    return minimum(maximum(value, lo), hi)
+
+
+def where(condition: ExprLike, a: Any, b: Any) -> Any:
+    """`select(condition, a, b)`, NumPy's name for it."""
+    return select(condition, a, b)
+
+
+def _unary(op: str, doc: str) -> Callable[[ExprLike], Expr]:
+    def function(x: ExprLike) -> Expr:
+        return unary(op, x)
+
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = doc
+    return function
+
+
+exp = _unary("exp", "e to the power of x, below 1 ULP in float32 and 2 in float64.")
+log = _unary("log", "The natural logarithm; -inf at 0, NaN below.")
+tanh = _unary("tanh", "The hyperbolic tangent.")
+sigmoid = _unary("sigmoid", "1 / (1 + exp(-x)), without overflow.")
+sqrt = _unary("sqrt", "The square root, correctly rounded; NaN below 0.")
+rsqrt = _unary("rsqrt", "1 / sqrt(x), as those two operations.")
+absolute = _unary("abs", "The absolute value; the smallest integer wraps to itself.")
+floor = _unary("floor", "Rounded down; integers pass unchanged.")
+ceil = _unary("ceil", "Rounded up; integers pass unchanged.")
+rint = _unary("round", "Rounded to nearest, ties to even, as NumPy; integers pass unchanged.")
+
+
+def _truth(x: ExprLike) -> Expr:
+    return binary("ne", x, 0)
+
+
+Expr._ufuncs.update(
+    {
+        **{f.__name__: f for f in (exp, log, tanh, sqrt, floor, ceil, ldexp)},
+        "absolute": absolute, "fabs": absolute, "rint": rint, "minimum": minimum,
+        "maximum": maximum, "negative": lambda a: unary("neg", a),
+        "positive": lambda a: Expr(as_node(a)), "square": lambda a: binary("mul", a, a),
+        "logical_not": lambda a: unary("not", _truth(a)),
+        "logical_and": lambda a, b: _truth(a) & _truth(b),
+        "logical_or": lambda a, b: _truth(a) | _truth(b),
+        "logical_xor": lambda a, b: _truth(a) ^ _truth(b),
+        "isnan": lambda a: binary("ne", a, a),
+        "invert": lambda a: unary("not", a), "power": lambda a, b: Expr(as_node(a)) ** b,
+        "divmod": lambda a, b: divmod(Expr(as_node(a)), b), "clip": clip,
+    }
+)  # fmt: skip
+Expr._ufuncs.update(
+    {
+        ufunc: (lambda a, b, op=op: binary(op, a, b))
+        for ufunc, op in {
+            "add": "add", "subtract": "sub", "multiply": "mul", "divide": "div",
+            "floor_divide": "floordiv", "remainder": "mod", "bitwise_and": "and",
+            "bitwise_or": "or", "bitwise_xor": "xor", "left_shift": "shl", "right_shift": "shr",
+            "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge",
+            "equal": "eq", "not_equal": "ne",
+        }.items()
+    }
+)  # fmt: skip
+Expr._functions.update(
+    {"where": where, "clip": clip, "round": lambda a, decimals=0: round(Expr(as_node(a)), decimals)}
+)
+assert all(hasattr(np, name) for name in Expr._ufuncs)
+__all__ = [
+    "absolute", "bitcast", "cast", "ceil", "clip", "exp", "floor", "fma", "ldexp", "log",
+    "maximum", "minimum", "mux", "rint", "rsqrt", "select", "sigmoid", "sqrt",
+    "strict", "tanh", "where",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Expressions as immutable nodes: types, operators, what is derived from them, their text."""

@@ -1,0 +1,177 @@
+"""Element types, and promotion as NumPy 2 has it with weak Python scalars.
+
+Beside the concrete types there are three *weak* ones, which only expressions have:
+`WEAK_INT` and `WEAK_FLOAT` (Python literals: they take the other operand's type, and say nothing
+about a Func's type) and `INDEX` (Vars, RVars, sizes, integer Params: int64 among integers, the
+other's type next to a float).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..errors.errors import LanguageTypeError
+
+#: Any array. Not numpy.typing's, which takes longer to import than the rest of this package.
+Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type: `kind` is NumPy's letter (b, i, u, f), `bits` the width."""
+
+    name: str
+    kind: str
+    bits: int
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, *values: object) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self.name} is an element type, not a function",
+            hint=f"ps.cast(ps.{self.name}, x) or x.astype(ps.{self.name}) converts",
+        )
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        return np.dtype(self.name)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element takes in memory."""
+        return max(self.bits // 8, 1)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_int(self) -> bool:
+        return self.kind in "iu"
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind == "b"
+
+    @property
+    def min(self) -> int:
+        """Smallest value of a bool or integer type."""
+        return -(1 << (self.bits - 1)) if self.kind == "i" else 0
+
+    @property
+    def max(self) -> int:
+        """Largest value of a bool or integer type."""
+        return (1 << (self.bits - (self.kind == "i"))) - 1
+
+
+bool_ = DType("bool", "b", 1)
+int8, int16, int32, int64 = (DType(f"int{b}", "i", b) for b in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (DType(f"uint{b}", "u", b) for b in (8, 16, 32, 64))
+float32, float64 = DType("float32", "f", 32), DType("float64", "f", 64)
+
+ALL = (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64)
+_BY_NAME = {t.name: t for t in ALL}
+_PYTHON = {bool: bool_, int: int64, float: float64}
+
+
+@dataclass(frozen=True, slots=True)
+class Weak:
+    """A type that only expressions have; see the module's docstring."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+INDEX, WEAK_INT, WEAK_FLOAT = Weak("an index"), Weak("a Python int"), Weak("a Python float")
+Type = DType | Weak
+
+
+def as_dtype(given: object) -> DType:
+    """The element type that `given` (ours, NumPy's, a Python type or a name) stands for."""
+    if isinstance(given, DType):
+        return given
+    if isinstance(given, type) and given in _PYTHON:
+        return _PYTHON[given]
+    try:
+        # NumPy takes None for float64, and lists and tuples for records.
+        if given is None or isinstance(given, (list, tuple, dict)):
+            raise TypeError
+        dtype = np.dtype(given)  # type: ignore[call-overload]
+    except TypeError:
+        raise LanguageTypeError(f"{given!r} is not an element type", hint=_supported()) from None
+    name = dtype.name
+    if dtype.kind == "c":
+        raise LanguageTypeError(
+            "complex numbers are not supported",
+            hint="carry the real and the imaginary part as a tuple: dtype=(ps.float32, ps.float32)",
+        )
+    if name not in _BY_NAME:
+        raise LanguageTypeError(f"the element type {name} is not supported", hint=_supported())
+    return _BY_NAME[name]
+
+
+def _supported() -> str:
+    return "element types are " + ", ".join(t.name for t in ALL)
+
+
+def concrete(t: Type) -> DType:
+    """The type a value has when nothing strong says otherwise."""
+    if isinstance(t, DType):
+        return t
+    return float64 if t is WEAK_FLOAT else int64
+
+
+def promote(a: Type | None, b: Type | None) -> Type | None:
+    """The common type of two operands; None (not known yet) says nothing."""
+    return a if a == b else join((a, b))
+
+
+def join(types: Iterable[Type | None]) -> Type | None:
+    """The least type that holds all of `types`, whatever their order; None says nothing.
+
+    As `np.result_type`: int16, uint16 and float32 give float32, though two of them alone, int16
+    and uint16, give int32, which with float32 gives float64.
+    """
+    return _join(frozenset(t for t in types if t is not None))
+
+
+@lru_cache(None)
+def _join(types: frozenset[Type]) -> Type | None:
+    strong = {t.numpy for t in types if isinstance(t, DType)}
+    weak = next((t for t in (WEAK_FLOAT, INDEX, WEAK_INT) if t in types), None)
+    if not strong:
+        return weak
+    common = np.result_type(*strong)
+    if weak is None or common.kind == "f":
+        return _BY_NAME[common.name]
+    if weak is WEAK_FLOAT:
+        return float64
+    if weak is INDEX or common.kind == "b":
+        common = np.result_type(np.int64, *strong)
+    return _BY_NAME[common.name]
+
+
+def same_kind(source: Type, target: DType) -> bool:
+    """Whether `source` may be stored as `target` without an explicit cast (NumPy's same_kind)."""
+    if isinstance(source, Weak):
+        return target.is_float or (source is not WEAK_FLOAT and target.is_int)
+    return bool(np.can_cast(source.numpy, target.numpy, casting="same_kind"))
+
+
+def for_float_function(t: Type | None) -> Type | None:
+    """The type in which NumPy computes exp, sqrt, ... of a `t`; None where it would be float16."""
+    if t is None or t is WEAK_FLOAT:
+        return t
+    if isinstance(t, Weak):
+        return WEAK_FLOAT
+    if t.is_float:
+        return t
+    return None if t.bits <= 8 else float32 if t.bits == 16 else float64

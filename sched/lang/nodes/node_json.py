@@ -1,0 +1,111 @@
+"""Expressions as JSON takes them, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors.errors import LanguageError
+from .dtypes import ALL, INDEX, WEAK_FLOAT, WEAK_INT, bool_, concrete
+from .nodes import Const, Node, Op, Param, RVar, Size, Var
+from .ops import OPS
+
+Plain = str | int | bool | None | tuple["Plain", ...] | Node
+"""What fields of directives hold."""
+
+_TYPES: dict[str, Any] = {"index": INDEX, "int": WEAK_INT, "float": WEAK_FLOAT} | {
+    t.name: t for t in ALL
+}
+
+
+def _type_name(node: Node) -> str:
+    return next(name for name, t in _TYPES.items() if node.type is t)
+
+
+def encoded(value: Plain) -> Any:
+    """An option as JSON takes it."""
+    match value:
+        case tuple():
+            return [encoded(v) for v in value]
+        case Const(value=number):
+            return {"const": number, "type": _type_name(value)}
+        case Var(name=name) | RVar(name=name):
+            return {"var": name}
+        case Size(name=name) | Param(name=name):
+            return {"symbol": name}
+        case Op(op=op, operands=operands):
+            return {
+                "op": op,
+                "of": [encoded(x) for x in operands],
+                "type": _type_name(value),
+            }
+        case _:
+            return value
+
+
+def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
+    """What `encoded` was given; sizes and Params are taken from the program, by name.
+
+    Raises:
+        LanguageError: it is nothing that `encoded` makes.
+    """
+    match value:
+        case list():
+            return tuple(decoded(v, symbols) for v in value)
+        case {"const": bool() | int() | float() as number, "type": str(t), **rest} if not rest:
+            if not _is_of_type(number, _type(t)):
+                raise LanguageError(f"{number!r} is no {t}")
+            return Const(number, _type(t))
+        case {"var": str(name), **rest} if not rest:
+            return Var(name)
+        case {"symbol": str(name), **rest} if not rest:
+            if name not in symbols:
+                raise LanguageError(f"the program has no size or Param {name}")
+            return symbols[name]
+        case {"op": str(op), "of": list(operands), "type": str(t), **rest} if not rest:
+            found = tuple(decoded(x, symbols) for x in operands)
+            if op not in OPS or len(found) != OPS[op].arity:
+                raise LanguageError(f"there is no operator {op!r} of {len(found)} operands")
+            args = tuple(x for x in found if isinstance(x, Node))
+            if len(args) < len(found):
+                raise LanguageError(f"an operand of {op} is no expression: {value!r}")
+            if not _is_typed(op, [x.type for x in args], _type(t)):
+                of = ", ".join(_type_name(x) for x in args)
+                raise LanguageError(f"{op} of {of} is no {t}")
+            return Op(op, args, _type(t))
+        case None | bool() | int() | float() | str():
+            # A float is no option of any directive: its record refuses it, with the field by name.
+            return value  # type: ignore[return-value]
+    raise LanguageError(f"{value!r} is no expression that to_json wrote")
+
+
+def _is_of_type(number: bool | int | float, t: Any) -> bool:
+    """Whether a constant is one of the values of its type."""
+    if isinstance(number, bool) or t == bool_:
+        return isinstance(number, bool) and t == bool_
+    if isinstance(number, float):
+        return concrete(t).is_float
+    return t is WEAK_INT or (concrete(t).is_int and concrete(t).min <= number <= concrete(t).max)
+
+
+def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
+    """Whether an operator of the typed language takes such operands, and gives such a result."""
+    given, t = [concrete(x) for x in operands], concrete(result)
+    match OPS[op].rule:
+        case "compare":
+            return t.is_bool and given[0] == given[1]
+        case "select":
+            return given[0].is_bool and given[1] == given[2] == t
+        case "arith":
+            return all(x == t for x in given) and not t.is_bool
+        case "lattice" | "bits" | "not" | "strict" | "round" | "fma":
+            return all(x == t for x in given)
+        case "divide" | "float" | "ldexp":
+            return all(x == t for x in given) and t.is_float
+    return True
+
+
+def _type(name: str) -> Any:
+    if name not in _TYPES:
+        raise LanguageError(f"there is no type {name!r}")
+    return _TYPES[name]

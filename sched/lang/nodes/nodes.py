@@ -1,0 +1,328 @@
+"""Expression nodes: immutable, hash-consed, shared.
+
+Building a node twice gives the same object, so equality is identity, a repeated subexpression is
+one node however often it is written, and every pass that visits each node once is linear in the
+number of *distinct* ones. A node carries no operators (`expr.Expr` does) and no source span
+(definitions do).
+
+Life of an expression: the user's operators build it untyped (`type is None` but for literals,
+symbols and casts); `elaborate` makes of it a typed one, in which every operand has exactly the
+type its operator works in, casts are explicit and products that fuse are `fma`. Interpreter,
+polyhedral model and code generation see typed ones only.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from ...forks import reentrant
+from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_table: WeakValueDictionary[tuple[Any, ...], Node] = WeakValueDictionary()
+_lock = reentrant()
+
+
+class _HashConsed(type):
+    """Calling the class with equal fields returns the node that is already there."""
+
+    def __call__(cls, *fields: Any) -> Any:
+        key = (cls, *cls.key(*fields))  # type: ignore[attr-defined]
+        with _lock:
+            node = _table.get(key)
+            if node is None:
+                # Meanwhile a handler of a signal may have made the same.
+                node = _table.setdefault(key, super().__call__(*fields))
+        return node
+
+
+class Node(metaclass=_HashConsed):
+    """Base of all nodes. `args` are the nodes it is computed from."""
+
+    __slots__ = ("__weakref__",)
+
+    if TYPE_CHECKING:
+
+        @property
+        def type(self) -> Type | None:
+            """The type of its value; None where it is not known yet."""
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        """What tells a node from others of its class. Numbers stand for nodes, tensors and the
+        like, which are equal by identity, and which the node keeps alive: if the table did, too,
+        a Func whose definitions read it would never go."""
+        return tuple([_identity(x) for x in fields])
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return ()
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        """The same node computed from other ones."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, f) for f in self.__dataclass_fields__)  # type: ignore[attr-defined]
+
+
+_BY_VALUE = frozenset({str, int, bool, float, DType, Weak, type(None)})
+
+
+def _identity(field: Any) -> Any:
+    if type(field) is tuple:
+        return tuple(map(id, field))
+    return field if type(field) in _BY_VALUE else id(field)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Node):
+    """A literal: weak when it was a Python number, of its own type when NumPy's."""
+
+    value: bool | int | float
+    type: Type
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        value, t = fields
+        # 0.0 and -0.0, 1 and True are equal as keys but not as values; NaN equals nothing.
+        return (value.hex() if isinstance(value, float) else int(value), type(value), t)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var(Node):
+    """An index over which a definition holds at every point, in no order."""
+
+    name: str
+
+    @property
+    def type(self) -> Type:
+        return INDEX
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Size(Node):
+    """A symbolic extent, an integer >= 0; `default` derives it where no argument fixes it."""
+
+    name: str
+    default: Node | None
+
+    @property
+    def type(self) -> Type:
+        return INDEX
+
+
+_serial = itertools.count()
+
+
+class RDomain:
+    """RVars made together; `where` restricts all of them (and refers to them). `owner` is the
+    block whose loop they are, if any."""
+
+    __slots__ = ("members", "owner", "where")
+
+    def __init__(self) -> None:
+        self.members: tuple[RVar, ...] = ()
+        self.where: Node | None = None
+        self.owner: object | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RVar(Node):
+    """An index that runs in order over `lo <= name < hi`; `serial` says which was made first."""
+
+    name: str
+    lo: Node
+    hi: Node
+    domain: RDomain
+    serial: int
+
+    @property
+    def type(self) -> Type:
+        return INDEX
+
+
+def next_serial() -> int:
+    return next(_serial)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ParamInfo:
+    """The declaration behind a Param: an identity, like Inputs and Funcs."""
+
+    name: str
+    dtype: DType
+    default: bool | int | float | None
+    min: bool | int | float | None
+    max: bool | int | float | None
+
+    def __deepcopy__(self, memo: object) -> ParamInfo:
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Param(Node):
+    """A scalar given at run time."""
+
+    info: ParamInfo
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def type(self) -> Type:
+        return INDEX if self.info.dtype.is_int else self.info.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op(Node):
+    """An operator of the table in `ops`, applied to `operands`."""
+
+    op: str
+    operands: tuple[Node, ...]
+    type: Type | None
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        op, operands, t = fields
+        return (op, t, *map(id, operands))
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.operands
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        return self if args == self.operands else Op(self.op, args, self.type)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read(Node):
+    """The value of `tensor` at `index`; `component` picks one of a tuple's values."""
+
+    tensor: Tensor
+    index: tuple[Node, ...]
+    component: int
+    type: Type | None
+
+    @staticmethod
+    def key(*fields: Any) -> tuple[Any, ...]:
+        tensor, index, component, t = fields
+        return (id(tensor), component, t, *map(id, index))
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        return self.index
+
+    def with_args(self, args: tuple[Node, ...]) -> Node:
+        return self if args == self.index else Read(self.tensor, args, self.component, self.type)
+
+
+Symbol = Var | RVar | Size | Param
+
+
+def postorder(*roots: Node) -> Iterator[Node]:
+    """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
+    seen: set[Node] = set()
+    begun: list[Node] = []  # nodes that come behind all that is below them
+    stack: list[Node | None] = [*reversed(roots)]
+    while stack:
+        node = stack.pop()
+        if node is None:  # all below the last one has been
+            yield begun.pop()
+        elif node not in seen:
+            seen.add(node)
+            if args := node.args:
+                begun.append(node)
+                stack.append(None)
+                stack += args[::-1]
+            else:
+                yield node
+
+
+def reachable(*roots: Node) -> Iterator[Node]:
+    """Every distinct node below `roots`, and below the bounds and conditions of RVars there."""
+    seen: set[Node] = set()
+    pending = list(roots)
+    for root in pending:
+        for node in postorder(root):
+            if node not in seen:
+                seen.add(node)
+                yield node
+                if isinstance(node, RVar):
+                    where = node.domain.where
+                    pending += [node.lo, node.hi, *([] if where is None else [where])]
+
+
+def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
+    """`root` with `rule` applied to every node, operands first."""
+    return transform_all((root,), rule)[0]
+
+
+def transform_all(
+    roots: tuple[Node, ...], rule: Callable[[Node], Node], done: dict[Node, Node] | None = None
+) -> tuple[Node, ...]:
+    """`transform` of several roots that share nodes.
+
+    Args:
+        done: what has become of nodes before, by the same rule; it is added to.
+    """
+    found = {} if done is None else done
+    begun: list[Node] = []  # nodes whose turn comes behind all that is below them
+    stack: list[Node | None] = [*reversed(roots)]
+    while stack:
+        node = stack.pop()
+        if node is None:  # all below the last one has been
+            node = begun.pop()
+            found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
+        elif node not in found:
+            if args := node.args:
+                begun.append(node)
+                stack.append(None)
+                stack += args[::-1]
+            else:
+                found[node] = rule(node)
+    return tuple(found[r] for r in roots)
+
+
+def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
+    """Several roots with nodes replaced, whatever is inside of these."""
+    done: dict[Node, Node] = {}
+    for node in postorder(*roots):
+        known = replacement.get(node)
+        done[node] = node.with_args(tuple(done[a] for a in node.args)) if known is None else known
+    return tuple(done[r] for r in roots)
+
+
+def substitute(root: Node, replacement: dict[Node, Node]) -> Node:
+    """`root` with nodes replaced."""
+    return transform(root, lambda n: replacement.get(n, n))
+
+
+def dtype_of(node: Node) -> DType:
+    """The type that a typed expression is computed in."""
+    assert node.type is not None, "an expression that was not elaborated"
+    return concrete(node.type)
+
+
+def literal(value: bool | int | float) -> Const:
+    """A Python literal as a (weak) constant."""
+    if isinstance(value, bool):
+        return Const(value, bool_)
+    return Const(value, WEAK_INT if isinstance(value, int) else WEAK_FLOAT)
+
+
+def integer(value: int) -> Const:
+    """A typed int64 constant, for index arithmetic on elaborated expressions."""
+    return Const(value, int64)
+
+
+def op(name: str, *operands: Node, dtype: DType | None = None) -> Op:
+    """An operator node; typed when `dtype` is given."""
+    return Op(name, operands, dtype)

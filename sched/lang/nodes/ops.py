@@ -1,0 +1,85 @@
+"""The table of operators: the one place that says which there are and how each is typed.
+
+A new operator is a row here, its meaning in `lang/arithmetic/scalar.py`, its code in
+`codegen/llvm/instructions.py` (or, when it is a function built from other operators, an expansion
+in `lang/arithmetic/math.py` instead of both), and a public name in `lang/expr/functions.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OpInfo:
+    """How an operator is written and typed.
+
+    rule:
+      arith    operands are promoted, the result has their type; bool refused
+      lattice  as arith, bool allowed (minimum, maximum)
+      divide   as arith, but integers become float64 first (true division)
+      bits     integers or bools, promoted
+      not      one integer or bool
+      compare  operands are promoted, the result is bool
+      select   bool, then two values that are promoted
+      float    an integer becomes a float as in NumPy; the result is a float
+      ldexp    as float; the second operand is an integer, given to the operator as that float
+      round    float to float; integers pass through unchanged
+      cast     to the type that the node carries
+      fma      three floats of one type
+      strict   its operand's type
+    """
+
+    arity: int
+    rule: str
+    symbol: str | None = None
+    precedence: int = 100
+
+
+OPS: dict[str, OpInfo] = {
+    "add": OpInfo(2, "arith", "+", 50),
+    "sub": OpInfo(2, "arith", "-", 50),
+    "mul": OpInfo(2, "arith", "*", 60),
+    "div": OpInfo(2, "divide", "/", 60),
+    "floordiv": OpInfo(2, "arith", "//", 60),
+    "mod": OpInfo(2, "arith", "%", 60),
+    "neg": OpInfo(1, "arith", "-", 70),
+    "abs": OpInfo(1, "lattice"),
+    "min": OpInfo(2, "lattice"),
+    "max": OpInfo(2, "lattice"),
+    "and": OpInfo(2, "bits", "&", 30),
+    "or": OpInfo(2, "bits", "|", 20),
+    "xor": OpInfo(2, "bits", "^", 25),
+    "shl": OpInfo(2, "bits", "<<", 40),
+    "shr": OpInfo(2, "bits", ">>", 40),
+    "not": OpInfo(1, "not", "~", 70),
+    "lt": OpInfo(2, "compare", "<", 10),
+    "le": OpInfo(2, "compare", "<=", 10),
+    "gt": OpInfo(2, "compare", ">", 10),
+    "ge": OpInfo(2, "compare", ">=", 10),
+    "eq": OpInfo(2, "compare", "==", 10),
+    "ne": OpInfo(2, "compare", "!=", 10),
+    "select": OpInfo(3, "select"),
+    "cast": OpInfo(1, "cast"),
+    "bitcast": OpInfo(1, "cast"),
+    "strict": OpInfo(1, "strict"),
+    "fma": OpInfo(3, "fma"),
+    "sqrt": OpInfo(1, "float"),
+    "floor": OpInfo(1, "round"),
+    "ceil": OpInfo(1, "round"),
+    "round": OpInfo(1, "round"),
+    # Functions: expanded into the operators above, to the same bits everywhere, by
+    # `lang/arithmetic/math.py`.
+    "rsqrt": OpInfo(1, "float"),
+    "exp": OpInfo(1, "float"),
+    "log": OpInfo(1, "float"),
+    "tanh": OpInfo(1, "float"),
+    "sigmoid": OpInfo(1, "float"),
+    "ldexp": OpInfo(2, "ldexp"),
+}
+
+FUNCTIONS = frozenset({"rsqrt", "exp", "log", "tanh", "sigmoid", "ldexp"})
+COMMUTATIVE = frozenset({"add", "mul", "min", "max", "and", "or", "xor"})
+COMPARISONS = {
+    "lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq",
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Definitions that are computed together: their order, what they need, their digest."""

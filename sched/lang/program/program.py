@@ -1,0 +1,481 @@
+"""A program: the outputs asked for, and everything that they are computed from."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...cached import cached_property
+from ..arithmetic.extents import Extent
+from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
+from ..errors.frames import bounded
+from ..expr.expr import ExprLike, as_node
+from ..nodes import nodes
+from ..nodes.nodes import Node, Read, postorder
+from ..nodes.printer import expr_text
+from ..nodes.tensor import Tensor
+from ..nodes.typing import infer_condition
+from ..tensors.asked import outputs_of
+from ..tensors.definitions import Definition, Recorded
+from ..tensors.inout import Final, InOut
+from ..tensors.tensors import Const, Func, Input
+from . import params
+from .digest import program_digest
+from .groups import check_recurrence, demand_order, follows_itself
+from .order import Plain, Recurrence, Step, all_steps, order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requirement:
+    """A precondition on sizes and Params, checked at each call and used in proofs."""
+
+    condition: Node
+    message: str
+    span: Span
+    is_addressed: bool
+    """Whether it names the Funcs to which it belongs."""
+
+    def concerns(self, program: Program) -> bool:
+        """Whether it is about sizes and Params of the program alone."""
+        found = list(postorder(self.condition))
+        sizes = {n.name for n in found if isinstance(n, nodes.Size)}
+        params = {n for n in found if isinstance(n, nodes.Param)}
+        return sizes <= program.sizes.keys() and params <= set(program.params.values())
+
+
+class _Recent(threading.local):
+    """Where a requirement written without Funcs belongs: see `require`."""
+
+    pending: list[tuple[Requirement, Func | None]]
+    last: Func | None
+
+    def __init__(self) -> None:
+        self.pending = []
+        self.last = None
+
+
+_recent = _Recent()
+
+
+def adopt(func: Func) -> None:
+    """Called by each new Func: requirements written just before it are its own, unless the Func
+    made before them was used in between: they were about that one."""
+    func.requirements = [
+        r for r, last in _recent.pending if last is None or last.history.completed_by is None
+    ]
+    _recent.pending = []
+    _recent.last = func
+
+
+def require(condition: ExprLike, message: str, *funcs: Func) -> None:
+    """A precondition of a program: `ps.require(n >= 3, "the filter needs three rows")`.
+
+    Args:
+        condition: over sizes and Params.
+        message: what a call that fails it says, as a `CallError`.
+        funcs: to which it belongs; every program that contains one of them checks it. Without
+            any, it belongs to the Func made last, unless that was used already, and to the one
+            made next, unless that one was used before; a program without its sizes and Params
+            has nothing to check.
+    """
+    node = infer_condition(as_node(condition), user_span())
+    if not isinstance(message, str):
+        raise LanguageTypeError("the message of a requirement is a string")
+    for n in postorder(node):
+        if not isinstance(n, (nodes.Const, nodes.Size, nodes.Param, nodes.Op)):
+            raise LanguageError(
+                f"a requirement is about sizes and Params, and cannot contain {expr_text(n)}",
+                hint="ps.select makes a value depend on data",
+            )
+    requirement = Requirement(node, message, user_span(), bool(funcs))
+    for func in funcs:
+        if not isinstance(func, Func):
+            raise LanguageTypeError(f"a requirement belongs to Funcs, not to {func!r}")
+    if funcs:
+        for func in funcs:
+            func.requirements.append(requirement)
+        return
+    last = _recent.last
+    if last is not None and last.history.completed_by is not None:
+        last = None
+    if last is not None:
+        last.requirements.append(requirement)
+    _recent.pending.append((requirement, last))
+
+
+@bounded
+class Program:
+    """Outputs and all that they need, in order. Making one completes every Func in it.
+
+    Attributes:
+        outputs: the Funcs asked for.
+        funcs: every Func, producers before consumers.
+        definitions: of every Func, in the same order, pure pieces first.
+        inputs: in the order in which a call takes them.
+        params, sizes: by name, in the order of their first use.
+        names: a unique name for each tensor.
+    """
+
+    #: Set by the package: how a Schedule of a program is compiled, far above this room.
+    _compile: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        outputs: Func | Sequence[Func],
+        args: Sequence[Input] | None = None,
+        *,
+        complete: bool = True,
+        partial: frozenset[Func] = frozenset(),
+        requirements: Sequence[Requirement] = (),
+    ) -> None:
+        """
+        Args:
+            outputs: the Funcs to compute.
+            args: the Inputs in the order of a call.
+            complete: else, it is the program so far: its Funcs may get more definitions.
+            partial: Funcs that are computed where they are needed, although they have a shape.
+            requirements: besides those of the Funcs.
+        """
+        span = user_span()
+        self.outputs = outputs_of(outputs)
+        self._partial = partial
+        if len(set(self.outputs)) < len(self.outputs):
+            raise LanguageError(
+                "an output is listed twice: " + ", ".join(f.name for f in self.outputs),
+                hint="each result is returned once",
+            )
+        for output in self.outputs:
+            _check_scope(output, span)
+        #: What is computed together, each after what it needs.
+        self.steps: tuple[Step, ...] = order(self.outputs, span if complete else None)
+        self.recurrences: tuple[tuple[Func, ...], ...] = tuple(
+            step.funcs for step in all_steps(self.steps) if isinstance(step, Recurrence)
+        )
+        self.funcs: tuple[Func, ...] = _in_order(self.steps)
+        self.definitions: tuple[Definition, ...] = tuple(
+            d for f in self.funcs for d in f.history.typed()
+        )
+        self._check_outputs(span)
+        self._check_ranks()
+        for group in self.recurrences:
+            check_recurrence(group)
+        given = (r for f in self.funcs for r in f.requirements)
+        self.requirements = tuple(dict.fromkeys((*requirements, *given)))
+        self.inputs = _order(args, self.arguments(), span)
+        self.consts = tuple(
+            dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))
+        )
+        self.sizes: dict[str, nodes.Size] = {}
+        self.params: dict[str, nodes.Param] = {}
+        for node in self._symbol_nodes():
+            self._add_symbol(node)
+        self._drop_requirements()
+        self.names = self._names()
+        self._check_call_names()
+
+    def _drop_requirements(self) -> None:
+        """Those without Funcs of their own that are about another program's sizes."""
+        self.requirements = tuple(
+            r for r in self.requirements if r.is_addressed or r.concerns(self)
+        )
+        for r in self.requirements:
+            for node in postorder(r.condition):
+                self._add_symbol(node)
+
+    def _check_ranks(self) -> None:
+        """A Func may be read before it is defined; then its rank was not known."""
+        for d in self.definitions:
+            for node in postorder(*d.lhs, *d.values):
+                if isinstance(node, Read) and len(node.index) != node.tensor.ndim:
+                    raise LanguageError(
+                        f"{node.tensor.name} has {node.tensor.ndim} axes but is indexed with "
+                        f"{len(node.index)}: {expr_text(node)}",
+                        where=d.span,
+                    )
+
+    @cached_property
+    def bounding(self) -> frozenset[str]:
+        """The Params by which loops begin and end."""
+        return params.bounding(self.definitions)
+
+    @cached_property
+    def far_ends(self) -> tuple[tuple[str, Extent], ...]:
+        """Multiples of sizes at which loops begin and end, each with the loop's name."""
+        return params.far_ends(self.definitions)
+
+    @cached_property
+    def signed(self) -> frozenset[str]:
+        """The uint64 Params that are used as int64."""
+        return params.signed(self)
+
+    @cached_property
+    def digest(self) -> str | None:
+        """64 hexadecimal digits, the same in any process for a program that means the same with the
+        same names; None where it calls a function that another process could not find."""
+        return program_digest(self)
+
+    @cached_property
+    def digest_without_names(self) -> str | None:
+        """The same for programs that differ in names alone."""
+        return program_digest(self, named=False)
+
+    def definitions_of(self, func: Func) -> tuple[Definition, ...]:
+        return func.history.typed()
+
+    def is_recurrence(self, func: Func) -> bool:
+        """Whether values of a Func depend on other values of it, or of Funcs that need it."""
+        return any(func in group for group in self.recurrences)
+
+    @property
+    def inouts(self) -> tuple[InOut, ...]:
+        """The arrays of the caller's that the program updates."""
+        return tuple(f for f in self.funcs if isinstance(f, InOut))
+
+    def is_fixed(self, func: Func) -> bool:
+        """Whether the region of a Func is given, and does not follow from what consumers read."""
+        if func in self._partial and not self._is_whole(func):
+            return False
+        given = func.extents is not None or func in self.outputs
+        return given or (func.ndim == 0 and updated_in_block(func))
+
+    def _is_whole(self, func: Func) -> bool:
+        """Whether a Func cannot be computed in part."""
+        opaque = any(d.opaque is not None for d in func.history.typed())
+        return opaque or self.is_recurrence(func) or updated_in_block(func)
+
+    @cached_property
+    def demand_order(self) -> tuple[tuple[Func, ...], ...]:
+        """Every Func after all that decide on its region: its consumers, unless that is given.
+        Those whose regions follow from each other stand together."""
+        return demand_order(self)
+
+    def follows_itself(self, group: Sequence[Func]) -> bool:
+        """Whether the regions of Funcs follow from each other, or that of one from itself."""
+        return follows_itself(self, group)
+
+    def _tensors_mentioned(self) -> Iterator[Tensor]:
+        """The tensors of the definitions in the order written: those read, then the one written.
+        With repetitions."""
+        for definition, func in self._recorded():
+            for node in nodes.reachable(*definition.roots):
+                if isinstance(node, Read):
+                    yield node.tensor
+            yield func
+
+    def arguments(self) -> list[Input]:
+        """What a call passes, in the order in which the program first mentions it."""
+        found: dict[Input, None] = {}
+        for tensor in self._tensors_mentioned():
+            match tensor:
+                case InOut(initial=argument) | Final(array=InOut(initial=argument)):
+                    found[argument] = None
+                case Input():
+                    found[tensor] = None
+        return list(found)
+
+    def _recorded(self) -> list[tuple[Recorded, Func]]:
+        recorded = [(r, f) for f in self.funcs for r in f.history.recorded]
+        return sorted(recorded, key=lambda item: item[0].serial)
+
+    def _names(self) -> dict[Tensor, str]:
+        """Unique names; the two faces of an InOut that is updated share the array's."""
+        arrays = {f.initial: f for f in self.inouts}
+        plain = [t for t in (*self.inputs, *self.consts, *self.funcs) if t not in arrays]
+        names = _unique_names(plain)
+        for initial, func in arrays.items():
+            if initial in self.inputs:
+                names[initial] = f"{names[func]}.initial"
+        return names
+
+    def _check_outputs(self, span: Span) -> None:
+        for func in self.outputs:
+            if func not in self.funcs:
+                raise LanguageError(
+                    f"{func.name} is not updated by anything: there is nothing to compute",
+                    where=span,
+                    hint=f"{func.element} = ... updates it",
+                )
+        for func in self.funcs:
+            if updated_in_block(func) and not self.is_fixed(func):
+                raise LanguageError(
+                    f"{func.name} is updated inside a sequential, so its region does not follow "
+                    "from what is read of it at the end",
+                    where=func.history.recorded[0].span,
+                    hint=f"declare a shape: ps.Func({func.name!r}, (n, m))",
+                )
+        self.outputs = (*self.outputs, *(f for f in self.inouts if f not in self.outputs))
+
+    def _as_written(self) -> Iterator[Node]:
+        """Every node of every definition in the user's order: typing reorders operands."""
+        for definition, _ in self._recorded():
+            loops = () if definition.block is None else definition.block.loops
+            yield from nodes.reachable(*definition.roots, *loops)
+
+    def _symbol_nodes(self) -> Iterator[Node]:
+        for tensor in (*self.inputs, *self.consts, *self.funcs):
+            yield from postorder(*(tensor.extents or ()))
+            if isinstance(tensor, Input) and tensor.range is not None:
+                yield from postorder(*tensor.range)
+        yield from self._as_written()
+
+    def _add_symbol(self, node: Node) -> None:
+        match node:
+            case nodes.Size(name=name, default=default):
+                old = self.sizes.get(name)
+                if old is None or old.default is None:
+                    self.sizes[name] = node
+                elif default is not None and default is not old.default:
+                    raise LanguageError(
+                        f"the size {name} has two defaults: {expr_text(old.default)} and "
+                        f"{expr_text(default)}",
+                        hint="make it once: nz = ps.size('nz', default=...)",
+                    )
+                for inner in postorder(default) if default is not None else ():
+                    self._add_symbol(inner)
+            case nodes.Param(info=info):
+                other = self.params.setdefault(info.name, node)
+                if other is not node:
+                    raise LanguageError(
+                        f"two different Params are called {info.name}: a call could not tell "
+                        "them apart",
+                        hint="make the Param once and use it in both places",
+                    )
+
+    def _check_call_names(self) -> None:
+        taken: dict[str, str] = {}
+        named = [
+            *((i.name, f"{i.kind} {i.name} ({i.span})") for i in self.inputs),
+            *((n, f"Param {n}") for n in self.params),
+            *((n, f"size {n}") for n in self.sizes),
+        ]
+        for name, what in named:
+            if name in taken:
+                raise LanguageError(
+                    f"{what} and {taken[name]} have the same name, so a call could not tell "
+                    "them apart",
+                    hint="rename one of them",
+                )
+            taken[name] = what
+
+    def call_signature(self) -> inspect.Signature:
+        """The keywords of a call, for `inspect.signature` and tab completion."""
+        kinds = inspect.Parameter
+        parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
+        for name, param in self.params.items():
+            default = kinds.empty if param.info.default is None else param.info.default
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
+        names = [n for n in self.free_sizes() if n.isidentifier()]
+        for name in (*names, "out", "shape", "region"):
+            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
+        return inspect.Signature(parameters)
+
+    def free_sizes(self) -> tuple[str, ...]:
+        """The sizes that no Input's shape fixes: a call passes them by name."""
+        extents = [e for i in self.inputs for e in i.extents or ()]
+        fixed = {n.name for n in postorder(*extents) if isinstance(n, nodes.Size)}
+        return tuple(name for name in self.sizes if name not in fixed)
+
+    def signature(self) -> str:
+        """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
+        changed = {f.initial for f in self.inouts}
+        args = [
+            f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" + (" in place" if i in changed else "")
+            for i in self.inputs
+        ]
+        for name, param in self.params.items():
+            default = "" if param.info.default is None else f" = {param.info.default}"
+            args.append(f"{name}: {param.info.dtype}{default}")
+        for name in self.free_sizes():
+            derived = self.sizes[name].default
+            default = "" if derived is None else f" = {expr_text(derived)}"
+            args.append(f"{name}: size{default}")
+        results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.history.dtypes()]
+        head = ", ".join(f.name for f in self.outputs)
+        return f"{head}({', '.join(args)}) -> {', '.join(results)}"
+
+
+def _check_scope(output: Func, span: Span) -> None:
+    home = output.history.home
+    if home is not None:
+        raise LanguageError(
+            f"{output.name} is defined inside {home.text}, fresh in each iteration: it cannot be "
+            "an output",
+            where=span,
+            hint=f"define {output.name} before the sequential, and update it inside",
+        )
+
+
+def updated_in_block(func: Func) -> bool:
+    """Whether a block that the Func outlives updates it."""
+    home = func.history.home
+    return any(r.block is not home and not func.history.is_piece(r) for r in func.history.recorded)
+
+
+def _in_order(steps: Sequence[Step]) -> tuple[Func, ...]:
+    """Every Func, producers first."""
+    found: dict[Func, None] = {}
+    for step in all_steps(steps):
+        for func in (step.func,) if isinstance(step, Plain) else step.funcs:
+            found[func] = None
+    return tuple(found)
+
+
+def shape_text(tensor: Tensor) -> str:
+    """The extents of a tensor as a user would write them."""
+    if tensor.extents is None:
+        return ", ".join("?" * tensor.ndim)
+    return ", ".join(map(expr_text, tensor.extents))
+
+
+def _order(args: Sequence[Input] | None, found: list[Input], span: Span) -> tuple[Input, ...]:
+    """The Inputs in the order of a call's positions."""
+    inputs = found
+    if args is None:
+        return tuple(inputs)
+    for a in args:
+        if not isinstance(a, (Input, InOut)):
+            raise LanguageTypeError(f"args= lists Inputs and InOuts, not {a!r}", where=span)
+    args = [a.initial if isinstance(a, InOut) else a for a in args]
+    twice = [a.name for k, a in enumerate(args) if a in args[:k]]
+    if twice:
+        raise LanguageError(f"args= lists {', '.join(twice)} twice", where=span)
+    missing = [i.name for i in inputs if i not in args]
+    if missing:
+        raise LanguageError(
+            f"args= leaves out {', '.join(missing)}, which the program reads", where=span
+        )
+    return tuple(args)
+
+
+def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
+    names: dict[Tensor, str] = {}
+    taken = {t.name for t in tensors}
+    used: set[str] = set()
+    for tensor in tensors:
+        name, k = tensor.name, 1
+        while name in used or (k > 1 and name in taken):
+            k += 1
+            name = f"{tensor.name}_{k}"
+        used.add(name)
+        names[tensor] = name
+    return names
+
+
+def _signature(func: Func) -> str:
+    """The signature of the program that computes `func`, without completing anything."""
+    try:
+        return f"Func {Program((func,), complete=False).signature()}"
+    except LanguageError:
+        return f"Func {func.name}[{shape_text(func)}] {func.dtype}"
+
+
+def _call_signature(func: Func) -> inspect.Signature:
+    return Program((func,), complete=False).call_signature()
+
+
+Func._made = staticmethod(adopt)
+Func._signature = staticmethod(_signature)
+Func._call_signature = staticmethod(_call_signature)

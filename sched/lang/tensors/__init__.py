@@ -1,0 +1,1 @@
+"""Tensors, and the definitions of those that are computed."""

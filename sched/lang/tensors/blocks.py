@@ -1,0 +1,399 @@
+"""`sequential`: ordered loops over the updates written inside them.
+
+    with ps.sequential("t", 0, steps) as t:
+        B[i] = (A[i - 1] + A[i] + A[i + 1]) / 3
+        A[i] = B[i]
+
+The statements run one after the other, all of it once for each value of t. A read inside sees the
+current value of whatever is updated inside; a Func first defined inside is fresh in each iteration.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
+from ..errors.frames import bounded
+from ..expr.expr import Expr, ExprLike, as_node, symbol_key
+from ..expr.symbols import RVar
+from ..nodes import nodes
+from ..nodes.affine import never_affine, own_size
+from ..nodes.nodes import Node, Op, Read, literal, postorder
+from ..nodes.printer import Names, expr_text
+from ..nodes.typing import infer_condition, typed_index
+from .opaque import Trace
+
+if TYPE_CHECKING:
+    from ..nodes.tensor import Tensor
+    from .define import History
+    from .definitions import Recorded
+    from .tensors import Func
+
+
+class _Open(threading.local):
+    """The blocks that the thread is inside of, outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list[Sequential] = []
+
+
+_open = _Open()
+
+
+def current_block() -> Sequential | None:
+    """The innermost block that is being written."""
+    return _open.stack[-1] if _open.stack else None
+
+
+@bounded
+class Sequential:
+    """An ordered loop, or without a loop an ordered block. `with` gives its RVar.
+
+    Attributes:
+        parent: the block around it, None for an outermost one.
+        loop: its typed RVar, whose bounds are those of the values it takes, lowest first.
+        step: from one value to the next; below zero it runs downwards.
+        start, stop: as Python's range has them, typed.
+        phase: the condition on the loop where its step is neither 1 nor -1.
+        items: what was written inside, in order: definitions and blocks.
+    """
+
+    def __init__(
+        self, name: str | None, lo: ExprLike | None, hi: ExprLike | None, step: int
+    ) -> None:
+        self.span = user_span()
+        self.parent: Sequential | None = None
+        self.items: list[tuple[Func, Recorded] | Sequential] = []
+        self.step = step
+        self.rvar: RVar | None = None
+        self.loop: nodes.RVar | None = None
+        self.start: Node = literal(0)
+        self.stop: Node = literal(0)
+        self.phase: Node | None = None
+        self._touched: dict[History, Any] = {}
+        self._state = "new"
+        if name is not None:
+            assert lo is not None
+            assert hi is not None
+            self._bounds = as_node(lo), as_node(hi)
+            self._check_affine(name)
+            if step > 0:
+                self.rvar = RVar(name, lo, hi)
+            else:
+                self.rvar = RVar(name, Expr(self._bounds[1]) + 1, Expr(self._bounds[0]) + 1)
+            self.rvar.node.domain.owner = self  # type: ignore[attr-defined]
+            self._check_bounds(name)
+
+    def _check_affine(self, name: str) -> None:
+        for bound in self._bounds:
+            if never_affine(bound) is not None:
+                ends = ", ".join(map(expr_text, self._bounds))
+                raise LanguageError(
+                    f"the bound {expr_text(bound)} of sequential({name!r}, {ends}) is not affine "
+                    "in sizes, Params and the loops around it",
+                    where=self.span,
+                    hint=own_size(bound),
+                )
+
+    def _check_bounds(self, name: str) -> None:
+        for node in postorder(*self._bounds):
+            if isinstance(node, (Read, nodes.Var, Trace)) or (
+                isinstance(node, nodes.RVar) and node.domain.owner is None
+            ):
+                raise LanguageError(
+                    f"the bounds of the sequential {name} are made of sizes, Params and the loops "
+                    f"around it, and cannot contain {expr_text(node)}",
+                    where=self.span,
+                    hint="run to the largest bound and guard the updates: ps.select(t < ..., "
+                    "new, old), or an RVar, whose bounds may be read from data",
+                )
+
+    # structure --------------------------------------------------------------------------------
+    @property
+    def chain(self) -> tuple[Sequential, ...]:
+        """The blocks around it and itself, outermost first."""
+        return (*(self.parent.chain if self.parent is not None else ()), self)
+
+    @property
+    def root(self) -> Sequential:
+        """The outermost block around it."""
+        return self.chain[0]
+
+    @property
+    def loops(self) -> tuple[nodes.RVar, ...]:
+        """The typed loops around what stands inside, outermost first."""
+        return tuple(b.loop for b in self.chain if b.loop is not None)
+
+    @property
+    def text(self) -> str:
+        """How messages call it."""
+        name = "" if self.rvar is None else f" {self.rvar.name}"
+        return f"the sequential{name} ({self.span})"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still being written."""
+        return self._state == "open"
+
+    def range_text(self, names: Names | None = None) -> str:
+        """As `t in [0, n)`, with the step where it is not 1."""
+        assert self.rvar is not None
+        ends = f"[{expr_text(self.start, names)}, {expr_text(self.stop, names)})"
+        return f"{self.rvar.name} in {ends}" + ("" if self.step == 1 else f" by {self.step}")
+
+    def definitions(self) -> Iterator[tuple[Func, Recorded]]:
+        """Everything written inside, also of the blocks inside, in order."""
+        for item in self.items:
+            if isinstance(item, Sequential):
+                yield from item.definitions()
+            else:
+                yield item
+
+    # writing ----------------------------------------------------------------------------------
+    def __enter__(self) -> Any:
+        if self._state != "new":
+            raise LanguageError(f"{self.text} was entered before", hint="make a new one")
+        self.parent = current_block()
+        if self.parent is not None:
+            self._check_names(self.parent)
+        if self.rvar is not None:
+            self._type(self.rvar)
+        self._state = "open"
+        _open.stack.append(self)
+        return self if self.rvar is None else self.rvar
+
+    def _check_names(self, parent: Sequential) -> None:
+        if self.rvar is not None and self.rvar.name in {r.name for r in parent.loops}:
+            raise LanguageError(
+                f"a sequential inside of another one is called {self.rvar.name} too",
+                where=self.span,
+                hint="give one of them another name",
+            )
+
+    def _type(self, rvar: RVar) -> None:
+        outer = self.parent.renaming(self._bounds) if self.parent is not None else {}
+        node = rvar.node
+        assert isinstance(node, nodes.RVar)
+        for n in postorder(*self._bounds):
+            if isinstance(n, nodes.RVar) and n not in outer:
+                raise _outside(n, self.span)
+        self.start, self.stop = (typed_index(b, outer, self.span) for b in self._bounds)
+        lo, hi = (typed_index(b, outer, self.span) for b in (node.lo, node.hi))
+        self.loop = nodes.RVar(node.name, lo, hi, node.domain, node.serial)
+        if abs(self.step) > 1:
+            distance = (self.loop, self.start) if self.step > 0 else (self.start, self.loop)
+            phase = Op("mod", (Op("sub", distance, None), literal(abs(self.step))), None)
+            self.phase = infer_condition(Op("eq", (phase, literal(0)), None), self.span)
+
+    def renaming(self, roots: tuple[Node, ...]) -> dict[Node, Node]:
+        """For the RVars below `roots` that stand for a loop around: the typed loop."""
+        typed = {symbol_key(b.rvar.node): b.loop for b in self.chain if b.rvar is not None}
+        found: dict[Node, Node] = {}
+        for node in nodes.reachable(*roots):
+            if isinstance(node, nodes.RVar):
+                loop = typed.get(symbol_key(node))
+                if loop is not None:
+                    found[node] = loop
+        return found
+
+    def remember(self, history: History) -> None:
+        """Keeps what a Func was like before this block reads or changes it."""
+        for block in self.chain:
+            if history not in block._touched:
+                block._touched[history] = history.state()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _open.stack.remove(self)
+        self._state = "closed"
+        try:
+            if error is None and self.parent is None:
+                settle(self)
+        except BaseException:
+            self._undo()
+            raise
+        if error is not None:
+            self._undo()
+        elif self.parent is not None:
+            self.parent.items.append(self)
+
+    def _undo(self) -> None:
+        """As if nothing had been written inside. What was read and is complete was used inside by
+        something else."""
+        for history, state in self._touched.items():
+            if history.completed_by is None:
+                history.restore(state)
+        self.items.clear()
+
+    def __iter__(self) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self!r} is not iterated over in Python: what is written inside is written once",
+            hint=f"with ps.{self!r} as {'t' if self.rvar is None else self.rvar.name}:",
+        )
+
+    def __repr__(self) -> str:
+        if self.rvar is None:
+            return "sequential()"
+        lo, hi = map(expr_text, self._bounds)
+        step = "" if self.step == 1 else f", step={self.step}"
+        return f"sequential({self.rvar.name!r}, {lo}, {hi}{step})"
+
+
+def sequential(
+    name: str | None = None,
+    lo: ExprLike | None = None,
+    hi: ExprLike | None = None,
+    step: int = 1,
+) -> Sequential:
+    """An ordered loop over the updates inside: `with ps.sequential("t", 0, steps) as t:`.
+
+    Everything inside runs in the order written, once for each t of `range(lo, hi, step)`; reads
+    see current values. Without arguments: an ordered block, run once. A raise inside undoes it.
+
+    Args:
+        name: of the loop, for schedules and listings.
+        lo, hi: integers, affine in sizes, Params and the loops around.
+        step: a Python integer, not 0; below zero it counts downwards, as Python's range.
+
+    Raises:
+        LanguageError: bounds that depend on data, a step of 0, a name used by a loop around.
+    """
+    if isinstance(step, bool) or not isinstance(step, int):
+        raise LanguageTypeError(
+            f"the step of a sequential is a Python integer, not {step!r}",
+            hint="a step that only a call knows is not affine: run over all values in steps of 1",
+        )
+    if step == 0:
+        raise LanguageError(
+            "the step of a sequential cannot be 0",
+            hint="as in range(lo, hi, step): 1 counts upwards, -1 downwards",
+        )
+    if name is not None and not isinstance(name, str):
+        raise LanguageTypeError(
+            f"the name of a sequential comes first, and is a string, not {name!r}",
+            hint='with ps.sequential("t", 0, n) as t:',
+        )
+    if name is None and (lo is not None or hi is not None or step != 1):
+        raise LanguageTypeError(
+            "a sequential over a range needs a name",
+            hint='with ps.sequential("t", 0, n) as t:',
+        )
+    if name is not None and (lo is None or hi is None):
+        raise LanguageTypeError(
+            f"the sequential {name!r} needs two bounds",
+            hint=f"half-open, as range(lo, hi): ps.sequential({name!r}, 0, n)",
+        )
+    return Sequential(name, lo, hi, step)
+
+
+def check_loops(block: Sequential | None, roots: tuple[Node, ...], span: Span) -> None:
+    """Refuses the loop of a block outside of that block."""
+    inside = {} if block is None else block.renaming(roots)
+    for node in nodes.reachable(*roots):
+        if isinstance(node, nodes.RVar) and node.domain.owner is not None and node not in inside:
+            raise _outside(node, span)
+
+
+def _outside(node: nodes.RVar, span: Span) -> LanguageError:
+    block = node.domain.owner
+    around = block.text if isinstance(block, Sequential) else "a sequential"
+    return LanguageError(
+        f"{node.name} is the loop of {around}, and has no value outside of it",
+        where=span,
+        hint=f"an RVar of its own, ps.RVar({node.name!r}, lo, hi), runs here",
+    )
+
+
+# settling ---------------------------------------------------------------------------------------
+def settle(root: Sequential) -> None:
+    """An outermost block is written: what is read but not updated inside is complete.
+
+    Raises:
+        LanguageError: a read that could see no value, or not the one that is meant.
+    """
+    written = list(root.definitions())
+    updated = {f for f, r in written if f.history.home is None}
+    read: dict[History, Span] = {}
+    for func, recorded in written:
+        for node in nodes.reachable(*recorded.roots):
+            if isinstance(node, Read) and node.tensor is not func:
+                history = node.tensor.read_history
+                if history is not None and _is_final(func, recorded, node.tensor, updated):
+                    read.setdefault(history, recorded.span)
+    for history, span in read.items():
+        history.read_by(span)
+
+
+def _is_final(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Func]) -> bool:
+    """Whether a read inside sees the final value, and not a current one."""
+    history: History | None = tensor.read_history
+    assert history is not None
+    if history.func in updated:
+        if history.func is not tensor:
+            raise LanguageError(
+                f"{tensor.name} is read inside the sequential that updates {history.func.name}: "
+                "it has no final value before the end",
+                where=recorded.span,
+                hint=f"read the current value, {history.func.element}, or write this after "
+                "the sequential",
+            )
+    elif history.home is not None:
+        _check_fresh(func, recorded, history)
+    else:
+        if func.history.is_piece(recorded):
+            history.refuse_plain(tensor, recorded.span)
+        return True
+    return False
+
+
+def _check_fresh(func: Func, recorded: Recorded, read: History) -> None:
+    """A Func defined inside has a value only after that, in the same iteration."""
+    assert recorded.block is not None
+    assert read.home is not None
+    check_scope(read, recorded.block, recorded.span)
+    if not read.recorded or read.recorded[read.pieces - 1].serial < recorded.serial:
+        return
+    same = func.history.home is read.home and recorded in func.history.equations
+    if not (same and func in _needed_by_pieces(read.func)):
+        raise LanguageError(
+            f"{read.func.name} is read before it is defined in this iteration, at "
+            f"{read.recorded[0].span}: a Func defined inside of a sequential is fresh each time",
+            where=recorded.span,
+            hint=f"move the definition up, or define {read.func.name} before the sequential "
+            "to keep its values from one iteration to the next",
+        )
+
+
+def _needed_by_pieces(func: Func) -> set[Func]:
+    """The Funcs that a pure definition needs, those of the same block followed further."""
+    found: set[Func] = set()
+    pending = [func]
+    while pending:
+        history = pending.pop().history
+        for equation in history.equations:
+            for node in nodes.reachable(*equation.roots):
+                if isinstance(node, Read) and node.tensor not in found:
+                    read = node.tensor.read_history
+                    if read is not None and read.home is history.home:
+                        found.add(read.func)
+                        pending.append(read.func)
+    return found
+
+
+def check_scope(read: History, block: Sequential | None, span: Span) -> None:
+    """Refuses to read a Func that was defined inside of a block elsewhere."""
+    home = read.home
+    if home is not None and (block is None or home not in block.chain):
+        raise LanguageError(
+            f"{read.func.name} is defined inside {home.text}, fresh in each iteration: "
+            "elsewhere it has no value",
+            where=span,
+            hint=f"define {read.func.name} before the sequential, and update it inside",
+        )

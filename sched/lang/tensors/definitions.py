@@ -1,0 +1,154 @@
+"""Definitions: as they were written, and typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..errors.cells import Run
+from ..errors.errors import Span
+from ..nodes.nodes import Node, Read, RVar, Var, postorder
+from ..nodes.printer import Names, expr_text, index_text, shared_texts
+from .blocks import Sequential
+from .opaque import Opaque, opaque_of
+
+if TYPE_CHECKING:
+    from ..nodes.tensor import Tensor
+    from .tensors import Func
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recorded:
+    """A definition as written, untyped. `op` is "=" or the operator of an in-place update;
+    `block` the innermost `sequential` around it."""
+
+    lhs: tuple[Node, ...]
+    values: tuple[Node, ...]
+    op: str
+    span: Span
+    serial: int
+    block: Sequential | None = None
+    #: What a reduction runs over, also where its value does not mention it.
+    over: tuple[RVar, ...] = ()
+    #: The execution of a notebook cell that wrote it.
+    run: Run | None = None
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """Every expression in it."""
+        return (*self.lhs, *self.values, *self.over)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A typed definition: at each instance, `func[lhs] = values`.
+
+    `number` counts the updates of the Func from 0; it is None for a piece of the pure definition.
+    `rvars` are in the order in which they run, outermost first. `where` are conditions on them.
+    """
+
+    func: Func
+    number: int | None
+    lhs: tuple[Node, ...]
+    values: tuple[Node, ...]
+    op: str
+    vars: tuple[Var, ...]
+    rvars: tuple[RVar, ...]
+    where: tuple[Node, ...]
+    span: Span
+    serial: int
+    block: Sequential | None = None
+    #: The serial of the definition of which it is a copy.
+    stands_for: int | None = None
+    #: Whether a schedule has added it: it copies, or merges partial results.
+    is_added: bool = False
+    #: What it copies element by element, as far as that has elements.
+    copies: Tensor | None = None
+    #: The extents of what its Func is a clone of: it has no other elements.
+    within: tuple[Node, ...] | None = None
+    #: Axes along which always so many elements are computed: those of a copy in tiles.
+    tiles: tuple[tuple[int, int], ...] = ()
+    #: Whether it is a copy with zeros around: `select(there, read, 0)`.
+    is_padded: bool = False
+    #: What the user wrote where Funcs that are read have been inlined.
+    before_inlining: Mapping[Node, Node] = field(default_factory=dict)
+    #: What it reads, in the order of reading, once somebody has asked: see `order.tensors_read`.
+    read: tuple[Tensor, ...] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def origin(self) -> int:
+        """The serial of what the user wrote."""
+        return self.serial if self.stands_for is None else self.stands_for
+
+    @property
+    def loops(self) -> tuple[RVar, ...]:
+        """The loops of the `sequential` blocks around it, outermost first."""
+        return () if self.block is None else self.block.loops
+
+    @property
+    def dims(self) -> tuple[Var | RVar, ...]:
+        """What an instance of it is told by: the loops around, then its Vars, then its RVars."""
+        return (*self.loops, *self.vars, *self.rvars)
+
+    @property
+    def opaque(self) -> Opaque | None:
+        """The extern stage that computes it, if one does."""
+        return opaque_of(self.values)
+
+    @property
+    def is_update(self) -> bool:
+        return self.number is not None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether an instance touches no element of its Func but the one that it writes."""
+        bounds = (b for r in self.rvars for b in (r.lo, r.hi))
+        reads = postorder(*self.lhs, *self.values, *self.where, *bounds)
+        own = (n for n in reads if isinstance(n, Read) and n.tensor is self.func)
+        return all(n.index == self.lhs for n in own)
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether an instance touches no element of its Func but that of its Vars."""
+        return self.lhs == self.vars and self.is_local
+
+    @property
+    def name(self) -> str:
+        return self.func.name if self.number is None else f"{self.func.name}.update({self.number})"
+
+    def text(self, names: Names | None = None) -> str:
+        """The definition in the user's spelling, on one line."""
+        right = ", ".join(expr_text(v, names) for v in self.values)
+        return f"{self._left(names)} = {right if len(self.values) == 1 else f'({right})'}"
+
+    def listing(self, names: Names | None = None, *, domain: bool = False) -> str:
+        """As `text`; where that is too long, repeated parts are named on lines of their own.
+
+        Args:
+            names: of tensors.
+            domain: say over what the RVars run.
+        """
+        values, shared = shared_texts(self.values, names)
+        right = ", ".join(values)
+        text = f"{self._left(names)} = {right if len(values) == 1 else f'({right})'}"
+        if domain:
+            text += self._domain(names)
+        for k, equation in enumerate(shared):
+            text += f"\n    {'where' if k == 0 else '     '} {equation}"
+        return text
+
+    def _left(self, names: Names | None) -> str:
+        name = (names or {}).get(self.func, self.func.name)
+        return f"{name}[{index_text(self.lhs, names)}]"
+
+    def _domain(self, names: Names | None) -> str:
+        """As `  for k in [0, n) if k != i`; nothing without loops and RVars."""
+        around = () if self.block is None else self.block.chain
+        loops = [b.range_text(names) for b in around if b.loop is not None]
+        loops += [
+            f"{r.name} in [{expr_text(r.lo, names)}, {expr_text(r.hi, names)})" for r in self.rvars
+        ]
+        where = " & ".join(expr_text(c, names) for c in self.where)
+        given = f"  for {', '.join(loops)}" if loops else ""
+        return given + (f" if {where}" if where else "")
