@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.runtime.evaluate import compile_nodes
 from polysched.interp.evaluate import Symbols, symbol_value
-from polysched.lang.arithmetic.extents import size_value
-from polysched.lang.nodes.nodes import Node
+from polysched.lang.arithmetic.evaluate import compile_nodes, compile_over_loops, size_value
+from polysched.lang.expr.expr import as_node
+from polysched.lang.nodes.dtypes import DType, bool_, float64, int64, uint8
+from polysched.lang.nodes.nodes import Const, Node, Op, Param, Size, Var, postorder
 from polysched.poly.report.requires import on_sizes
 from polysched.testing.choices import Choices
 
@@ -87,8 +88,17 @@ def condition(c: Choices, depth: int) -> Any:
 def values(node: Node, sizes: dict[str, int], params: dict[str, Any]) -> list[bool]:
     with np.errstate(all="ignore"):
         meant = symbol_value(node, Symbols(sizes, params))
-    compiled = compile_nodes([node])({**sizes, **params})[0]
-    return [bool(meant), bool(size_value(node, sizes, params)), bool(compiled)]
+    given = {**sizes, **params}
+    found = [
+        bool(meant),
+        bool(size_value(node, sizes, params)),
+        bool(compile_nodes([node])(given)[0]),
+    ]
+    over_loops = compile_over_loops(node)
+    if over_loops is not None:
+        symbols = (x for x in postorder(node) if isinstance(x, (Size, Param)))
+        found.append(bool(over_loops({x: given[x.name] for x in symbols})))
+    return found
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -141,3 +151,52 @@ def test_a_call_decides_as_a_kernel_would(way: str, condition: Any, at: Any, wan
         return
     with pytest.raises(ps.CallError):
         kernel(**given)
+
+
+# over loops -------------------------------------------------------------------------------------
+N, I = Size("n", None), Var("i")
+
+
+def op(name: str, *operands: Node, dtype: DType = int64) -> Node:
+    return Op(name, operands, dtype)
+
+
+@pytest.mark.parametrize(
+    ("node", "at", "wanted"),
+    [
+        (op("floordiv", I, N), {I: -7, N: 2}, -4),
+        (op("mod", I, N), {I: -7, N: 2}, 1),
+        (op("floordiv", I, N), {I: 3, N: 0}, 0),
+        (op("mod", I, N), {I: 3, N: 0}, 0),
+        (op("min", op("neg", I), op("max", N, Const(2, int64))), {I: -5, N: 1}, 2),
+        (op("select", op("lt", I, N, dtype=bool_), I, op("abs", N)), {I: 3, N: -2}, 2),
+        (op("not", op("ge", I, N, dtype=bool_), dtype=bool_), {I: 0, N: 1}, True),
+        (op("mul", I, N), {I: 2**40, N: 2**40}, 2**80),
+    ],
+)
+def test_loops_have_values_by_node(node: Node, at: dict[Node, int], wanted: int) -> None:
+    compiled = compile_over_loops(node)
+    assert compiled is not None
+    assert compiled(at) == wanted
+
+
+def test_two_loops_of_one_name_are_two() -> None:
+    r = ps.RVar("i", 0, n)
+    compiled = compile_over_loops(op("sub", I, as_node(r)))
+    assert compiled is not None
+    assert compiled({I: 5, as_node(r): 3}) == 2
+
+
+def test_what_has_no_value_is_a_key_error() -> None:
+    for function in (compile_over_loops(op("add", I, N)), compile_nodes([op("add", N, N)])):
+        assert function is not None
+        with pytest.raises(KeyError):
+            function({})
+
+
+def test_other_arithmetic_is_not_compiled_over_loops() -> None:
+    x = ps.Input("x", ps.int64, (n,))
+    narrow = op("add", *(op("cast", I, dtype=uint8),) * 2, dtype=uint8)
+    wraps = op("lt", op("mul", N, op("mul", N, N)), Const(5, int64), dtype=bool_)
+    for node in (narrow, wraps, Const(0.5, float64), as_node(x[ps.vars("i")])):
+        assert compile_over_loops(node) is None

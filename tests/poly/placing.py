@@ -9,7 +9,7 @@ import polysched as ps
 from polysched.checking.examine import check, examine
 from polysched.checking.report import Report
 from polysched.codegen.ir.parallel import bytes_of
-from polysched.codegen.runtime.evaluate import compile_nodes
+from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.testing.arguments import random_arguments
 
 from .directives.support import same

@@ -11,7 +11,7 @@ from counting import operations
 
 import polysched as ps
 from polysched.checking.examine import examine
-from polysched.codegen.runtime.evaluate import compile_nodes
+from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.expr.expr import as_node
 from polysched.lang.nodes.printer import expr_text
 from polysched.lang.program.program import Program

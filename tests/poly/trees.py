@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from polysched.codegen.runtime.evaluate import compile_nodes
+from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import Node, Op, Size, integer, substitute
 from polysched.poly.model.model import Model

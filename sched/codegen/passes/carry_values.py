@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Var, integer, postorder, replaced_all
+from ...lang.nodes.ops import COMPARISONS
 from ...poly.sets.linear import coefficient, expanded
-from ...poly.sets.simplify import COMPARISONS, TRUE
+from ...poly.sets.simplify import TRUE
 from ..ir.inequalities import as_sums
 from ..ir.ir import (
     Alloc,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...forks import reentrant
+from ...lang.arithmetic.evaluate import compile_nodes
 from ...lang.call.binding import Binder, Binding
 from ...lang.errors.errors import PolyschedError
 from ...lang.errors.frames import bounded, cut
@@ -19,7 +20,6 @@ from ..llvm import Target, host
 from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
-from .evaluate import compile_nodes
 from .preconditions import Preconditions
 from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .scheduled import Scheduled

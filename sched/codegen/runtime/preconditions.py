@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...lang.arguments.admission import check_near
+from ...lang.arithmetic.evaluate import compile_nodes
 from ...lang.call.binding import Binding
 from ...lang.errors.errors import CallValueError, InternalError
 from ...lang.nodes.printer import expr_text
@@ -15,7 +16,6 @@ from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.tensors import Const, Func, Input
 from ...poly.report.requirements import IndexCheck, Requirements
-from .evaluate import compile_nodes
 
 
 class Preconditions:

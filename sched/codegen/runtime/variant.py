@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...lang.arithmetic.evaluate import compile_nodes
 from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Var
@@ -23,7 +24,6 @@ from . import arena
 from .arguments import bits
 from .calls import Call
 from .dispatcher import Dispatcher
-from .evaluate import compile_nodes
 from .threads import get_num_threads
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

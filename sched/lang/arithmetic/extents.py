@@ -1,23 +1,19 @@
-"""Extents and conditions over sizes and Params, and their values at a call."""
+"""Extents and conditions over sizes and Params, and their values at a call.
+
+Those that are affine are kept as their terms: an extent is solved for a size that is missing.
+"""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from ..nodes.affine import affine_form
-from ..nodes.dtypes import concrete, float64
-from ..nodes.nodes import Const, Node, Op, Param, Size, postorder
-from ..nodes.ops import FUNCTIONS
+from ..nodes.nodes import Node, Op, Param, Size, postorder
 from ..nodes.printer import expr_text
-from .math import expansion
-from .scalar import Value, as_value, meaning, wrapping
-
-Scalar = bool | int | float
+from .evaluate import Scalar, size_value
+from .scalar import COMPARE
 
 
 class Extent:
@@ -77,10 +73,10 @@ class Condition:
         self.names = _names(node)
         self._compare: tuple[Any, Extent, Extent] | None = None
         match node:
-            case Op(op=op, operands=(a, b)) if op in _COMPARE:
+            case Op(op=op, operands=(a, b)) if op in COMPARE:
                 sides = extent_of(a), extent_of(b)
                 if all(s.affine for s in sides):
-                    self._compare = (_COMPARE[op], *sides)
+                    self._compare = (COMPARE[op], *sides)
 
     def __str__(self) -> str:
         return expr_text(self.node)
@@ -93,16 +89,6 @@ class Condition:
         return bool(compare(a.partial(sizes), b.partial(sizes)))
 
 
-_COMPARE = {
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "eq": operator.eq,
-    "ne": operator.ne,
-}
-
-
 def _names(root: Node) -> tuple[str, ...]:
     found = (n.name for n in postorder(root) if isinstance(n, (Size, Param)))
     return tuple(dict.fromkeys(found))
@@ -112,49 +98,3 @@ def _names(root: Node) -> tuple[str, ...]:
 def extent_of(node: Node) -> Extent:
     """The extent that a typed node over sizes and Params stands for."""
     return Extent(node)
-
-
-# values ---------------------------------------------------------------------------------------
-def size_value(root: Node, sizes: Mapping[str, Any], params: Mapping[str, Any]) -> Scalar:
-    """The value of an expression over sizes and Params, to the bit as a kernel computes it."""
-    with np.errstate(all="ignore"):
-        value = _evaluated(root, {}, sizes, params)
-    result: Scalar = value.item() if isinstance(value, np.generic) else value
-    return result
-
-
-def _evaluated(
-    root: Node, values: dict[Node, Value], sizes: Mapping[str, Any], params: Mapping[str, Any]
-) -> Value:
-    """The value of an expression; of some of its nodes it is known."""
-    for node in postorder(root):
-        if node not in values:
-            values[node] = _value(node, values, sizes, params)
-    return values[root]
-
-
-def _value(
-    node: Node, values: dict[Node, Value], sizes: Mapping[str, Any], params: Mapping[str, Any]
-) -> Value:
-    # Bounds of a float Input's range are not typed: they are float64.
-    t = float64 if node.type is None else concrete(node.type)
-    match node:
-        case Const(value=value):
-            return as_value(value, t)
-        case Size(name=name):
-            return int(sizes[name])
-        case Param(name=name):  # an uint64 wraps to int64
-            given = params[name]
-            return as_value(wrapping(t)(int(given)) if t.is_int else given, t)
-        case Op(op="select", operands=(c, a, b)):
-            return values[a] if values[c] else values[b]
-        case Op(op=op, operands=operands) if op in FUNCTIONS:
-            placeholders, body = expansion(op, t)
-            given = dict(zip(placeholders, map(values.__getitem__, operands), strict=True))
-            return _evaluated(body, given, sizes, params)
-        case Op(op=op, operands=operands):
-            last = operands[-1].type
-            of = meaning(op, t, float64 if last is None else concrete(last))
-            return of(*map(values.__getitem__, operands))
-        case _:
-            raise TypeError(f"{type(node).__name__} in an expression over sizes")

@@ -53,8 +53,8 @@ def meaning(op: str, result: DType, operand: DType) -> Meaning:
         return _bitcast(operand, result)
     if op == "strict":
         return lambda a: a
-    if op in _COMPARE:
-        compare = _COMPARE[op]
+    if op in COMPARE:
+        compare = COMPARE[op]
         return lambda a, b: bool(compare(a, b))
     if result.is_float:
         return fma_function(result) if op == "fma" else _FLOAT[op]
@@ -113,7 +113,7 @@ _BOOL: dict[str, Meaning] = {
     "xor": operator.xor,
     "not": operator.not_,
 }
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
     "le": operator.le,
     "gt": operator.gt,

@@ -25,7 +25,8 @@ from ..arguments.admission import (
     check_signed,
 )
 from ..arguments.sizes import Axis, Known, solve
-from ..arithmetic.extents import Condition, Extent, extent_of, size_value
+from ..arithmetic.evaluate import size_value
+from ..arithmetic.extents import Condition, Extent, extent_of
 from ..errors.close import close
 from ..errors.errors import CallTypeError, CallValueError
 from ..nodes.dtypes import Array

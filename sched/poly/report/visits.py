@@ -9,13 +9,13 @@ bounds depend on the lane, visits in each lane what any of them needs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
 
 from ...lang.arguments.admission import SIZE_LIMIT
-from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var, postorder
+from ...lang.arithmetic.evaluate import ByNode, compile_over_loops
+from ...lang.nodes.nodes import Node, Op, Param, Size, Var, postorder
 from ..scan.scantree import (
     Scan,
     ScanAlloc,
@@ -41,8 +41,7 @@ LEAST = (24, 12, 6, 3)
 """Sizes are at least one of these, the first with which there are few enough steps."""
 
 Values = dict[Node, int]
-Function = Callable[[Values], int]
-Functions = dict[Node, tuple[Function, int]]
+Functions = dict[Node, tuple[ByNode, int]]
 """Those of expressions, each with how many steps it counts as."""
 
 
@@ -273,16 +272,6 @@ def _expressions(scan: Scan) -> tuple[Node, ...]:
     return ()
 
 
-# expressions ------------------------------------------------------------------------------------
-_TEXTS = {
-    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "neg": "-{0}",
-    "floordiv": "{0} // {1}", "mod": "{0} % {1}", "min": "min({0}, {1})", "max": "max({0}, {1})",
-    "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}", "ge": "{0} >= {1}",
-    "eq": "{0} == {1}", "ne": "{0} != {1}", "and": "{0} & {1}", "or": "{0} | {1}",
-    "not": "not {0}", "select": "{1} if {0} else {2}",
-}  # fmt: skip
-
-
 def _operations(node: Node) -> int:
     """How often an operator is evaluated: what an expression shares counts each time."""
     found: dict[Node, int] = {}
@@ -291,27 +280,8 @@ def _operations(node: Node) -> int:
     return found[node]
 
 
-def _function(node: Node) -> Function:
-    """An integer expression over sizes and loops as a Python function of their values.
-
-    What an expression shares is computed once; a value that is not known is a KeyError.
-    """
-    names: dict[Node, str] = {}
-    scope: dict[str, Any] = {}
-    lines: list[str] = []
-    for n in postorder(node):
-        names[n] = name = f"v{len(names)}"
-        match n:
-            case Const(value=value):
-                text = repr(int(value))
-            case Op(op=op, operands=operands) if op in _TEXTS:
-                text = _TEXTS[op].format(*(names[x] for x in operands))
-            case Op():
-                raise Uncountable
-            case _:
-                scope[f"n{name}"] = n
-                text = f"values[n{name}]"
-        lines.append(f"    {name} = {text}")
-    exec("\n".join(["def function(values):", *lines, f"    return {names[node]}"]), scope)
-    made: Function = scope["function"]
+def _function(node: Node) -> ByNode:
+    made = compile_over_loops(node)
+    if made is None:
+        raise Uncountable
     return made

@@ -7,10 +7,11 @@ from contextlib import suppress
 
 from ...lang.nodes.dtypes import bool_
 from ...lang.nodes.nodes import Const, Node, Op, dtype_of, postorder
+from ...lang.nodes.ops import COMPARISONS
 from ..sets.affine import condition
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Set
-from ..sets.simplify import COMPARISONS, without
+from ..sets.simplify import without
 from ..tree.looptree import Stage
 
 OPERATIONS = 100_000

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from ...lang.arithmetic.scalar import COMPARE
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import (
@@ -45,8 +44,8 @@ def simpler(node: Node) -> Node:
             _is_index(node) and c > 0
         ):
             return _ARITHMETIC[op](node.operands[0], int(c))
-        case Op(op=op, operands=(Const(value=x), Const(value=y))) if op in COMPARISONS:
-            return Const(COMPARISONS[op](x, y), bool_) if dtype_of(node).is_bool else node
+        case Op(op=op, operands=(Const(value=x), Const(value=y))) if op in COMPARE:
+            return Const(COMPARE[op](x, y), bool_) if dtype_of(node).is_bool else node
         case Op(op="and", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
             return _either(a, b, True) if dtype_of(node).is_bool else node
         case Op(op="or", operands=(a, b)) if truth(a) is not None or truth(b) is not None:
@@ -80,9 +79,6 @@ def _is_index(node: Node) -> bool:
 _ARITHMETIC: dict[str, Callable[..., Node]] = {
     "add": ix.add, "sub": ix.sub, "mul": ix.mul, "floordiv": ix.floordiv, "mod": ix.mod,
 }  # fmt: skip
-COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")
-}
 
 
 def _either(a: Node, b: Node, neutral: bool) -> Node:

@@ -16,7 +16,7 @@ import polysched as ps
 import polysched.codegen.build.build
 from polysched.checking.examine import check
 from polysched.checking.report import Report
-from polysched.codegen.runtime.evaluate import compile_nodes
+from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.testing.arguments import random_arguments
 from polysched.testing.native import backwards
 
