@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...lang.nodes.dtypes import Array, DType, int32, int64
+from ...lang.nodes.dtypes import Array, DType, int64
 from ...lang.nodes.nodes import Node, Op
 from ...lang.tensors.opaque import Extern, trace_text
 from ..ir.ir import Buffer, dtype_of
 
 Arrays = Callable[[Buffer], tuple[Array, tuple[int, ...]]]
 """The array of a buffer, and the index of its first element."""
-_FLOATS = {4: ("<i", "<f"), 8: ("<q", "<d")}
-_BITS = {32: int32, 64: int64}
 
 
 def as_word(value: Node) -> Node:
     """A value as an int64; of a float, the bits."""
     dtype = dtype_of(value)
     if dtype.is_float:
-        value = Op("bitcast", (value,), _BITS[dtype.bits])
+        value = Op("bitcast", (value,), dtype.signed)
     return value if dtype == int64 else Op("cast", (value,), int64)
 
 
 def from_word(word: int, dtype: DType) -> Any:
     """The value of a word."""
     if dtype.is_float:
-        bits, number = _FLOATS[dtype.itemsize]
-        return struct.unpack(number, struct.pack(bits, word))[0]
+        return np.array(word, dtype.signed.numpy).view(dtype.numpy).item()
     return word % (1 << 64) if dtype.kind == "u" else word
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...lang.nodes.dtypes import uint8, uint16, uint32, uint64
 from ..ir import ir
 from ..ir.parallel import accumulation, is_atomic
 from .builder import Builder
@@ -12,8 +11,6 @@ from .values import Value, constant
 
 if TYPE_CHECKING:
     from .statements import Emitter
-
-_WORDS = {1: uint8, 2: uint16, 4: uint32, 8: uint64}
 
 
 def indivisible(emitter: Emitter, stmt: ir.Stores) -> bool:
@@ -39,7 +36,7 @@ def _swap(emitter: Emitter, store: ir.Store, loads: tuple[ir.Load, ...], after: 
     """Computes the value from what is there until that is still there when it is stored."""
     b, evaluator = emitter.builder, emitter.evaluator
     address = evaluator.address(store.buffer, store.index)
-    dtype = _WORDS[store.buffer.dtype.itemsize]
+    dtype = store.buffer.dtype.unsigned
     bits, align = f"i{dtype.bits}", dtype.itemsize
     first = b.assign(f"load atomic {bits}, ptr {address} monotonic, align {align}", dtype)
     before, again = b.block, b.label("again")

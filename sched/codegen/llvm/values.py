@@ -21,9 +21,7 @@ Number = bool | int | float
 @cache
 def type_name(dtype: DType, lanes: int = 1) -> str:
     """The type of a value in registers: `float`, `i1`, `<8 x i32>`."""
-    element = f"i{dtype.bits}"
-    if dtype.is_float:
-        element = "double" if dtype.bits == 64 else "float"
+    element = dtype.format.llvm if dtype.is_float else f"i{dtype.bits}"
     return element if lanes == 1 else f"<{lanes} x {element}>"
 
 
@@ -38,8 +36,13 @@ def memory_type_name(dtype: DType, lanes: int = 1) -> str:
 @cache
 def suffix(dtype: DType, lanes: int = 1) -> str:
     """How the name of an overloaded intrinsic spells a type: `f32`, `v8i16`."""
-    element = f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+    element = dtype.format.suffix if dtype.is_float else f"i{dtype.bits}"
     return element if lanes == 1 else f"v{lanes}{element}"
+
+
+def memory_suffix(dtype: DType, lanes: int = 1) -> str:
+    """The same of a value in memory."""
+    return suffix(dtype.unsigned if dtype.is_bool else dtype, lanes)
 
 
 @dataclass(frozen=True, slots=True)

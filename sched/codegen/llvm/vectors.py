@@ -16,7 +16,7 @@ from typing import TypeGuard
 from ...cached import cached_property
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import DType, bool_, int64
+from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.lanes import near, span, stride
 from ...poly.sets.linear import Apart, expanded
@@ -26,7 +26,7 @@ from .expressions import Evaluator
 from .masks import hidden
 from .rows import columns, runs_of
 from .shuffles import backwards, extracted, inserted, listed, shuffled, splat
-from .values import Value, constant, memory_type_name
+from .values import Value, constant, memory_suffix, memory_type_name
 
 
 class Vectors:
@@ -287,7 +287,7 @@ class _Loads:
             where = self._address(n - 1 if turned else 0, is_there=False)
             lanes = shuffled(b, mask, mask, order) if turned else mask
             memory = memory_type_name(self.dtype, n)
-            name = f"llvm.masked.load.{_memory_suffix(self.dtype, n)}.p0"
+            name = f"llvm.masked.load.{memory_suffix(self.dtype, n)}.p0"
             there = f"ptr align {self.dtype.itemsize} {where}"
             found = self._loaded(
                 f"call {memory} @{name}({there}, {lanes.typed}, {memory} zeroinitializer)"
@@ -299,7 +299,7 @@ class _Loads:
             indices = self.vectors.value(self.index)
         places = self.vectors.evaluator.place(self.buffer, indices, is_there=False)
         memory = memory_type_name(self.dtype, n)
-        name = f"llvm.masked.gather.{_memory_suffix(self.dtype, n)}.v{n}p0"
+        name = f"llvm.masked.gather.{memory_suffix(self.dtype, n)}.v{n}p0"
         there = f"<{n} x ptr> align {self.dtype.itemsize} {places}"
         return self._loaded(
             f"call {memory} @{name}({there}, {mask.typed}, {memory} zeroinitializer)"
@@ -314,11 +314,6 @@ class _Loads:
         b.emit(f"{byte} = {code}")
         memory = memory_type_name(self.dtype, n)
         return b.assign(f"icmp ne {memory} {byte}, zeroinitializer", bool_, n)
-
-
-def _memory_suffix(dtype: DType, lanes: int) -> str:
-    element = "i8" if dtype.is_bool else f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
-    return f"v{lanes}{element}"
 
 
 class VectorStores:
@@ -389,5 +384,5 @@ class VectorStores:
             text = b.name()
             b.emit(f"{text} = zext {value.typed} to {memory}")
         places = "p0" if what == "store" else f"v{n}p0"
-        name = f"llvm.masked.{what}.{_memory_suffix(value.dtype, n)}.{places}"
+        name = f"llvm.masked.{what}.{memory_suffix(value.dtype, n)}.{places}"
         b.emit(f"call void @{name}({memory} {text}, {there}, {mask.typed})")

@@ -270,11 +270,8 @@ def _float_param(info: ParamInfo, value: Any) -> float:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if info.dtype.bits == 64:
-        rounded = number
-    else:
-        with np.errstate(over="ignore"):
-            rounded = float(info.dtype.numpy.type(number))
+    with np.errstate(over="ignore"):
+        rounded = float(info.dtype.numpy.type(number))
     if math.isinf(rounded) and value not in (math.inf, -math.inf):
         raise CallValueError(
             f"{info.name}={value} does not fit in {info.dtype}", argument=info.name

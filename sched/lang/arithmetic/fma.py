@@ -13,31 +13,28 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..nodes.dtypes import DType, float32
+from ..nodes.dtypes import DType, float32, float64
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-#: Precision in bits and exponent of the smallest denormal, by width.
-_FORMATS = {32: (24, -149), 64: (53, -1074)}
 
 
 def round_fraction(x: Fraction, t: DType) -> Any:
     """The float of type `t` nearest to `x`, ties to even. Zero is +0."""
     from fractions import Fraction  # where it is needed: loading it makes `import polysched` slower
 
-    precision, least = _FORMATS[t.bits]
+    form = t.format
     size = abs(x)
     if size == 0:
         return t.numpy.type(0.0)
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     if Fraction(2) ** exponent > size:
         exponent -= 1
-    unit = max(exponent - precision + 1, least)
+    unit = max(exponent - form.mantissa, form.least)
     quotient = size / Fraction(2) ** unit
     digits = round(quotient)  # Fraction rounds half to even
-    limit = 2**128 if t.bits == 32 else 2**1024
-    magnitude = math.inf if digits * Fraction(2) ** unit >= limit else math.ldexp(digits, unit)
+    is_finite = digits * Fraction(2) ** unit < form.limit
+    magnitude = math.ldexp(digits, unit) if is_finite else math.inf
     return t.numpy.type(-magnitude if x < 0 else magnitude)
 
 
@@ -61,13 +58,9 @@ def exact_fma(a: Any, b: Any, c: Any, t: DType) -> Any:
     return t.numpy.type(-0.0) if rounded == 0 and exact < 0 else rounded
 
 
-def adversarial(t: DType) -> tuple[tuple[float, float, float], ...]:
-    """Arguments on which computing with two roundings gives another result than with one."""
-    ulp = 2.0 ** (1 - _FORMATS[t.bits][0])
-    if t.bits == 64:
-        return ((1 + ulp, 1 + ulp, -(1 + 2 * ulp)), (1 + ulp, 1 - ulp, -1.0), (ulp, ulp / 2, 1.0))
-    # The products are 2**-24 +- 2**-60: in float64 the sums fall on ties of float32.
-    unit = 2.0**-30
+def _products() -> tuple[tuple[float, float, float], ...]:
+    """Products of 2**-24 +- 2**-60: in float64 the sums fall on ties of float32."""
+    unit, ulp = 2.0**-30, 2.0**-float32.format.mantissa
     return (
         (658529 * unit, 104353 * unit, 1.0),
         (294409 * unit, 233415 * unit, 1 + ulp),
@@ -75,14 +68,29 @@ def adversarial(t: DType) -> tuple[tuple[float, float, float], ...]:
     )
 
 
-def _libm_function(name: str, t: DType) -> Callable[[Any, Any, Any], Any] | None:
+def _near_one() -> tuple[tuple[float, float, float], ...]:
+    ulp = 2.0**-float64.format.mantissa
+    return ((1 + ulp, 1 + ulp, -(1 + 2 * ulp)), (1 + ulp, 1 - ulp, -1.0), (ulp, ulp / 2, 1.0))
+
+
+#: By type: libm's function, the type that it takes, and arguments on which computing with two
+#: roundings gives another result than with one.
+LIBM: dict[DType, tuple[str, Any, tuple[tuple[float, float, float], ...]]] = {
+    float32: ("fmaf", ctypes.c_float, _products()),
+    float64: ("fma", ctypes.c_double, _near_one()),
+}
+
+
+def _libm_function(t: DType) -> Callable[[Any, Any, Any], Any] | None:
     """libm's `fma` or `fmaf`, if it is there and rounds once."""
+    if t not in LIBM:
+        return None
+    name, scalar, adversarial = LIBM[t]
     library = "ucrtbase" if sys.platform == "win32" else None
     try:
         function = getattr(ctypes.CDLL(library), name)
     except (OSError, AttributeError):
         return None
-    scalar = ctypes.c_float if t.bits == 32 else ctypes.c_double
     function.argtypes = [scalar] * 3
     function.restype = scalar
     make = t.numpy.type
@@ -90,7 +98,7 @@ def _libm_function(name: str, t: DType) -> Callable[[Any, Any, Any], Any] | None
     def fma(a: Any, b: Any, c: Any) -> Any:
         return make(function(a, b, c))
 
-    for a, b, c in adversarial(t):
+    for a, b, c in adversarial:
         if fma(make(a), make(b), make(c)) != exact_fma(make(a), make(b), make(c), t):
             return None
     return fma
@@ -98,13 +106,11 @@ def _libm_function(name: str, t: DType) -> Callable[[Any, Any, Any], Any] | None
 
 def fma_function(t: DType) -> Callable[[Any, Any, Any], Any]:
     """`a * b + c` with one rounding, for floats of type `t`."""
-    found = _FUNCTIONS.get(t.bits)
+    found = _FUNCTIONS.get(t)
     if found is None:
-        found = _libm_function("fmaf" if t == float32 else "fma", t) or (
-            lambda a, b, c: exact_fma(a, b, c, t)
-        )
-        _FUNCTIONS[t.bits] = found
+        found = _libm_function(t) or (lambda a, b, c: exact_fma(a, b, c, t))
+        _FUNCTIONS[t] = found
     return found
 
 
-_FUNCTIONS: dict[int, Callable[[Any, Any, Any], Any]] = {}
+_FUNCTIONS: dict[DType, Callable[[Any, Any, Any], Any]] = {}

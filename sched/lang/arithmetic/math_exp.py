@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from ..nodes.dtypes import DType, float32, float64
 from .math_terms import (
-    FORMATS,
     Term,
     absolute,
     at_least,
     at_most,
     bits,
     fma,
+    for_type,
     from_bits,
     polynomial,
     power_of_two,
@@ -92,7 +92,7 @@ _MARGIN = 64
 
 def exp(x: Term) -> Term:
     """e**x."""
-    c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
+    c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     n, p = _reduce(at_least(at_most(x, c.most), c.least), 1.0, 2 * f.bias)
     # n reaches beyond the exponents of normal numbers, but its halves do not. Only the last of the
     # two products rounds, also where it is denormal.
@@ -106,7 +106,7 @@ def sigmoid(x: Term) -> Term:
     With E = e**-|x| <= 1 and q = E / (1 + E) it is 1 - q for x >= 0, and E - E q below: nothing
     overflows, and q counts by a half at most, so its errors do.
     """
-    c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
+    c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     n, p = _reduce(at_most(absolute(x), -c.least), -1.0, f.bias + _MARGIN)
     e = p * power_of_two(n) * 2.0**-_MARGIN
     minus_q = e / (-1.0 - e)
@@ -119,7 +119,7 @@ def tanh(x: Term) -> Term:
 
     It is 1 - 2 / (e**(2 a) + 1), and a polynomial of its own where that would cancel.
     """
-    c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
+    c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     a = absolute(x)
     n, p = _reduce(at_most(a, c.one), 2.0, f.bias, fine=False)
     large = 1.0 - 2.0 / fma(p, power_of_two(n), 1.0)
@@ -134,7 +134,7 @@ def _reduce(x: Term, scale: float, offset: int, fine: bool = True) -> tuple[Term
     `scale` is a power of two or its negative, so that it goes into the constants. Not `fine`
     leaves out the second part of log(2), an error of up to n / 5 ULP: where 2**-n weighs it.
     """
-    c, f = _CONSTANTS[x.dtype], FORMATS[x.dtype]
+    c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     shifter = 1.5 * 2.0**f.mantissa + offset
     shifted = fma(x, scale * c.log2e, shifter)
     n = shifted - shifter

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import inf, nan
 
-from ..nodes.dtypes import float32, int32
-from .math_terms import FORMATS, Term, bits, cast, constant, fma, from_bits, polynomial, select
+from ..nodes.dtypes import float32, float64, int32
+from .math_terms import Term, bits, cast, constant, fma, for_type, from_bits, polynomial, select
 
 #: Denormals are made normal by 2**_LIFT before their bits are taken apart.
 _LIFT = 54
@@ -35,10 +35,10 @@ _TWO_52 = 0x4330000000000000
 
 def log(x: Term) -> Term:
     """The natural logarithm: -inf at zeros, NaN below."""
-    tiny = x < 2.0 ** (1 - FORMATS[x.dtype].bias)
+    tiny = x < 2.0 ** (1 - x.dtype.format.bias)
     lifted = select(tiny, x * 2.0**_LIFT, x)
     lift = select(tiny, constant(-_LIFT, x.dtype), 0.0)
-    finite = (_log32 if x.dtype == float32 else _log64)(lifted, lift)
+    finite = for_type(_FINITE, x.dtype)(lifted, lift)
     above = select(x < inf, finite, x)
     return select(x > 0.0, above, select(x.equals(0.0), constant(-inf, x.dtype), nan))
 
@@ -57,7 +57,7 @@ def _log64(x: Term, lift: Term) -> Term:
     For log(1 + f) = 2 artanh(s) = 2 s + s R, and 2 s = f - s f. It needs half the coefficients of
     a series in f, for one division. (`_SERIES_64` is -c.)
     """
-    mantissa, bias = FORMATS[x.dtype].mantissa, FORMATS[x.dtype].bias
+    mantissa, bias = x.dtype.format.mantissa, x.dtype.format.bias
     shifted = bits(x) + (_ONE_64 - _SQRT_HALF_64)
     f = from_bits((shifted & ((1 << mantissa) - 1)) + _SQRT_HALF_64) - 1.0
     # n + bias becomes a float as the lowest bits of 2**52 + n + bias: there is no instruction to
@@ -67,3 +67,6 @@ def _log64(x: Term, lift: Term) -> Term:
     square = minus_s * minus_s
     rest = fma(square, polynomial(square, _SERIES_64), f)
     return fma(n, _LN2_64[0], f + fma(minus_s, rest, n * _LN2_64[1]))
+
+
+_FINITE = {float32: _log32, float64: _log64}

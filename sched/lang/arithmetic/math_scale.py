@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from ..nodes.dtypes import float32, float64
-from .math_terms import FORMATS, Term, at_least, at_most, bits, cast, fma, power_of_two
+from .math_terms import Term, at_least, at_most, bits, cast, fma, for_type, power_of_two
 
 _SHIFTER = 1.5 * 2.0**52
 
 
 def ldexp(x: Term, e: Term) -> Term:
-    """x * 2**e, rounded once; e is an integer as a float, -2200 <= e <= 2200.
+    """x * 2**e, rounded once; e is an integer as a float, -2200 <= e <= 2200."""
+    return for_type(_SCALED, x.dtype)(x, e)
 
-    float32 goes by float64, where the product is exact. float64 multiplies by `rest` beyond the
-    exponents of normal numbers first: where that is not exact the result is 0, or it is inf. The
-    last factor rounds, into the denormals too (the order is that of musl's scalbn).
-    """
-    if x.dtype == float32:
-        e = at_least(at_most(cast(e, float64), 400.0), -400.0)
-        return cast(cast(x, float64) * _power(e), float32)
+
+def _scaled32(x: Term, e: Term) -> Term:
+    """By float64, where the product is exact."""
+    e = at_least(at_most(cast(e, float64), 400.0), -400.0)
+    return cast(cast(x, float64) * _power(e), float32)
+
+
+def _scaled64(x: Term, e: Term) -> Term:
+    """Multiplies by `rest` beyond the exponents of normal numbers first: where that is not exact
+    the result is 0, or it is inf. The last factor rounds, into the denormals too (the order is
+    that of musl's scalbn)."""
     last = at_least(at_most(e, 1023.0), -1022.0)
     rest = e - last
     half = fma(rest, 0.5, _SHIFTER) - _SHIFTER
     return x * _power(half) * _power(rest - half) * _power(last)
 
 
+_SCALED = {float32: _scaled32, float64: _scaled64}
+
+
 def _power(e: Term) -> Term:
     """2**e in float64, -1022 <= e <= 1023."""
-    return power_of_two(bits(e + (_SHIFTER + FORMATS[float64].bias)))
+    return power_of_two(bits(e + (_SHIFTER + float64.format.bias)))

@@ -9,31 +9,30 @@ have one type (Python numbers take it), and a product is fused into a sum only b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from ..nodes.dtypes import DType, bool_, float32, float64, uint32, uint64
+from ..errors.errors import InternalError
+from ..nodes.dtypes import DType, bool_, float32, float64
 from ..nodes.nodes import Const, Node, Op
 from ..nodes.ops import COMPARISONS
 
 Number = int | float
+T = TypeVar("T")
+_BY_BITS = {t.unsigned: t for t in (float32, float64)}
+"""The float type whose bits are in an unsigned integer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A float format: the integer of its width, stored mantissa bits, bias of the exponent."""
+def for_type(table: Mapping[DType, T], dtype: DType) -> T:
+    """What a table holds for a type.
 
-    integer: DType
-    mantissa: int
-    bias: int
-
-    @property
-    def sign(self) -> int:
-        """The bits of -0.0."""
-        return 1 << (self.integer.bits - 1)
-
-
-FORMATS = {float32: Format(uint32, 23, 127), float64: Format(uint64, 52, 1023)}
+    Raises:
+        InternalError: nothing.
+    """
+    if dtype not in table:
+        raise InternalError(f"no formula is for {dtype.name}")
+    return table[dtype]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +130,13 @@ def cast(x: Term, to: DType) -> Term:
 
 def bits(x: Term) -> Term:
     """The bits of a float, as an unsigned integer."""
-    integer = FORMATS[x.dtype].integer
+    integer = x.dtype.unsigned
     return Term(Op("bitcast", (x.node,), integer), integer)
 
 
 def from_bits(x: Term) -> Term:
     """The float that has these bits."""
-    dtype = next(t for t, f in FORMATS.items() if f.integer == x.dtype)
+    dtype = for_type(_BY_BITS, x.dtype)
     return Term(Op("bitcast", (x.node,), dtype), dtype)
 
 
@@ -146,8 +145,7 @@ def power_of_two(biased: Term) -> Term:
 
     As many bits as the exponent has: the next one must be 0, those above it may be anything.
     """
-    dtype = next(t for t, f in FORMATS.items() if f.integer == biased.dtype)
-    return from_bits(biased << FORMATS[dtype].mantissa)
+    return from_bits(biased << for_type(_BY_BITS, biased.dtype).format.mantissa)
 
 
 def polynomial(x: Term, coefficients: Sequence[float]) -> Term:

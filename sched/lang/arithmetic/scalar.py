@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -168,9 +169,7 @@ def conversion(source: DType, target: DType) -> Meaning:
     if target.is_bool:
         return lambda a: bool(a != 0)
     if target.is_float:
-        if source.is_int and target.bits == 32:
-            return integer_to_float32
-        return target.numpy.type
+        return integer_to_float(target) if source.is_int else target.numpy.type
     if source.is_float:
         return lambda a: _truncate(a, target)
     wrap = wrapping(target)
@@ -185,11 +184,22 @@ def _truncate(a: Value, target: DType) -> int:
     return min(max(int(a), target.min), target.max)
 
 
-def integer_to_float32(a: int) -> np.float32:
-    """The nearest float32, ties to even. (By way of float64 it would round twice.)"""
-    surplus = max(abs(a).bit_length() - 24, 0)
-    digits = _round_half_even(abs(a), surplus) if surplus else abs(a)
-    return np.float32(math.copysign(math.ldexp(digits, surplus), a))
+@cache
+def integer_to_float(t: DType) -> Meaning:
+    """The function that gives the float of type `t` nearest to an integer, ties to even.
+
+    Python's float of an integer is the nearest one. For a narrower type it would round twice.
+    """
+    make, precision = t.numpy.type, t.format.precision
+    if precision >= sys.float_info.mant_dig:
+        return make
+
+    def rounded(a: int) -> Value:
+        surplus = max(abs(a).bit_length() - precision, 0)
+        digits = _round_half_even(abs(a), surplus) if surplus else abs(a)
+        return make(math.copysign(math.ldexp(digits, surplus), a))
+
+    return rounded
 
 
 def _round_half_even(a: int, surplus: int) -> int:

@@ -15,10 +15,53 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors.errors import LanguageTypeError
+from ..errors.errors import InternalError, LanguageTypeError
 
 #: Any array. Not numpy.typing's, which takes longer to import than the rest of this package.
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class FloatFormat:
+    """A binary format of IEEE 754, and what LLVM calls it.
+
+    Attributes:
+        precision: bits of the significand; the first of them is not stored.
+        bias: of the exponent; the largest exponent, too.
+        llvm: LLVM's name of the type.
+        suffix: how names of LLVM's intrinsics spell it.
+    """
+
+    precision: int
+    bias: int
+    llvm: str
+    suffix: str
+
+    @property
+    def mantissa(self) -> int:
+        """Bits of the significand that are stored."""
+        return self.precision - 1
+
+    @property
+    def least(self) -> int:
+        """The exponent of the smallest denormal number."""
+        return 1 - self.bias - self.mantissa
+
+    @property
+    def limit(self) -> int:
+        """The power of two that all finite numbers are below."""
+        return 1 << (self.bias + 1)
+
+    @property
+    def sign(self) -> int:
+        """The bits of -0.0."""
+        return 1 << (self.precision + self.bias.bit_length())
+
+
+_FORMATS = {
+    "float32": FloatFormat(24, 127, "float", "f32"),
+    "float64": FloatFormat(53, 1023, "double", "f64"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +101,27 @@ class DType:
     @property
     def is_bool(self) -> bool:
         return self.kind == "b"
+
+    @property
+    def format(self) -> FloatFormat:
+        """Of a float type.
+
+        Raises:
+            InternalError: it is none, or none whose format is known.
+        """
+        if self.name not in _FORMATS:
+            raise InternalError(f"{self.name} has no float format")
+        return _FORMATS[self.name]
+
+    @property
+    def signed(self) -> DType:
+        """The signed integer of as many bytes."""
+        return _BY_NAME[f"int{8 * self.itemsize}"]
+
+    @property
+    def unsigned(self) -> DType:
+        """The unsigned integer of as many bytes."""
+        return _BY_NAME[f"uint{8 * self.itemsize}"]
 
     @property
     def min(self) -> int:
