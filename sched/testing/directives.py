@@ -167,7 +167,7 @@ class _Maker:
         """A loop of a stage that reads this Func, or, seldom, of any other stage."""
         func = self.stage._stage.statement.func
         others = [s for s in rewriting.told(self.schedule) if s.statement.func is not func]
-        readers = [s for s in others if any(a.tensor is func for a in s.statement.reads)]
+        readers = [s for s in others if s.statement.reads_from(func)]
         chosen = readers if readers and self.choices.chance(percent) else others
         if not chosen:
             return None

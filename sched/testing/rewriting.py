@@ -70,7 +70,7 @@ class _Maker:
     def _clone_in(self) -> list[str] | None:
         """Mostly for a stage that reads the Func."""
         found = [s.statement for s in stages(self.schedule.tree)]
-        readers = [s.name for s in found if any(a.tensor is self.statement.func for a in s.reads)]
+        readers = [s.name for s in found if s.reads_from(self.statement.func)]
         if not readers or self.choices.chance(10):
             readers = [s.name for s in told(self.schedule)]
         return [f'clone_in(s["{self.choices.pick(readers)}"])']

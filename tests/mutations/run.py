@@ -388,8 +388,8 @@ FAULTS = (
     ),
     Fault(
         "a halo is missing where Funcs are placed", "poly/placement/placement.py",
-        "            for access in stage.statement.reads\n",
-        "            for access in stage.statement.reads[1:]\n",
+        "for stage in after for access in stage.statement.reads_of(*node.funcs)\n",
+        "for stage in after for access in stage.statement.reads_of(*node.funcs)[1:]\n",
     ),
     Fault(
         "a placed window slides with the last iteration", "poly/placement/placement.py",

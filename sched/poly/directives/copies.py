@@ -39,7 +39,7 @@ class CloneIn(Directive, name="clone_in"):
         if e.model.program.is_recurrence(of):
             raise e.malformed(f"{of.name} needs values of itself: it cannot be cloned")
         reader = e.statement(self.consumer)
-        if reader.func is of or not any(a.tensor is of for a in reader.reads):
+        if reader.func is of or not reader.reads_from(of):
             raise e.malformed(
                 f"{self.consumer} does not read {of.name}" if reader.func is not of
                 else f"{self.consumer} is part of {of.name} itself",

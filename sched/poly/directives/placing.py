@@ -127,7 +127,7 @@ class StoreAt(Directive, name="store_at"):
         e.check_serial(at, self.consumer)
         inside = list(stages(at.loop))
         for stage in stages(e.tree):
-            used = any(a.tensor in funcs for a in stage.statement.accesses)
+            used = stage.statement.touches(*funcs)
             if used and not any(stage is s for s in inside):
                 raise e.malformed(
                     f"{stage.name} uses {self.stage} outside of the loop {self.loop}",
@@ -208,7 +208,5 @@ def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
 
 def _only_read_by(e: Editing, func: Func, readers: Collection[Func]) -> bool:
     """Whether a Func is stored and nothing else reads it."""
-    found = {
-        s.func for s in e.model.statements for a in s.reads if a.tensor is func
-    }  # fmt: skip
+    found = {s.func for s in e.model.statements if s.reads_from(func)}
     return func in e.model.regions and found <= {*readers, func}

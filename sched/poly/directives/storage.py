@@ -92,7 +92,7 @@ class Stream(Directive, name="stream"):
         stage = e.own()
         d = stage.statement.definition
         # What a recurrence reads of the iterations before, it may keep in registers.
-        again = d.is_update and any(a.tensor is d.func for a in stage.statement.reads)
+        again = d.is_update and stage.statement.reads_from(d.func)
         if again or d.opaque is not None:
             raise e.malformed(
                 f"{self.stage} reads what it writes: it belongs into the caches",
@@ -137,10 +137,7 @@ def _memory(e: Editing, **changes: Any) -> tuple[str, ...]:
             f"{func.name} is an output, which lies where the caller says",
             "accumulate_at(...) keeps what is accumulated in storage of its own",
         )
-    if any(
-        s.definition.opaque is not None and any(a.tensor is func for a in s.accesses)
-        for s in e.model.statements
-    ):
+    if any(s.definition.opaque is not None and s.touches(func) for s in e.model.statements):
         raise e.malformed(f"an extern stage is given {func.name} as an array")
     old = e.state.memory.get(func, Memory())
     made = {**e.state.memory, func: replace(old, **changes)}

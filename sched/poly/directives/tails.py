@@ -85,7 +85,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
     """
     for stage in own_stages(outer.loop):
         d = stage.statement.definition
-        own = any(a.tensor is d.func for a in stage.statement.reads)
+        own = stage.statement.reads_from(d.func)
         if own or d.is_update or d.opaque is not None:
             raise ScheduleError(
                 f"tail='shift' runs some instances of {stage.name} twice, and it "

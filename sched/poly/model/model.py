@@ -407,5 +407,4 @@ def iteration_and_element(access: Access) -> Map:
 
 def _touched(statement: Statement) -> list[Set]:
     """What a statement reads and writes of its own Func."""
-    own = [a for a in statement.accesses if a.tensor is statement.func]
-    return [elements(a) for a in own]
+    return [elements(a) for a in statement.accesses_of(statement.func)]

@@ -156,3 +156,28 @@ class Statement:
     @property
     def write(self) -> Access:
         return next(a for a in self.accesses if a.is_write)
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """What it reads and writes, each once."""
+        return tuple(dict.fromkeys(a.tensor for a in self.accesses))
+
+    def accesses_of(self, *tensors: Tensor) -> list[Access]:
+        """What it reads and writes of any of them."""
+        return [a for a in self.accesses if a.tensor in tensors]
+
+    def reads_of(self, *tensors: Tensor) -> list[Access]:
+        """What it reads of any of them."""
+        return [a for a in self.accesses_of(*tensors) if not a.is_write]
+
+    def writes_of(self, *tensors: Tensor) -> list[Access]:
+        """What it writes of any of them."""
+        return [a for a in self.accesses_of(*tensors) if a.is_write]
+
+    def touches(self, *tensors: Tensor) -> bool:
+        """Whether it reads or writes any of them."""
+        return bool(self.accesses_of(*tensors))
+
+    def reads_from(self, *tensors: Tensor) -> bool:
+        """Whether it reads any of them."""
+        return bool(self.reads_of(*tensors))

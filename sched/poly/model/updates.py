@@ -31,7 +31,7 @@ def check_updates(model: Model) -> None:
 
 
 def _check(model: Model, statement: Statement) -> None:
-    own = [a for a in statement.accesses if a.tensor is statement.func]
+    own = statement.accesses_of(statement.func)
     around, count = len(statement.definition.loops), len(statement.definition.vars)
 
     def conflict(a: Map, b: Map) -> Map:

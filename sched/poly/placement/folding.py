@@ -225,7 +225,7 @@ def _sharing(line: Map, window: Window) -> Map:
 
 def foldable(model: Model, func: Func) -> str | None:
     """Why planes of a Func cannot share storage at all, if so."""
-    accesses = [a for s in model.statements for a in s.accesses if a.tensor is func]
+    accesses = [a for s in model.statements for a in s.accesses_of(func)]
     if func in model.program.outputs:
         return "it is an output, which the caller gets whole"
     if any(a.is_write and a.relation.may for a in accesses):
@@ -271,10 +271,9 @@ def _may_be_clobbered(
 
 
 def _clobbered(model: Model, statements: Iterable[Statement], array: InOut, before: Before) -> bool:
-    accesses = [a for s in statements for a in s.accesses]
-    reads = [a for a in accesses if a.tensor is array.initial]
-    writes = [a for a in accesses if a.tensor is array and a.is_write]
-    for read in reads:
+    within = tuple(statements)
+    writes = [a for s in within for a in s.writes_of(array)]
+    for read in (a for s in within for a in s.accesses_of(array.initial)):
         for write in writes:
             touched = read.map.apply_range(write.map.reverse()).intersect_params(model.context)
             if not touched.intersect(before(write.statement, read.statement)).is_empty():

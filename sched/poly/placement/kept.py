@@ -114,7 +114,7 @@ def _check_apart(node: Keep, inside: Sequence[Stage], depth: int, context: Set) 
     Raises:
         ScheduleError: as said.
     """
-    uses = [(s, a) for s in inside for a in s.statement.accesses if a.tensor is node.func]
+    uses = [(s, a) for s in inside for a in s.statement.accesses_of(node.func)]
     held = [touched_by(s, a, depth) for s, a in uses if a.is_write and node.holds(s, a)]
     for s, a in uses:
         if not node.holds(s, a):

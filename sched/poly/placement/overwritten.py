@@ -18,7 +18,7 @@ from .precedence import Before, precedence, within_lives
 def _accesses(tree: Seq, func: Func) -> list[Access]:
     """All that what runs does to a Func."""
     statements = dict.fromkeys(s.statement for s in stages(tree))
-    return [a for s in statements for a in s.accesses if a.tensor is func]
+    return [a for s in statements for a in s.accesses_of(func)]
 
 
 class Overwritten:

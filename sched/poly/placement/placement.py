@@ -135,15 +135,12 @@ class _Placer:
         depth = max(stored[f] for f in node.funcs)
         apart = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
-            (access, stage)
-            for stage in after
-            for access in stage.statement.reads
-            if access.tensor in node.funcs
+            (access, stage) for stage in after for access in stage.statement.reads_of(*node.funcs)
         )
         bases = tuple(s for s in self.model.statements if s.func in node.funcs)
         if _Demand(reads, node.times, apart, bases).is_same(node.demand):
             return node
-        readers = [s for s in after if any(a.tensor in node.funcs for a in s.statement.reads)]
+        readers = [s for s in after if s.statement.reads_from(*node.funcs)]
         node, free = self._narrowed(node, loops, readers)
         demand = _Demand(reads, node.times, apart, bases)
         made = {s.base: s for s in self._statements(node, demand, free)}

@@ -69,7 +69,7 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
         return before
     using: dict[Statement, list[tuple[int, Placed]]] = {}
     for p in placed(tree):
-        if any(a.tensor is func for a in p.stage.statement.accesses):
+        if p.stage.statement.touches(func):
             found = using.setdefault(p.stage.statement, [])
             here = [id(x) for _, x in p.path if id(x) in lives]
             # What stands outside of these loops uses nothing that is computed inside of them.

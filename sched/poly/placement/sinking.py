@@ -138,7 +138,7 @@ def _parts_using(tree: Tree, func: Func) -> list[Tree]:
 
 
 def _uses(tree: Tree, func: Func) -> bool:
-    return any(a.tensor is func for s in stages(tree) for a in s.statement.accesses)
+    return any(s.statement.touches(func) for s in stages(tree))
 
 
 def _computes(tree: Tree, func: Func) -> bool:

@@ -46,7 +46,7 @@ class Dependence:
 
 def dependences(model: Model, tree: Tree) -> tuple[Dependence, ...]:
     """All dependences between the statements of a tree, flow first."""
-    tensors = dict.fromkeys(a.tensor for s in model.statements for a in s.accesses)
+    tensors = dict.fromkeys(t for s in model.statements for t in s.tensors)
     return flow_first(d for tensor in tensors for d in dependences_on(tensor, model, tree))
 
 
@@ -58,7 +58,7 @@ def flow_first(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
 
 def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]:
     """The dependences between the accesses of one tensor."""
-    accesses = [a for s in model.statements for a in s.accesses if a.tensor is tensor]
+    accesses = [a for s in model.statements for a in s.accesses_of(tensor)]
     writes = [a for a in accesses if a.is_write]
     reads = [a for a in accesses if not a.is_write]
     if not writes:
@@ -263,8 +263,7 @@ def _plain(relation: Map, model: Model) -> Map:
 
 def flow_of_all_writes(model: Model, d: Dependence, times: Mapping[Statement, Map]) -> Map:
     """{ x -> y : x writes an element that y reads later }, whoever writes it in between."""
-    writes = [a for a in d.source.accesses if a.tensor is d.tensor and a.is_write]
-    reads = [a for a in d.sink.accesses if a.tensor is d.tensor and not a.is_write]
+    writes, reads = d.source.writes_of(d.tensor), d.sink.reads_of(d.tensor)
     (found,) = _ordered("flow", model, d.tensor, writes, reads, times)
     return found.map
 

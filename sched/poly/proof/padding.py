@@ -38,8 +38,7 @@ def fault(
                     f"tail='pad' would overwrite elements of {func.name}, of which few are kept",
                     "fold_storage of padded storage is not possible",
                 )
-            tensors = dict.fromkeys(a.tensor for a in stage.statement.accesses)
-            uses = Uses(tree, tuple(tensors))
+            uses = Uses(tree, stage.statement.tensors)
             # Regions and what is written follow from the statements, which are among the uses.
             key = ("padding", stage.name, stage.run, uses, Same(context))
             wrong = memo.of(key, partial(_fault, model, uses.tree, stage, context))

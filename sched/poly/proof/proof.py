@@ -117,7 +117,7 @@ class Prover:
 
     @cached_property
     def _tensors(self) -> list[Tensor]:
-        return list(dict.fromkeys(a.tensor for s in self.model.statements for a in s.accesses))
+        return list(dict.fromkeys(t for s in self.model.statements for t in s.tensors))
 
     def _dependences_on(self, tensor: Tensor) -> list[Dependence]:
         """Those of one tensor, found when somebody asks for them."""
@@ -188,12 +188,8 @@ class Prover:
         return {t: tuple(standing) for t, standing in found.items()}
 
     @cached_property
-    def _touched(self) -> dict[Statement, list[Tensor]]:
-        return {s: self._tensors_of(s) for s in self.model.statements}
-
-    def _tensors_of(self, s: Statement) -> list[Tensor]:
-        find = partial(dict.fromkeys, (a.tensor for a in s.accesses))
-        return list(self.model.memo.of(("touched tensors", s), find))
+    def _touched(self) -> dict[Statement, tuple[Tensor, ...]]:
+        return {s: s.tensors for s in self.model.statements}
 
     @cached_property
     def _as_written(self) -> dict[Tensor, Standing]:
@@ -317,7 +313,7 @@ def _element(d: Dependence, pair: Pair) -> str:
     ends = ((pair.first, d.kind != "anti"), (pair.second, d.kind != "flow"))
     for (statement, is_write), at in zip(ends, pair.points, strict=True):
         here = instance(statement, pair.sizes, at)
-        own = [a for a in statement.accesses if a.tensor is d.tensor and a.is_write == is_write]
+        own = statement.writes_of(d.tensor) if is_write else statement.reads_of(d.tensor)
         touched = [a.map.intersect_domain(here).range() for a in own]
         image = touched[0]
         for other in touched[1:]:

@@ -66,7 +66,7 @@ def _at_once(a: Placed, b: Placed) -> Iterator[int]:
 
 
 def _races(tree: Seq, func: Func, loop: int, context: Set, proofs: Proofs) -> Iterator[Violation]:
-    using = [p for p in placed(tree) if any(a.tensor is func for a in p.stage.statement.accesses)]
+    using = [p for p in placed(tree) if p.stage.statement.touches(func)]
     for a in using:
         if producer(a.path, func) is None:
             continue
@@ -79,8 +79,8 @@ def _between(
     a: Placed, b: Placed, func: Func, loop: int, context: Set, proofs: Proofs
 ) -> Iterator[Violation]:
     first, second = a.stage.statement, b.stage.statement
-    for x in (x for x in first.accesses if x.tensor is func and x.is_write):
-        for y in (y for y in second.accesses if y.tensor is func):
+    for x in first.writes_of(func):
+        for y in second.accesses_of(func):
             pairs = proofs.broken(Apart(a.run, b.run, x, y, loop), context)
             if pairs is not None:
                 kind: Kind = "output" if y.is_write else "flow"

@@ -83,22 +83,20 @@ def scheduled_in_parts(
 def _halves(s: Statement, group: set[Func]) -> Iterator[list[Set]]:
     """The instances of a statement in two, on both sides of one condition of a read."""
     seen: list[Set] = []
-    for access in s.reads:
-        if access.tensor in group:
-            for piece in access.domain.gist(s.domain).get_basic_sets():
-                for where in conditions_of(piece):
-                    if not any(where.is_equal(other) for other in seen):
-                        seen.append(where)
-                        yield _divided([s.domain], where)
+    for access in s.reads_of(*group):
+        for piece in access.domain.gist(s.domain).get_basic_sets():
+            for where in conditions_of(piece):
+                if not any(where.is_equal(other) for other in seen):
+                    seen.append(where)
+                    yield _divided([s.domain], where)
 
 
 def _cut(s: Statement, group: set[Func], limit: int) -> list[Set]:
     """The instances of a statement by which reads of the group they make, in a few parts."""
     parts = [s.domain]
-    for access in s.reads:
-        if access.tensor in group:
-            finer = _divided(parts, access.domain)
-            parts = finer if len(finer) <= limit else parts
+    for access in s.reads_of(*group):
+        finer = _divided(parts, access.domain)
+        parts = finer if len(finer) <= limit else parts
     return parts
 
 

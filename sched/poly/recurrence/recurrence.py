@@ -102,9 +102,7 @@ def required(model: Model, statements: Sequence[Statement]) -> Iterator[Pair]:
     for a, b in itertools.product(statements, repeat=2):
         same = a.func is b.func
         for write in (x for x in a.accesses if x.is_write):
-            for other in b.accesses:
-                if other.tensor is not write.tensor:
-                    continue
+            for other in b.accesses_of(write.tensor):
                 touched = _touched(model, write, other)
                 if not same:
                     yield Pair(a, b, touched)  # the final value is read

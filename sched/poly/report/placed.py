@@ -81,7 +81,7 @@ def _readers(func: Func, path: Path) -> str:
 
 def _reads(stage: Stage, func: Func) -> bool:
     statement = stage.statement
-    return statement.func is not func and any(a.tensor is func for a in statement.reads)
+    return statement.func is not func and statement.reads_from(func)
 
 
 def moves(a: Analysis) -> Iterator[str]:

@@ -233,7 +233,10 @@ class _Scanner:
         self, func: Func, below: Sequence[tuple[Path, Stage]], body: _Found, scope: _Scope
     ) -> _Found:
         """Room for what is written in one iteration of the loops around."""
-        if any(s.statement.definition.opaque is not None and _touches(s, func) for _, s in below):
+        if any(
+            s.statement.definition.opaque is not None and s.statement.touches(func)
+            for _, s in below
+        ):
             return body  # extern stages are given all of a buffer, which stays where it is
         origin, extents = self._room(func, [s for _, s in below], scope)
         return _Found(ScanAlloc(func, origin, extents, body.scan), body.pending)
@@ -371,10 +374,6 @@ def _stored_below(tree: Tree) -> Iterator[Func]:
     if not isinstance(tree, Stage):
         for child in tree.body:
             yield from _stored_below(child)
-
-
-def _touches(stage: Stage, func: Func) -> bool:
-    return any(a.tensor is func for a in stage.statement.accesses)
 
 
 def _outer(iterations: Set, count: int) -> Set:

@@ -178,7 +178,7 @@ def transplanted(tree: Seq, form: Form) -> Seq:
 def _comes_after(later: Collection[Statement], funcs: Collection[Func], stage: Stage) -> bool:
     """Whether a stage is one of those that are written later, and uses some Funcs."""
     s = stage.statement
-    return s in later and any(a.tensor in funcs for a in s.accesses)
+    return s in later and s.touches(*funcs)
 
 
 def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:

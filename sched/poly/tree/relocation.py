@@ -244,10 +244,7 @@ def _before_readers(body: Body, funcs: Collection[Func], made: Body) -> Body | N
 def _reads(tree: Tree, funcs: Collection[Func]) -> bool:
     """Whether a stage that computes none of the Funcs reads one."""
     return any(
-        a.tensor in funcs
-        for s in stages(tree)
-        if s.statement.func not in funcs
-        for a in s.statement.reads
+        s.statement.func not in funcs and s.statement.reads_from(*funcs) for s in stages(tree)
     )
 
 

@@ -21,7 +21,7 @@ class Uses:
     __slots__ = ("_hash", "_key", "tree")
 
     def __init__(self, tree: Seq, tensors: Collection[Tensor]) -> None:
-        others = [s for _, s in leaves(tree) if not _uses(s, tensors)]
+        others = [s for _, s in leaves(tree) if not s.statement.touches(*tensors)]
         self.tree = Seq(_without_storage(without(tree, others).body, tensors))
         self._key = (shape(self.tree), tuple(tensors))
         self._hash = hash(self._key)
@@ -31,10 +31,6 @@ class Uses:
 
     def __hash__(self) -> int:
         return self._hash
-
-
-def _uses(stage: Stage, tensors: Collection[Tensor]) -> bool:
-    return any(a.tensor in tensors for a in stage.statement.accesses)
 
 
 def _without_storage(body: tuple[Tree, ...], but: Collection[Tensor]) -> tuple[Tree, ...]:
