@@ -20,7 +20,7 @@ counted from the buffer's `origin`; after it, it is one offset, in elements or, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from ...lang.nodes.dtypes import Array, DType, Type, concrete
@@ -270,6 +270,21 @@ def children(stmt: Stmt) -> tuple[Stmt, ...]:
             return parts
         case _:
             return ()
+
+
+def map_children(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
+    """The statement with those directly inside it changed: in order, but of a choice the other
+    branch first."""
+    match stmt:
+        case If(body=body, otherwise=otherwise) if otherwise is not None:
+            other = change(otherwise)
+            return replace(stmt, body=change(body), otherwise=other)
+        case For(body=body) | If(body=body) | Alloc(body=body):
+            return replace(stmt, body=change(body))
+        case Seq(parts=parts):
+            return Seq(tuple(map(change, parts)))
+        case _:
+            return stmt
 
 
 def expressions(stmt: Stmt) -> tuple[Node, ...]:

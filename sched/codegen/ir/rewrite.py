@@ -17,10 +17,10 @@ from .ir import (
     Module,
     Origin,
     Prefetch,
-    Seq,
     Stmt,
     Store,
     Stores,
+    map_children,
 )
 
 Rule = Callable[[Node], Node]
@@ -28,16 +28,7 @@ Rule = Callable[[Node], Node]
 
 def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with `rule` applied to every one in it, inner ones first."""
-    match stmt:
-        case If(body=body, otherwise=otherwise) if otherwise is not None:
-            first, second = (map_statements(x, rule) for x in (body, otherwise))
-            return rule(replace(stmt, body=first, otherwise=second))
-        case For(body=body) | If(body=body) | Alloc(body=body):
-            return rule(replace(stmt, body=map_statements(body, rule)))
-        case Seq(parts=parts):
-            return rule(replace(stmt, parts=tuple(map_statements(p, rule) for p in parts)))
-        case _:
-            return rule(stmt)
+    return rule(map_children(stmt, lambda child: map_statements(child, rule)))
 
 
 def map_module(module: Module, rule: Callable[[Stmt], Stmt]) -> Module:

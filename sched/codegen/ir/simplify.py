@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...lang.nodes.nodes import Const, Node, Op
 from ...poly.sets.simplify import simpler, truth
-from .ir import Alloc, For, If, Load, Seq, Stmt, Store, Stores, children, dtype_of
+from .ir import If, Load, Seq, Stmt, Store, Stores, children, dtype_of, map_children
 from .rewrite import map_statements, map_tree_expressions
 
 
@@ -63,20 +63,15 @@ def _pruned(stmt: Stmt) -> Stmt:
         case If(condition=condition, body=body, otherwise=otherwise):
             holds = truth(condition)
             if holds is None:
-                other = None if otherwise is None else _pruned(otherwise)
-                return replace(stmt, body=_pruned(body), otherwise=other)
+                return map_children(stmt, _pruned)
             if holds:
                 return _pruned(body)
             return Seq(()) if otherwise is None else _pruned(otherwise)
-        case For(body=body) | Alloc(body=body):
-            return replace(stmt, body=_pruned(body))
-        case Seq(parts=parts):
-            return Seq(tuple(map(_pruned, parts)))
         case Stores(stores=stores):
             left = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
             return replace(stmt, stores=left) if left else Seq(())
         case _:
-            return stmt
+            return map_children(stmt, _pruned)
 
 
 def _unguarded(s: Store) -> Store:

@@ -24,7 +24,6 @@ from ..ir.ir import (
     Alloc,
     Buffer,
     For,
-    If,
     Load,
     Module,
     Prefetch,
@@ -33,6 +32,7 @@ from ..ir.ir import (
     Store,
     Stores,
     expressions,
+    map_children,
     walk,
 )
 from ..ir.rewrite import map_tree_expressions
@@ -63,15 +63,8 @@ class _Carrier:
         match stmt:
             case For(body=body, kind="serial", step=1) if parts := _only_stores(body):
                 return self._carried(stmt, parts)
-            case For(body=body) | Alloc(body=body):
-                return replace(stmt, body=self.stmt(body))
-            case If(body=body, otherwise=otherwise):
-                other = None if otherwise is None else self.stmt(otherwise)
-                return replace(stmt, body=self.stmt(body), otherwise=other)
-            case Seq(parts=parts):
-                return Seq(tuple(map(self.stmt, parts)))
             case _:
-                return stmt
+                return map_children(stmt, self.stmt)
 
     def _carried(self, loop: For, parts: Parts) -> Stmt:
         stores = tuple(s for _, s in parts if s is not None)

@@ -23,7 +23,20 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, postorder
 from ...poly.sets.simplify import TRUE
 from ..ir.inequalities import compatible, strongest
-from ..ir.ir import Alloc, Buffer, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
+from ..ir.ir import (
+    Alloc,
+    Buffer,
+    Call,
+    For,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Stores,
+    map_children,
+    walk,
+)
 from ..ir.rewrite import map_buffers
 from ..ir.simplify import assuming, chosen, conjuncts, general
 
@@ -58,16 +71,13 @@ class _Hoister:
                 if any(b.kind == "stack" for b in buffers):
                     return self._storage(alloc)
                 return _versions(alloc, _cheap_choices(alloc))
-            case If(body=body, otherwise=otherwise):
-                other = None if otherwise is None else self.stmt(otherwise)
-                return replace(stmt, body=self.stmt(body), otherwise=other)
             case Seq(parts=parts):
                 short = groupby(_flat(map(self.stmt, parts)), _is_short)
                 made = [x for is_short, run in short for x in (_joined(run) if is_short else run)]
                 alike = [_together(list(run)) for _, run in groupby(made, _tile)]
                 return alike[0] if len(alike) == 1 else Seq(tuple(alike))
             case _:
-                return stmt
+                return map_children(stmt, self.stmt)
 
     def _storage(self, stmt: Alloc) -> Stmt:
         """Storage of a tile for each version of it: that of whole ones can stay in registers."""

@@ -18,7 +18,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import TRUE
-from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, walk
+from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, map_children, walk
 from ..ir.rewrite import map_statements, map_tree_expressions
 from ..ir.simplify import assuming, chosen, conjuncts, general
 
@@ -44,20 +44,10 @@ class _Splitter:
     def stmt(self, stmt: Stmt) -> Stmt:
         """All loops of a statement."""
         match stmt:
-            case For(body=body, kind=kind):
-                inside = [s for s in chosen(body) if isinstance(s, (For, Alloc, Call))]
-                if inside or kind != "serial" or stmt.step != 1:
-                    return replace(stmt, body=self.stmt(body))
+            case For(body=body, kind="serial", step=1) if _is_innermost(body):
                 return self._split(stmt)
-            case Alloc(body=body):
-                return replace(stmt, body=self.stmt(body))
-            case If(body=body, otherwise=otherwise):
-                other = None if otherwise is None else self.stmt(otherwise)
-                return replace(stmt, body=self.stmt(body), otherwise=other)
-            case Seq(parts=parts):
-                return Seq(tuple(map(self.stmt, parts)))
             case _:
-                return stmt
+                return map_children(stmt, self.stmt)
 
     def _split(self, loop: For) -> Stmt:
         changed = {s.buffer for x in walk(loop.body) if isinstance(x, Stores) for s in x.stores}
@@ -101,6 +91,10 @@ class _Splitter:
         var, old = Var(f"{stmt.var.name}.{self.count}'"), stmt.var
         body = map_tree_expressions(stmt.body, lambda n: var if n is old else n)
         return replace(stmt, var=var, body=body)
+
+
+def _is_innermost(body: Stmt) -> bool:
+    return not any(isinstance(s, (For, Alloc, Call)) for s in chosen(body))
 
 
 def _conditions(stmt: Stmt) -> Iterator[Node]:

@@ -11,7 +11,7 @@ from ..sets.isl import Map, Set, isl, union_sets, val
 from ..sets.projections import by_outer
 from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive
-from ..tree.edits import At, map_stages, node_at, own_stages, place_of, put, stages, with_body
+from ..tree.edits import At, map_children, map_stages, node_at, own_stages, place_of, put, stages
 from ..tree.looptree import Loop, Produce, Seq, Stage, Tree, loop_map
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _by_stage(tree: Tree, change: Callable[[Stage], Stage], suffix: str) -> Tree
         named = map_stages(tree, lambda s: replace(s, part=s.part + suffix))
         assert isinstance(named, Produce)
         return replace(named, demand=None)
-    return with_body(tree, tuple(_by_stage(child, change, suffix) for child in tree.body))
+    return map_children(tree, lambda child: _by_stage(child, change, suffix))
 
 
 def outer_loops(stage: Stage, count: int) -> Map:

@@ -29,7 +29,7 @@ from ..sets.hulls import boxed
 from ..sets.isl import BasicSet, Frame, Map, Set, dim_count, isl, plain, union_sets
 from ..sets.projections import along, outer_part
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
-from ..tree.edits import map_stages, with_body
+from ..tree.edits import map_children, map_stages, with_body
 from ..tree.extents import span_of
 from ..tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
 from .sinking import slides, sunk
@@ -50,7 +50,7 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
         base = tree.statement.base
         moved = base.func in funcs and base is not tree.statement
         return replace(tree, statement=base) if moved else tree
-    return with_body(tree, tuple(at_root(model, child, funcs) for child in tree.body))
+    return map_children(tree, lambda child: at_root(model, child, funcs))
 
 
 # demand -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame
-from .edits import Coordinates, own_stages, with_body
+from .edits import Coordinates, map_children, own_stages
 from .looptree import Loop, Produce, Stage, Tree, loops_as_vars
 
 
@@ -92,7 +92,7 @@ def _changed(
             return replace(tree, coordinates=change(tree.coordinates))
         if isinstance(tree, Produce):
             return tree
-        return with_body(tree, tuple(map(changed, tree.body)))
+        return map_children(tree, changed)
 
     body = tuple(map(changed, node.body))
     return replace(node, around=around, times=times, body=body, demand=None)

@@ -129,6 +129,11 @@ def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     raise TypeError("a stage has no body")
 
 
+def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """A node with what stands directly in it changed; itself where that is the same."""
+    return tree if isinstance(tree, Stage) else with_body(tree, tuple(map(change, tree.body)))
+
+
 def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
     `change` is given the node as it was and what its body has become."""
@@ -151,7 +156,7 @@ def map_stages(tree: Tree, change: Callable[[Stage], Stage]) -> Tree:
     """The tree with every stage changed."""
     if isinstance(tree, Stage):
         return change(tree)
-    return with_body(tree, tuple(map_stages(child, change) for child in tree.body))
+    return map_children(tree, lambda child: map_stages(child, change))
 
 
 def recoordinate(tree: Tree, change: Callable[[Coordinates], Coordinates]) -> Tree:

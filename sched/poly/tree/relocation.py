@@ -9,7 +9,7 @@ from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Var, postorder
 from ...lang.tensors.tensors import Func
 from ..sets.isl import Set, dim_count, isl
-from .edits import At, Body, Shared, rewritten, stages, with_body
+from .edits import At, Body, Shared, map_children, rewritten, stages, with_body
 from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
 
 _SET = isl.dim_type.set
@@ -208,7 +208,7 @@ def _moved(nest: Tree, old: int, new: tuple[Var, ...], within: tuple[Loop, ...] 
             return replace(nest, around=all, times=all, body=body, demand=None)
         case Loop():
             within = (*within, nest)
-    return with_body(nest, tuple(_moved(child, old, new, within) for child in nest.body))
+    return map_children(nest, lambda child: _moved(child, old, new, within))
 
 
 def _lifted(stage: Stage, where: Set, new: int) -> Set:
