@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from codegen.llvm.harness import size
 
 from polysched.codegen.ir.inequalities import as_sums, strongest
-from polysched.codegen.runtime.evaluate import compile_nodes
+from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.nodes import Node, integer
 

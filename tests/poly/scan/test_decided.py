@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import polysched as ps
+from polysched.lang.arithmetic.scalar import COMPARE
 from polysched.lang.nodes.nodes import Op, postorder
 from polysched.lang.nodes.printer import expr_text
 from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.scan.decided import decisions
-from polysched.poly.sets.simplify import COMPARISONS
 
 from ..trees import stages
 
@@ -23,7 +23,7 @@ def test_what_holds_everywhere_or_nowhere_is_decided_and_nothing_that_data_say()
     model = Model(Program((f,)), None)
     (stage,) = stages(model)
     roots = stage.statement.definition.values
-    compared = [a for a in postorder(*roots) if isinstance(a, Op) and a.op in COMPARISONS]
+    compared = [a for a in postorder(*roots) if isinstance(a, Op) and a.op in COMPARE]
     assert len(compared) == len(conditions)
     found = decisions(stage, model.context, roots)
     said = {expr_text(node): value.value for node, value in found.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
-from polysched.codegen.runtime.evaluate import compile_nodes
+from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.nodes import Node, Size, Var, integer, substitute
 from polysched.poly.sets.linear import Apart, apart
