@@ -48,8 +48,9 @@ def span_of(visited: Set, depth: int) -> int | None:
     if visited.is_empty():
         return 0
     values = by_outer(visited, depth)
-    # Of sets, not of expressions: isl finds no maximum of those that round.
-    most = values.lexmin().reverse().apply_range(values.lexmax()).deltas().dim_max_val(0)
+    # Of any two, not of the last and the first one: to find these takes isl minutes where many
+    # pieces ask of remainders.
+    most = values.reverse().apply_range(values).deltas().dim_max_val(0)
     return int(most.to_python()) + 1 if most.is_int() else None
 
 
