@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Assume(Directive, name="assume"):
+class Assume(Directive, name="assume", of="program"):
     """Only sizes that meet a condition count. Legal: where some do."""
 
     condition: Node = predicate()
@@ -37,7 +37,7 @@ class Assume(Directive, name="assume"):
 
 
 @dataclass(frozen=True)
-class AlignBounds(Directive, name="align_bounds"):
+class AlignBounds(Directive, name="align_bounds", of="loops"):
     """A loop begins and ends at multiples of a factor. Legal: where it can."""
 
     loop: str = loop_name()
@@ -50,7 +50,7 @@ class AlignBounds(Directive, name="align_bounds"):
 
 
 @dataclass(frozen=True)
-class Bound(Directive, name="bound"):
+class Bound(Directive, name="bound", of="loops"):
     """A loop has so many iterations. Legal: where it can."""
 
     loop: str = loop_name()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Fission(Directive, name="fission"):
+class Fission(Directive, name="fission", of="loops"):
     """for i: A; B   ->   for i: A; for i: B
 
     Legal: no dependence goes from B to a later iteration of A.
@@ -49,7 +49,7 @@ class Fission(Directive, name="fission"):
 
 
 @dataclass(frozen=True)
-class ComputeWith(Directive, name="compute_with"):
+class ComputeWith(Directive, name="compute_with", of="stage"):
     """for i: A; for i: B   ->   for i: A(i); B(i - shift)
 
     Legal: for each dependence x -> y between A and B, in the shared loops x is before y.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CloneIn(Directive, name="clone_in"):
+class CloneIn(Directive, name="clone_in", of="func"):
     """F, read by C   ->   F.in.C with the definitions of F, read by C.
 
     Legal: F needs no values of itself.
@@ -50,7 +50,7 @@ class CloneIn(Directive, name="clone_in"):
 
 
 @dataclass(frozen=True)
-class StageIn(Directive, name="stage"):
+class StageIn(Directive, name="stage", of="stage"):
     """T[e], read in each iteration of a loop   ->   T.loop[x], a copy of what it reads of T
 
     Legal: T does not change while the stage runs.

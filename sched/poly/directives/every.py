@@ -1,21 +1,13 @@
-"""The record classes of all directives: importing this makes them known by their names."""
+"""The record classes of all directives: importing this makes them known by their names.
+
+They are those of every file in this folder, so a new file need not be entered anywhere.
+"""
 
 from __future__ import annotations
 
-from . import (
-    assumptions,
-    bodies,
-    copies,
-    keeping,
-    kinds,
-    loops,
-    mapping,
-    parts,
-    placing,
-    storage,
-    sums,
-)
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
 
-FAMILIES = (
-    assumptions, bodies, copies, keeping, kinds, loops, mapping, parts, placing, storage, sums,
-)  # fmt: skip
+for _found in walk_packages([str(Path(__file__).parent)], f"{__package__}."):
+    import_module(_found.name)

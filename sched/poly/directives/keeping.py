@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AccumulateAt(Directive, name="accumulate_at"):
+class AccumulateAt(Directive, name="accumulate_at", of="stage"):
     """for i: for r: C[i] += v   ->   for i: c = C[i]; for r: c += v; C[i] = c
 
     Legal: nothing else inside of the loop uses the elements of C that the stage accumulates.

@@ -26,7 +26,7 @@ MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}
 
 
 @dataclass(frozen=True)
-class Parallel(Directive, name="parallel"):
+class Parallel(Directive, name="parallel", of="loops"):
     """for i   ->   for all i at once, on several threads
 
     Legal: no two iterations i != i' touch one element, one of them writing it.
@@ -39,7 +39,7 @@ class Parallel(Directive, name="parallel"):
 
 
 @dataclass(frozen=True)
-class Vectorize(Directive, name="vectorize"):
+class Vectorize(Directive, name="vectorize", of="loops"):
     """for i   ->   for all i at once, statement by statement
 
     Legal: each dependence x -> y with i(x) != i(y), in one iteration of the loops around, goes from
@@ -60,7 +60,7 @@ class Vectorize(Directive, name="vectorize"):
 
 
 @dataclass(frozen=True)
-class Unroll(Directive, name="unroll"):
+class Unroll(Directive, name="unroll", of="loops"):
     """The body of a loop, once for each iteration. Legal: always."""
 
     loop: str = loop_name()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Split(Directive, name="split"):
+class Split(Directive, name="split", of="loops"):
     """for i   ->   for io = i // factor: for ii = i % factor
 
     Legal: always, as (io, ii) is in the order of i; tail="shift" where no instance reads what it or
@@ -69,7 +69,7 @@ class Split(Directive, name="split"):
 
 
 @dataclass(frozen=True)
-class Rename(Directive, name="rename"):
+class Rename(Directive, name="rename", of="loops"):
     """for i   ->   for x. Legal: always."""
 
     loop: str = loop_name()
@@ -89,7 +89,7 @@ class Rename(Directive, name="rename"):
 
 
 @dataclass(frozen=True)
-class Reorder(Directive, name="reorder"):
+class Reorder(Directive, name="reorder", of="loops"):
     """for a: for b   ->   for b: for a
 
     Legal: for each dependence x -> y, (b, a)(x) < (b, a)(y).
@@ -104,7 +104,7 @@ class Reorder(Directive, name="reorder"):
 
 
 @dataclass(frozen=True)
-class Fuse(Directive, name="fuse"):
+class Fuse(Directive, name="fuse", of="loops"):
     """for i: for j in [lo, lo + e)   ->   for f = i * e + (j - lo)
 
     Legal: always, as f is in the order of (i, j); e is a constant.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Skew(Directive, name="skew"):
+class Skew(Directive, name="skew", of="loops"):
     """for t: for i   ->   for t: for i + f * t
 
     Legal: always, as (t, i + f * t) is in the order of (t, i).
@@ -50,7 +50,7 @@ class Skew(Directive, name="skew"):
 
 
 @dataclass(frozen=True)
-class Shift(Directive, name="shift"):
+class Shift(Directive, name="shift", of="stage"):
     """The instances of one stage of a loop at i + by.
 
     Legal: for each dependence x -> y between stages of the loop, i'(x) <= i'(y), and where these
@@ -73,7 +73,7 @@ class Shift(Directive, name="shift"):
 
 
 @dataclass(frozen=True)
-class Transform(Directive, name="transform"):
+class Transform(Directive, name="transform", of="loops"):
     """for x   ->   for y = A x + b
 
     Legal: where the map is one-to-one, and y(x1) < y(x2) for each dependence x1 -> x2.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Partition(Directive, name="partition"):
+class Partition(Directive, name="partition", of="stage"):
     """S   ->   S where a condition holds; S where it does not
 
     Legal: within one iteration of their loops, no dependence goes from the second to the first.
@@ -36,7 +36,7 @@ class Partition(Directive, name="partition"):
 
 
 @dataclass(frozen=True)
-class Peel(Directive, name="peel"):
+class Peel(Directive, name="peel", of="loops"):
     """for i   ->   for the first i; for those between; for the last i
 
     Legal: always, as the order stays.

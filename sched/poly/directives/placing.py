@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ComputeAt(Directive, name="compute_at"):
+class ComputeAt(Directive, name="compute_at", of="func"):
     """F before the loops of C   ->   in each iteration of a loop of C, what it reads of F
 
     Legal: each read of F is of a value computed in the same iteration, or before the loop.
@@ -54,7 +54,7 @@ class ComputeAt(Directive, name="compute_at"):
 
 
 @dataclass(frozen=True)
-class ComputeInline(Directive, name="compute_inline"):
+class ComputeInline(Directive, name="compute_inline", of="func"):
     """F[x]   ->   its definition, wherever it is read.
 
     Legal: for one pure equation that is no output.
@@ -99,7 +99,7 @@ class ComputeInline(Directive, name="compute_inline"):
 
 
 @dataclass(frozen=True)
-class ComputeRoot(Directive, name="compute_root"):
+class ComputeRoot(Directive, name="compute_root", of="func"):
     """F once, before all that reads it. Legal: always."""
 
     def edit(self, e: Editing) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class ComputeRoot(Directive, name="compute_root"):
 
 
 @dataclass(frozen=True)
-class StoreAt(Directive, name="store_at"):
+class StoreAt(Directive, name="store_at", of="func"):
     """The storage of F for one iteration of a loop: what one iteration of the loops inside has
     computed is there for later ones.
 
@@ -138,7 +138,7 @@ class StoreAt(Directive, name="store_at"):
 
 
 @dataclass(frozen=True)
-class StoreRoot(Directive, name="store_root"):
+class StoreRoot(Directive, name="store_root", of="func"):
     """The storage of F for the whole program. Legal: as `store_at`."""
 
     def edit(self, e: Editing) -> tuple[str, ...]:

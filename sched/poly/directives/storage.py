@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FoldStorage(Directive, name="fold_storage"):
+class FoldStorage(Directive, name="fold_storage", of="func"):
     """Plane x of an axis lies where plane x mod planes does.
 
     Legal: each plane is read for the last time before another one is written to its place.
@@ -39,7 +39,7 @@ class FoldStorage(Directive, name="fold_storage"):
 
 
 @dataclass(frozen=True)
-class ReorderStorage(Directive, name="reorder_storage"):
+class ReorderStorage(Directive, name="reorder_storage", of="func"):
     """Axes in another order in memory, outermost first. Legal: always."""
 
     axes: tuple[int, ...] = axes()
@@ -55,7 +55,7 @@ class ReorderStorage(Directive, name="reorder_storage"):
 
 
 @dataclass(frozen=True)
-class AlignStorage(Directive, name="align_storage"):
+class AlignStorage(Directive, name="align_storage", of="func"):
     """The extent of an axis in memory, rounded up to a multiple. Legal: always."""
 
     axis: int = axis()
@@ -71,7 +71,7 @@ class AlignStorage(Directive, name="align_storage"):
 
 
 @dataclass(frozen=True)
-class StoreIn(Directive, name="store_in"):
+class StoreIn(Directive, name="store_in", of="func"):
     """Where the Func is stored.
 
     Legal: on the stack for extents that are constants and small; in registers where every element
@@ -85,7 +85,7 @@ class StoreIn(Directive, name="store_in"):
 
 
 @dataclass(frozen=True)
-class Stream(Directive, name="stream"):
+class Stream(Directive, name="stream", of="stage"):
     """Results past the caches. Legal: always; refused where they are read again at once."""
 
     def edit(self, e: Editing) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class Stream(Directive, name="stream"):
 
 
 @dataclass(frozen=True)
-class PrefetchOf(Directive, name="prefetch"):
+class PrefetchOf(Directive, name="prefetch", of="stage"):
     """What is read of a tensor some iterations later is fetched. Legal: always."""
 
     tensor: str = tensor_name()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Reassociate(Directive, name="reassociate"):
+class Reassociate(Directive, name="reassociate", of="stage"):
     """a + (b + c)   ->   (a + b) + c, in any order. Legal: where the user says so."""
 
     def edit(self, e: Editing) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class Reassociate(Directive, name="reassociate"):
 
 
 @dataclass(frozen=True)
-class Atomic(Directive, name="atomic"):
+class Atomic(Directive, name="atomic", of="stage"):
     """C[i] += v   ->   in one step that nothing else is seen in the middle of
 
     Legal: for sums of integers, minima and maxima; for sums of floats after `reassociate`.
@@ -60,7 +60,7 @@ class Atomic(Directive, name="atomic"):
 
 
 @dataclass(frozen=True)
-class Rfactor(Directive, name="rfactor"):
+class Rfactor(Directive, name="rfactor", of="stage"):
     """C[i] += v(r)   ->   P[x, i] += v(r) for each iteration x of a loop; C[i] += P[x, i]
 
     Legal: for what may be taken in any order, as with `atomic`.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
 
 from ...cached import cached_property
 from ...lang.errors.close import close
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 KINDS: dict[str, type[Directive]] = {}
 """The record class of each directive, by its name: what is made of others is not among them."""
 
+Scope = Literal["loops", "stage", "func", "program"]
+"""What a directive is about. Of a Func whose definition has several pieces, what is about loops is
+said of each piece, but once where they share these; what is about a stage, of each piece; and what
+is about the Func, once. What is about the program is said of the schedule."""
+
 NO_FUNCS: Mapping[str, str] = MappingProxyType({})
 """All stages are told by their names."""
 
@@ -40,13 +45,17 @@ class Directive:
     """
 
     name: ClassVar[str] = ""
+    scope: ClassVar[Scope]
     stage: str
     span: Span | None = field(default=None, compare=False, kw_only=True, repr=False)
 
-    def __init_subclass__(cls, name: str = "") -> None:
-        if name:
-            cls.name = name
-            KINDS[name] = cls
+    def __init_subclass__(cls, name: str = "", of: Scope | None = None) -> None:
+        if not name:
+            return
+        if of is None:
+            raise TypeError(f'{cls.__name__} says what it is about: of="loops", "stage", "func"')
+        cls.name, cls.scope = name, of
+        KINDS[name] = cls
 
     def __post_init__(self) -> None:
         if not isinstance(self.stage, str):

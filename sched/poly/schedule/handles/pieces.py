@@ -11,27 +11,24 @@ from ....lang.errors.frames import bounded
 from ....lang.expr.expr import Expr
 from ....lang.nodes.nodes import RVar, Var
 from ....lang.nodes.tensor import Tensor
+from ...directives import every as every  # which makes all directives known
+from ...state.record import KINDS
 from ...tree.edits import loops_around
 from ..stages import StageHandle
 from .base import LoopHandle
+from .loops import LoopDirectives
 
 if TYPE_CHECKING:
     from ...tree.looptree import Loop
     from ..schedule import Schedule
 
-ON_LOOPS = frozenset(
-    {
-        *("split", "fuse", "rename", "reorder", "tile", "parallel", "vectorize", "unroll"),
-        *("unroll_and_jam", "skew", "transform", "wavefront", "fission", "peel", "bound"),
-        *("align_bounds",),
-    }
-)
+MADE_OF_OTHERS = frozenset(x for x in vars(LoopDirectives) if x[0] != "_" and x not in KINDS)
+"""Directives on loops that no record stands for: tile, wavefront, ..."""
+
+ON_LOOPS = MADE_OF_OTHERS | {x for x, kind in KINDS.items() if kind.scope == "loops"}
 """Directives on loops: where pieces share these, they are given once."""
 
-ON_STAGES = frozenset(
-    {"shift", "compute_with", "partition", "accumulate_at", "stage", "rfactor", "stream"}
-    | {"prefetch", "atomic", "reassociate"}
-)
+ON_STAGES = frozenset(x for x, kind in KINDS.items() if kind.scope == "stage")
 """Directives on single stages. All others are about the Func, and given once."""
 
 
