@@ -5,9 +5,14 @@ s["C.update(0)"].split("k", 3)
 
 from __future__ import annotations
 
+from dataclasses import Field
+from typing import Any
+
 from ..lang.errors.errors import LanguageError, ScheduleError
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
+from ..poly.state.fields import key_of
+from ..poly.state.record import KINDS, Directive, is_needed
 from . import rewriting
 from .choices import Choices
 
@@ -27,14 +32,17 @@ def random_directive(choices: Choices, schedule: Schedule) -> str:
     stage = schedule[choices.pick(names)]
     loops = [x.name for x in stage.loops]
     for _ in range(20):
-        made = getattr(_Maker(choices, schedule, stage, loops), choices.weighted(*WEIGHTS))()
+        made = _Maker(choices, schedule, stage, loops).make(choices.weighted(*WEIGHTS))
         if made is not None:
             return f's["{stage.name}"].{made}'
     return f's["{stage.name}"].reassociate()'
 
 
 class _Maker:
-    """The call of each directive, or None where the stage has too few loops for it."""
+    """The call of each directive, or None where the stage has too few loops for it.
+
+    A directive that has no method here is drawn from the fields of its record.
+    """
 
     def __init__(
         self, choices: Choices, schedule: Schedule, stage: StageHandle, loops: list[str]
@@ -57,6 +65,34 @@ class _Maker:
         count = self.choices.between(least, min(most, len(self.loops)))
         first = self.choices.below(len(self.loops) - count + 1)
         return self.loops[first : first + count]
+
+    def make(self, name: str) -> str | None:
+        """The call of a directive."""
+        own = getattr(self, name, None)
+        return own() if own is not None else self._of_fields(KINDS[name])
+
+    def _of_fields(self, kind: type[Directive]) -> str | None:
+        """A directive of its record: loops of the stage, and samples of what else it takes."""
+        given = [(f, self._value(f)) for f in kind.declared()]
+        if any(value is None and is_needed(f) for f, value in given):
+            return None
+        said = (f"{key_of(f)}={_text(value)}" for f, value in given if value is not None)
+        return f"{kind.name}({', '.join(said)})"
+
+    def _value(self, f: Field[Any]) -> Any:
+        """What a field may hold here; None if nothing is known, or there is none."""
+        match f.metadata["means"]:
+            case "loop":
+                return self._loop() if self.loops else None
+            case "loops":
+                return tuple(self._some(1, 3) or ()) or None
+            case "stage":
+                return self.choices.pick([s.name for s in rewriting.told(self.schedule)])
+            case "axis":
+                rank = self.stage._stage.statement.func.ndim
+                return self.choices.below(rank) if rank else None
+        samples = f.metadata["samples"]
+        return self.choices.pick(tuple(samples)) if samples else None
 
     def split(self) -> str | None:
         if not self.loops:
@@ -233,6 +269,13 @@ class _Maker:
         return f'prefetch("{tensor}", "{self._loop()}", {self._factor()})'
 
 
+def _text(value: Any) -> str:
+    """A value of a field as Python, with names in double quotes."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_text, value))},)"
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
 def _var(name: str) -> str:
     return f'ps.vars("{name}")'
 
@@ -241,7 +284,7 @@ def _names(loops: list[str]) -> str:
     return ", ".join(f'"{x}"' for x in loops)
 
 
-WEIGHTS: tuple[tuple[int, str], ...] = (
+CHOSEN: tuple[tuple[int, str], ...] = (
     (6, "split"), (2, "fuse"), (1, "rename"), (7, "reorder"), (6, "tile"), (8, "parallel"),
     (9, "vectorize"), (3, "unroll"), (3, "unroll_and_jam"), (4, "skew"), (3, "shift"),
     (4, "transform"), (4, "wavefront"), (4, "fission"), (6, "compute_with"), (3, "partition"),
@@ -250,6 +293,17 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
     (2, "atomic"), (2, "reorder_storage"), (2, "align_storage"), (3, "store_in"), (1, "stream"),
     (1, "prefetch"),
 )  # fmt: skip
+"""How often directives are drawn that have a method above."""
+
+
+def _weights() -> tuple[tuple[int, str], ...]:
+    """These, and all other directives of stages."""
+    known = {name for _, name in (*CHOSEN, *rewriting.WEIGHTS)}
+    rest = (x for x, kind in KINDS.items() if kind.scope != "program" and x not in known)
+    return (*CHOSEN, *((2, x) for x in sorted(rest)))
+
+
+WEIGHTS = _weights()
 
 
 def untried() -> list[str]:

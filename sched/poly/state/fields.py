@@ -2,10 +2,10 @@
 search, an ill-formed one is refused with the directive and the field by name.
 
     @dataclass(frozen=True)
-    class Split(Directive, name="split"):
+    class Split(Directive, name="split", of="loops"):
         loop: str = loop_name()
         factor: int = number("factor", least=1)
-        tail: str = choice("tail", TAILS, default="auto")
+        tail: str = choice(TAILS, default="auto")
 
 What a field is called in JSON and in Python is its name here, but for `called`. What is None, and a
 choice or a flag that is its default, is not written.
@@ -53,6 +53,7 @@ def declared(
     hidden: bool = False,
     optional: bool = False,
     means: Meaning = "plain",
+    samples: Sequence[Any] = (),
 ) -> Any:
     """A field of a record.
 
@@ -60,13 +61,16 @@ def declared(
         called: in JSON and in Python, if the attribute has another name.
         hidden: not written where it is the default.
         optional: None says nothing.
+        samples: values that random directives have, where `means` tells none.
     """
 
     def checked(d: Directive, key: str, value: Any) -> None:
         if not (optional and value is None):
             check(d, key, value)
 
-    metadata = {"check": checked, "called": called, "hidden": hidden, "means": means}
+    metadata = {
+        "check": checked, "called": called, "hidden": hidden, "means": means, "samples": samples,
+    }  # fmt: skip
     if optional and default is MISSING:
         default = None
     return (
@@ -125,7 +129,8 @@ def number(what: str, least: int | None = None, default: Any = MISSING) -> Any:
     def check(d: Directive, key: str, value: Any) -> None:
         check_number(d.name, value, what, least, d)
 
-    return declared(check, default)
+    few = (1, 2, -1) if least is None else (least, least + 1, least + 3)
+    return declared(check, default, samples=few)
 
 
 def axis() -> Any:
@@ -160,7 +165,7 @@ def choice(options: Sequence[str], default: Any = MISSING) -> Any:
             meant = close(value, options)
             d.refuse(what, None if meant is None else f"did you mean {meant}?")
 
-    return declared(check, default, hidden=default is not MISSING)
+    return declared(check, default, hidden=default is not MISSING, samples=options)
 
 
 def flag() -> Any:
@@ -170,7 +175,7 @@ def flag() -> Any:
         if not isinstance(value, bool):
             d.mistyped(f"the {key} of {d.name} is True or False, not {value!r}")
 
-    return declared(check, False, hidden=True)
+    return declared(check, False, hidden=True, samples=(False, True))
 
 
 def predicate() -> Any:
