@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,24 @@ USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/test_carried.py",)
 PASSES = ("tests/codegen/test_passes.py",)
 MEANING = ("tests/codegen/test_pass_meaning.py",)
+
+
+TESTED_IN = {
+    "accumulate_at": "accumulate", "align_bounds": "assumptions", "align_storage": "storage",
+    "assume": "assumptions", "atomic": "storage", "bound": "assumptions", "clone_in": "inline",
+    "compute_at": "placed_parts", "compute_inline": "inline", "compute_root": "inline",
+    "prefetch": "storage", "reorder_storage": "storage", "store_at": "storage",
+    "store_in": "storage", "store_root": "storage", "stream": "storage",
+}  # fmt: skip
+"""Which file of tests a directive has; that of its name without an entry."""
+
+
+def directives() -> list[str]:
+    """The names of all directives, as their records give them."""
+    files = (ROOT / "sched" / "poly" / "directives").rglob("*.py")
+    return sorted(
+        name for f in files for name in re.findall(r'\(Directive, name="(\w+)"', f.read_text())
+    )
 
 
 @dataclass(frozen=True)
@@ -666,6 +685,17 @@ FAULTS = (
         "strided loads read beyond the last lane", "codegen/llvm/vectors.py",
         "starts = list(dict.fromkeys([*range(0, most + 1 - size, size), most - size]))",
         "starts = list(range(0, most, size))", VECTORS,
+    ),
+    *(
+        Fault(
+            f"{name} does nothing", "poly/directives/apply.py",
+            "    made = e.directive.edit(e)\n",
+            "    before = e.state, e.tree, e.form\n    made = e.directive.edit(e)\n"
+            f'    if e.directive.name == "{name}":\n'
+            "        e.state, e.tree, e.form = before\n",
+            (f"tests/poly/directives/test_{TESTED_IN.get(name, name)}.py",),
+        )
+        for name in directives()
     ),
     Fault(
         "lanes that are not there add what they have", "codegen/llvm/folds.py",

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from mutations.run import FAULTS
 
 import polysched as ps
+from polysched.poly.schedule.stages import StageHandle
 from polysched.poly.state.record import KINDS, Directive, from_json
 from polysched.testing import directives as drawn, rewriting
+from polysched.testing.choices import Choices
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "directives"
 
@@ -102,20 +105,21 @@ def test_a_record_of_each_kind_is_given() -> None:
         assert options.keys() == known, name
 
 
+def test_each_number_says_how_small_it_may_be() -> None:
+    assert {(d, o) for d, o, _, _ in NUMBERS} == set(_given(int))
+
+
 # malformed ----------------------------------------------------------------------------------------
 HUGE = 2**40 + 1
-NAMES = [  # what stands for a loop, a stage or a tensor
-    ("accumulate_at", "loop"), ("align_bounds", "loop"), ("bound", "loop"),
-    ("clone_in", "consumer"), ("compute_at", "consumer"), ("compute_at", "loop"),
-    ("compute_with", "other"),
-    ("compute_with", "loop"), ("fission", "loop"), ("fission", "after"), ("fuse", "outer"),
-    ("fuse", "inner"), ("fuse", "name"), ("parallel", "loop"), ("peel", "loop"),
-    ("prefetch", "tensor"), ("prefetch", "loop"), ("rename", "loop"), ("rename", "name"),
-    ("rfactor", "loop"), ("shift", "loop"), ("skew", "outer"), ("skew", "inner"), ("skew", "name"),
-    ("split", "loop"), ("stage", "tensor"), ("stage", "at"), ("store_at", "consumer"),
-    ("store_at", "loop"), ("unroll", "loop"), ("vectorize", "loop"), ("store_in", "place"),
-    ("split", "tail"),
-]  # fmt: skip
+
+
+def _given(kind: type) -> list[tuple[str, str]]:
+    """The options of all directives whose values in JSON are of a type."""
+    return [(d, o) for d, (_, said) in GIVEN.items() for o, x in said.items() if type(x) is kind]
+
+
+NAMES = _given(str)
+"""What stands for a loop, a stage or a tensor, and words."""
 NUMBERS = [  # with the smallest that they may be, and what they are called
     ("align_bounds", "factor", 1, "factor"), ("align_storage", "axis", None, "axis"),
     ("align_storage", "multiple", 1, "multiple"), ("bound", "extent", 1, "extent"),
@@ -126,10 +130,7 @@ NUMBERS = [  # with the smallest that they may be, and what they are called
     ("shift", "by", None, "distance"), ("skew", "factor", None, "factor"),
     ("split", "factor", 1, "factor"),
 ]  # fmt: skip
-SEQUENCES = [
-    ("reorder", "loops"), ("reorder_storage", "axes"), ("split", "names"), ("stage", "layout"),
-    ("transform", "loops"), ("transform", "values"), ("transform", "names"),
-]  # fmt: skip
+SEQUENCES = _given(list)
 
 MALFORMED: list[tuple[str, dict[str, Any], str]] = [
     *((d, {o: value}, o) for d, o in NAMES for value in (3, True, 1.5, ["i"])),
@@ -322,14 +323,61 @@ def test_no_record_is_malformed(name: str, data: st.DataObject) -> None:
 
 
 # each directive is known everywhere --------------------------------------------------------------
-@pytest.mark.parametrize("name", KINDS)
-def test_each_directive_has_a_handle_a_page_and_a_weight(name: str) -> None:
-    """The schedule itself is told what is assumed."""
-    owner = ps.Schedule if name == "assume" else type(pipeline()["f"])
-    assert callable(getattr(owner, name))
-    assert (DOCS / f"{name}.md").exists()
+NOT_REFUSED = {"store_root", "unroll_and_jam"}
+"""Directives whose pages show no refusal: whatever could be wrong with them is another one's."""
+PAGES = sorted(p.stem for p in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_each_directive_has_a_handle_and_a_page(kind: type[Directive]) -> None:
+    """The schedule itself is told what is about the program."""
+    owner = ps.Schedule if kind.scope == "program" else StageHandle
+    assert getattr(owner, kind.name).__doc__
+    assert kind.name in PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_page_is_complete_and_can_be_found(name: str) -> None:
+    page, link = (DOCS / f"{name}.md").read_text(), f"directives/{name}.md"
+    assert page.startswith(f"# {name}\n")
+    for part in ("Legal", "Cost"):
+        assert f"**{part}**: " in page
+    assert name in NOT_REFUSED or "Error: " in page
+    assert f"| [{name}]({link}) | " in (DOCS.parent / "schedules.md").read_text()
+    assert f"      - {name}: {link}\n" in (DOCS.parents[1] / "mkdocs.yml").read_text()
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_each_directive_is_drawn(kind: type[Directive]) -> None:
+    """By the random directives that both fuzzers use, in calls that mean something."""
+    if kind.scope == "program":
+        return
     weights = {w for _, w in (*drawn.WEIGHTS, *rewriting.WEIGHTS)}
-    assert name in weights or name == "assume"
+    assert kind.name in weights
+    if kind.name in {w for _, w in rewriting.WEIGHTS}:
+        return
+    s = pipeline()
+    stage = s[GIVEN[kind.name][0]]
+    loops = [x.name for x in stage.loops]
+    made = [drawn._Maker(Choices.from_seed(k), s, stage, loops).make(kind.name) for k in range(9)]
+    assert any(text is not None and text.startswith(f"{kind.name}(") for text in made)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_test_and_a_planted_fault_are_about_each_directive(kind: type[Directive]) -> None:
+    """The fault is that it does nothing, and the tests that find it stand in one file."""
+    (fault,) = (f for f in FAULTS if f.name == f"{kind.name} does nothing")
+    (file,) = fault.tests
+    assert f"{kind.name}(" in (DOCS.parents[1] / file).read_text()
+
+
+def test_a_record_says_what_it_is_about() -> None:
+    with pytest.raises(TypeError, match='of="loops"'):
+
+        class Untold(Directive, name="untold"):
+            pass
+
+    assert "untold" not in KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
