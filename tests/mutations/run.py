@@ -698,6 +698,16 @@ FAULTS = (
         for name in directives()
     ),
     Fault(
+        "the places of a tile are reversed beside it", "poly/directives/mapping.py",
+        "(at.loop.whole or (found.pop() if len(found) == 1 else 0)) - 1", "-1",
+        ("tests/poly/directives/test_reverse.py",),
+    ),
+    Fault(
+        "a loop that is reversed twice moves", "poly/directives/mapping.py",
+        "ix.wrapped(about - offset - int(value))", "ix.wrapped(about - offset + int(value))",
+        ("tests/poly/directives/test_reverse.py",),
+    ),
+    Fault(
         "lanes that are not there add what they have", "codegen/llvm/folds.py",
         "            each = b.select(mask, each, neutral)\n", "", VECTORS,
     ),

@@ -1,4 +1,4 @@
-"""Directives that change coordinates: skew, shift, transform."""
+"""Directives that change coordinates: skew, shift, reverse, transform."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, Span
 from ...lang.expr.expr import Expr, as_node
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Read, RVar, Var, integer, postorder, substitute
+from ...lang.nodes.nodes import Const, Node, Op, Read, RVar, Var, integer, postorder, substitute
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.typing import typed_index
 from ..sets.affine import affine_values, why_not_affine
 from ..sets.isl import Frame, relation
 from ..state.fields import indices, loop_name, loop_names, new_name, new_names, number
 from ..state.record import NO_FUNCS, Directive, map_text
-from ..tree.edits import At, Coordinates, map_stages, put, recoordinate
+from ..tree.edits import At, Coordinates, map_stages, put, recoordinate, stages
 from ..tree.looptree import Loop, Seq, Stage, Tree
+from .kinds import split_factor
 from .loops import check_free, check_perfect
 
 if TYPE_CHECKING:
@@ -70,6 +71,23 @@ class Shift(Directive, name="shift", of="stage"):
             )
         e.tree = shift(e.tree, at, self.stage, self.by)
         return (self.loop,)
+
+
+@dataclass(frozen=True)
+class Reverse(Directive, name="reverse", of="loops"):
+    """for i = first, ..., last   ->   for i = last, ..., first
+
+    Legal: for each dependence x -> y with c(x) = c(y) in the loops c around, i(y) <= i(x); where
+    these are equal, x stays before y.
+    """
+
+    loop: str = loop_name()
+
+    def edit(self, e: Editing) -> tuple[str, ...]:
+        at = e.at(self.loop)
+        check_free(e, at, "reverse first, then say what it is")
+        e.tree = reverse(e.tree, at, self.span)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -143,6 +161,40 @@ def shift(tree: Seq, at: At, stage: str, by: int) -> Seq:
         return replace(s, coordinates=(*c[:d], ix.add(c[d], integer(by)), *c[d + 1 :]))
 
     return put(tree, at.place, map_stages(replace(at.loop, whole=None), change))
+
+
+def reverse(tree: Seq, at: At, span: Span | None) -> Seq:
+    """The loop counts -1 - i instead of i, or f - 1 - i where it is the inner one of a split by f.
+
+    Of all mirrors this one keeps tiles: -1 - i is in tile -1 - i // f, at place f - 1 - i % f. It
+    undoes itself.
+    """
+    found = {_places(s.coordinates[at.depth]) for s in stages(at.loop)}
+    about = (at.loop.whole or (found.pop() if len(found) == 1 else 0)) - 1
+
+    def change(c: Coordinates) -> Coordinates:
+        return (*c[: at.depth], _mirrored(c[at.depth], about), *c[at.depth + 1 :])
+
+    return put(tree, at.place, recoordinate(replace(at.loop, span=span), change))
+
+
+def _places(x: Node) -> int:
+    """Of how many places in a tile a coordinate is one, counted up or down; 0 if it is none."""
+    match x:
+        case Op(op="sub", operands=(Const(value=last), place)):
+            return factor if (factor := split_factor(place)) == int(last) + 1 else 0
+    return split_factor(x)
+
+
+def _mirrored(x: Node, about: int) -> Node:
+    """about - x, where mirrors of mirrors are sums again."""
+    base, offset = ix.parted(x)
+    match base:
+        case Op(op="neg", operands=(inner,)):
+            return ix.add(inner, ix.wrapped(about - offset))
+        case Op(op="sub", operands=(Const(value=value), inner)):
+            return ix.add(inner, ix.wrapped(about - offset - int(value)))
+    return ix.sub(ix.wrapped(about - offset), base)
 
 
 def transform(

@@ -69,6 +69,7 @@ GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
     "rename": ("g", {"loop": "i", "name": "k"}),
     "reorder": ("g", {"loops": ["j", "i"]}),
     "reorder_storage": ("f", {"axes": [1, 0]}),
+    "reverse": ("g", {"loop": "i"}),
     "rfactor": ("g.update(0)", {"loop": "r"}),
     "shift": ("g", {"loop": "i", "by": 1}),
     "skew": ("g", {"outer": "i", "inner": "j", "factor": 1, "name": "k"}),

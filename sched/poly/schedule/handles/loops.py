@@ -11,7 +11,7 @@ from ....lang.errors.frames import bounded
 from ....lang.expr.expr import Expr
 from ...directives.kinds import MOST_COPIES
 from ...directives.loops import Fuse, Rename, Reorder, Split
-from ...directives.mapping import Shift, Skew, Transform, mapped
+from ...directives.mapping import Reverse, Shift, Skew, Transform, mapped
 from ...state.fields import in_terms_of
 from ...state.record import KINDS
 from .base import Handle, Loop, LoopHandle, check_factor, loop_name
@@ -193,6 +193,16 @@ class LoopDirectives(Handle):
         """
         (made,) = self._do(Shift, loop=loop, by=by)
         return made
+
+    def reverse(self, loop: Loop) -> Self:
+        """Runs a loop backwards, from its last iteration to its first.
+
+        It counts -1 - i instead of i, so tiles stay what they are. A second time undoes it.
+
+        Legal: where no iteration needs an earlier one of the loop.
+        """
+        self._do(Reverse, loop=loop)
+        return self
 
     def transform(
         self,
