@@ -60,7 +60,7 @@ MEANING = ("tests/codegen/test_pass_meaning.py",)
 TESTED_IN = {
     "accumulate_at": "accumulate", "align_bounds": "assumptions", "align_storage": "storage",
     "assume": "assumptions", "atomic": "storage", "bound": "assumptions", "clone_in": "inline",
-    "compute_at": "placed_parts", "compute_inline": "inline", "compute_root": "inline",
+    "compute_at": "placed_parts", "compute_inline": "inline", "compute_root": "placed_parts",
     "prefetch": "storage", "reorder_storage": "storage", "store_at": "storage",
     "store_in": "storage", "store_root": "storage", "stream": "storage",
 }  # fmt: skip
