@@ -24,6 +24,7 @@ from .lang.errors.errors import (
 from .lang.errors.frames import bounded, cut
 from .lang.expr.expr import Expr
 from .lang.expr.functions import (
+    absd,
     absolute,
     bitcast,
     cast,
@@ -159,7 +160,7 @@ Program._compile = staticmethod(_compile)
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
     "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
-    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs",
+    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absd",
     "absolute", "all", "any", "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast",
     "ceil", "clip", "compute", "einsum", "exp", "extern", "float32", "float64", "floor", "fma",
     "get_num_threads", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "max",

@@ -146,6 +146,7 @@ _RULES: dict[str, Callable[..., Interval | None]] = {
     "mul": _mul,
     "neg": lambda a: (-a[1], -a[0]),
     "abs": _abs,
+    "absd": lambda a, b: _abs((a[0] - b[1], a[1] - b[0])),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
     "floordiv": _floordiv,

@@ -15,6 +15,7 @@ from polysched.lang.nodes.dtypes import (
     for_float_function,
     int64,
     promote,
+    unsigned,
 )
 from polysched.testing.choices import Choices
 
@@ -161,7 +162,7 @@ class Expressions:
     def _int(self, depth: int) -> Value:
         form = self.choices.weighted(
             (10, "binary"), (3, "unary"), (4, "select"), (3, "cast"), (2, "bits"), (1, "mux"),
-            (1, "clip"), (1, "rounded"),
+            (1, "clip"), (1, "rounded"), (1, "distance"),
         )  # fmt: skip
         match form:
             case "binary":
@@ -184,6 +185,9 @@ class Expressions:
             case "clip":
                 a = self.value(depth - 1, "int")
                 return Value(f"ps.clip({a.text}, 1, 5)", promote(a.type, WEAK_INT) or a.type)
+            case "distance":
+                a, b, t = self._pair(depth, "int")
+                return Value(f"ps.absd({a.text}, {b.text})", unsigned(t))
             case _:
                 a = self._strong(self.value(depth - 1, "int"))
                 return Value(f"ps.{self.choices.pick(('floor', 'round'))}({a.text})", a.type)
@@ -227,7 +231,7 @@ class Expressions:
         )  # fmt: skip
         match form:
             case "binary":
-                ops = ("+", "-", "*", "/", "ps.minimum", "ps.maximum", "//", "%")
+                ops = ("+", "-", "*", "/", "ps.minimum", "ps.maximum", "ps.absd", "//", "%")
                 return self._binary(depth, "float", ops)
             case "product sum":
                 return self._product_sum(depth)

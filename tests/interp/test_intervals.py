@@ -28,10 +28,10 @@ def sample_intervals(t: dt.DType, rng: np.random.Generator, count: int) -> list[
 
 
 @pytest.mark.parametrize("t", [dt.int8, dt.uint8], ids=str)
-@pytest.mark.parametrize("op", [*BINARY, *COMPARE])
+@pytest.mark.parametrize("op", [*BINARY, *COMPARE, "absd"])
 def test_no_value_is_left_out(op, t):
     rng = np.random.default_rng(7)
-    result = dt.bool_ if op in COMPARE else t
+    result = dt.bool_ if op in COMPARE else dt.uint8 if op == "absd" else t
     f = meaning(op, result, t)
     for a, b in itertools.product(sample_intervals(t, rng, 12), repeat=2):
         lo, hi = operator_interval(op, result, (a, b))
@@ -84,6 +84,13 @@ def test_exactness(op, a, b, expected):
     assert operator_interval(op, dt.int32, (a, b)) == expected
 
 
+def test_distances():
+    assert operator_interval("absd", dt.uint32, ((1, 2), (10, 20))) == (8, 19)
+    assert operator_interval("absd", dt.uint32, ((10, 20), (1, 2))) == (8, 19)
+    assert operator_interval("absd", dt.uint32, ((-5, 3), (0, 9))) == (0, 14)
+    assert operator_interval("absd", dt.uint8, ((-128, 127), (-128, 127))) == (0, 255)
+
+
 def test_complement():
     assert operator_interval("not", dt.uint8, ((0, 5),)) == (250, 255)
     assert operator_interval("not", dt.int8, ((0, 5),)) == (-6, -1)
@@ -109,7 +116,7 @@ def test_select_takes_the_hull_of_possible_arms():
     assert select_interval((0, 1), (1, 2), (8, 9)) == (1, 9)
 
 
-@pytest.mark.parametrize("op", [*BINARY, *COMPARE])
+@pytest.mark.parametrize("op", [*BINARY, *COMPARE, "absd"])
 def test_what_has_no_value_is_an_operand_as_any_other(op):
     """An Input may hold nothing at all where its range is empty at the sizes of a call."""
     some = [(-3, 5), (0, 0), (1, 7), (-2, -1)]

@@ -65,6 +65,21 @@ def test_eight_bits_exhaustively(t, op, ufunc):
     assert [[f(a, b) for b in values] for a in values] == expected.tolist()
 
 
+@pytest.mark.parametrize("t", [dt.int8, dt.uint8], ids=str)
+def test_distances_of_eight_bits_exhaustively(t):
+    values = np.arange(t.min, t.max + 1).tolist()
+    f = meaning("absd", dt.uint8, t)
+    assert all(f(a, b) == abs(a - b) <= 255 for a in values for b in values)
+
+
+@pytest.mark.parametrize("t", INTEGERS, ids=str)
+def test_distances_never_wrap(t):
+    result = dt.concrete(dt.unsigned(t))
+    f = meaning("absd", result, t)
+    for a, b in itertools.product(corners(t), repeat=2):
+        assert f(a, b) == max(a, b) - min(a, b) <= result.max
+
+
 @pytest.mark.parametrize("t", INTEGERS, ids=str)
 @pytest.mark.parametrize(
     ("op", "exact"),
@@ -281,7 +296,7 @@ def test_every_operator_has_a_meaning():
     for name, info in OPS.items():
         if name == "select" or name in FUNCTIONS:
             continue
-        t = dt.uint8 if info.rule in ("bits", "not") else dt.float32
+        t = dt.uint8 if info.rule in ("bits", "not", "apart") else dt.float32
         result = dt.bool_ if info.rule == "compare" else t
         operands = [as_value(1, t)] * info.arity
         meaning(name, result, t)(*operands)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...lang.errors.errors import InternalError
-from ...lang.nodes.dtypes import DType
+from ...lang.nodes.dtypes import DType, concrete, unsigned
 from . import casts, floats, integers
 from .builder import Builder
 from .values import Value
@@ -98,6 +98,13 @@ def _absolute(b: Builder, x: Value) -> Value:
     return b.select(negative, b.binary("sub", b.like(x, 0), x), x)  # abs(MIN) wraps to MIN
 
 
+def _apart(b: Builder, x: Value, y: Value) -> Value:
+    """The larger one minus the smaller one: it wraps, and is right as an unsigned number."""
+    above = b.compare("sgt" if x.dtype.kind == "i" else "ugt", x, y)
+    distance = b.select(above, b.binary("sub", x, y), b.binary("sub", y, x))
+    return casts.cast(b, distance, concrete(unsigned(x.dtype)))
+
+
 def _rounding(name: str) -> Unary:
     return lambda b, x: b.intrinsic(name, x) if x.dtype.is_float else x
 
@@ -109,6 +116,7 @@ BINARY: dict[str, Binary] = {
     "div": lambda b, x, y: b.binary("fdiv", x, y),
     "floordiv": _by_kind(floats.floordiv, integers.floordiv),
     "mod": _by_kind(floats.modulo, integers.modulo),
+    "absd": _apart,
     "min": _lattice("min", "and"),
     "max": _lattice("max", "or"),
     "and": lambda b, x, y: b.binary("and", x, y),

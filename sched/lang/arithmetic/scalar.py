@@ -99,6 +99,7 @@ _INTEGER: dict[str, Callable[..., int]] = {
     "mod": _mod,
     "neg": operator.neg,
     "abs": abs,
+    "absd": lambda a, b: abs(a - b),
     "min": min,
     "max": max,
     "and": operator.and_,

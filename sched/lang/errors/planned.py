@@ -23,7 +23,6 @@ PLANNED: dict[str, str] = {
     "widening_mul": "cast both first: ps.cast(ps.int32, a) * b",
     "halving_add": "cast both first, and shift: (ps.cast(ps.int32, a) + b) >> 1",
     "rounding_shift_right": "(x + (1 << (k - 1))) >> k, in a type that is wide enough",
-    "absd": "ps.absolute(a - b), in a type that is wide enough",
     "float16": _FLOAT32,
     "bfloat16": _FLOAT32,
 }

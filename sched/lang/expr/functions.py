@@ -89,6 +89,12 @@ def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
     return Expr(Op("ldexp", (as_node(value), e), None))
 
 
+def absd(a: ExprLike, b: ExprLike) -> Expr:
+    """The distance of two values: of integers in the unsigned type of their common type's width,
+    which holds it; of floats `abs(a - b)`."""
+    return binary("absd", a, b)
+
+
 def minimum(a: ExprLike, b: ExprLike) -> Expr:
     """The smaller value; NaN propagates and -0 < +0 (IEEE 754-2019 minimum)."""
     return binary("min", a, b)
@@ -166,7 +172,7 @@ Expr._functions.update(
 )
 assert all(hasattr(np, name) for name in Expr._ufuncs)
 __all__ = [
-    "absolute", "bitcast", "cast", "ceil", "clip", "exp", "floor", "fma", "ldexp", "log",
+    "absd", "absolute", "bitcast", "cast", "ceil", "clip", "exp", "floor", "fma", "ldexp", "log",
     "maximum", "minimum", "mux", "rint", "rsqrt", "select", "sigmoid", "sqrt",
     "strict", "tanh", "where",
 ]  # fmt: skip

@@ -193,6 +193,12 @@ def concrete(t: Type) -> DType:
     return float64 if t is WEAK_FLOAT else int64
 
 
+def unsigned(t: Type) -> Type:
+    """What holds the distance of two values of `t`: of integers the unsigned type as wide."""
+    c = concrete(t)
+    return _BY_NAME[f"uint{c.bits}"] if c.is_int else t
+
+
 def promote(a: Type | None, b: Type | None) -> Type | None:
     """The common type of two operands; None (not known yet) says nothing."""
     return a if a == b else join((a, b))

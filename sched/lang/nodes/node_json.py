@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors.errors import LanguageError
-from .dtypes import ALL, INDEX, WEAK_FLOAT, WEAK_INT, bool_, concrete
+from .dtypes import ALL, INDEX, WEAK_FLOAT, WEAK_INT, bool_, concrete, unsigned
 from .nodes import Const, Node, Op, Param, RVar, Size, Var
 from .ops import OPS
 
@@ -98,6 +98,8 @@ def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
             return given[0].is_bool and given[1] == given[2] == t
         case "arith":
             return all(x == t for x in given) and not t.is_bool
+        case "apart":
+            return given[0] == given[1] and given[0].is_int and t == unsigned(given[0])
         case "lattice" | "bits" | "not" | "strict" | "round" | "fma":
             return all(x == t for x in given)
         case "divide" | "float" | "ldexp":

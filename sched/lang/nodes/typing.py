@@ -23,6 +23,7 @@ from .dtypes import (
     promote,
     same_kind,
     uint64,
+    unsigned,
 )
 from .nodes import Const, Node, Op, Read, postorder
 from .ops import OPS
@@ -191,6 +192,9 @@ class Typer:
             return bool_
         if rule == "strict":
             return args[0]
+        if rule == "apart":
+            t = self._operand_type(node, args)
+            return None if t is None else unsigned(t)
         if rule == "ldexp":
             if args[1] is not None and not concrete(args[1]).is_int:
                 raise self._error(
@@ -219,7 +223,7 @@ class Typer:
     def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
         """The type in which an operator works on operands with the common type `t`."""
         rule, c = OPS[node.op].rule, concrete(t)
-        if rule in ("arith", "divide", "round") and c.is_bool:
+        if rule in ("arith", "apart", "divide", "round") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not") and c.is_float:
             raise self._no_bits(node, t, args)
@@ -293,6 +297,8 @@ class Typer:
             common = self._operand_type(node, types)
             assert common is not None
             return self._build_compare(node, args, concrete(common))
+        if rule == "apart":
+            return self._build_distance(node, args, strict)
         weak = self._rule(node, types)
         assert weak is not None
         t = concrete(weak)
@@ -309,6 +315,16 @@ class Typer:
             return operands[0]
         built = Op(node.op, operands, weak)
         return contract(built) if t.is_float and not strict else built
+
+    def _build_distance(self, node: Op, args: tuple[Node, ...], strict: bool) -> Node:
+        """Of floats it is abs(a - b), with a product fused as there."""
+        common = self._operand_type(node, [a.type for a in args])
+        assert common is not None
+        operands = tuple(self._to(a, concrete(common)) for a in args)
+        if concrete(common).is_int:
+            return Op(node.op, operands, unsigned(common))
+        difference = Op("sub", operands, common)
+        return Op("abs", (difference if strict else contract(difference),), common)
 
     def _to(self, node: Node, t: DType) -> Node:
         return convert(node, t, self.span)

@@ -93,7 +93,9 @@ def _is_plain(index: Node) -> bool:
     return True
 
 
-_AFFINE = frozenset({"add", "sub", "neg", "mul", "min", "max", "floordiv", "mod", "cast", "abs"})
+_AFFINE = frozenset(
+    {"add", "sub", "neg", "mul", "min", "max", "floordiv", "mod", "cast", "abs", "absd"}
+)
 
 
 def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:

@@ -383,6 +383,7 @@ _OPERATORS: dict[str, Callable[..., PwAff]] = {
     "mul": PwAff.mul,
     "neg": PwAff.neg,
     "abs": lambda a: a.max(a.neg()),
+    "absd": lambda a, b: a.sub(b).max(b.sub(a)),
     "min": PwAff.min,
     "max": PwAff.max,
     "floordiv": _floordiv,

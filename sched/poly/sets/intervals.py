@@ -186,6 +186,7 @@ _RULES: dict[str, Callable[..., Interval | None]] = {
     "sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
     "mul": lambda a, b: _corners(lambda x, y: x * y, a, b),
     "neg": lambda a: (-a[1], -a[0]),
+    "absd": lambda a, b: _RULES["abs"]((a[0] - b[1], a[1] - b[0])),
     "abs": lambda a: (0 if a[0] <= 0 <= a[1] else min(map(abs, a)), max(map(abs, a))),
     "min": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
     "max": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from polysched.lang.nodes.dtypes import DType
+from polysched.lang.nodes.dtypes import ALL, DType, bool_
 
 Number = bool | int | float
 
@@ -51,6 +51,13 @@ def fma(a: float, b: float, c: float, dtype: DType) -> float:
     return rounded(exact, dtype, sign if both else 1.0)
 
 
+def result(op: str, dtype: DType) -> DType:
+    """The type of what an operator gives on operands of type `dtype`."""
+    if op in _COMPARE:
+        return bool_
+    return next(t for t in ALL if t.name == f"uint{dtype.bits}") if op == "absd" else dtype
+
+
 def binary(op: str, a: Number, b: Number, dtype: DType) -> Number:
     """An operator of two operands of type `dtype`."""
     if op in _COMPARE:
@@ -63,6 +70,8 @@ def binary(op: str, a: Number, b: Number, dtype: DType) -> Number:
         return float(result)
     if dtype.is_bool:
         return _BOOL[op](bool(a), bool(b))
+    if op == "absd":
+        return max(int(a), int(b)) - min(int(a), int(b))
     return wrap(_INT[op](int(a), int(b), dtype), dtype)
 
 

@@ -66,7 +66,7 @@ def assert_same(got: list, wanted: list, rows: list) -> None:
 
 def binary_cases() -> list[tuple[str, DType]]:
     cases = [(o, t) for o in ("add", "sub", "mul", "floordiv", "mod") for t in ARITH]
-    cases += [("div", t) for t in FLOATS]
+    cases += [("div", t) for t in FLOATS] + [("absd", t) for t in INTS]
     cases += [(o, t) for o in ("min", "max", *COMPARE) for t in ALL]
     cases += [(o, t) for o in ("and", "or", "xor") for t in [*INTS, bool_]]
     cases += [(o, t) for o in ("shl", "shr") for t in INTS]
@@ -80,7 +80,7 @@ def test_binary(name: str, dtype: DType) -> None:
         values += [x for x in range(-dtype.bits - 2, dtype.bits + 2) if x >= dtype.min]
     rows = list(itertools.product(values, values))
     x, y = buffer("x", dtype, n), buffer("y", dtype, n)
-    result = bool_ if name in COMPARE else dtype
+    result = oracle.result(name, dtype)
     expr = op(name, load(x, i), load(y, i), dtype=result)
     wanted = [oracle.binary(name, a, b, dtype) for a, b in rows]
     for target in targets():

@@ -1,7 +1,6 @@
 """Instructions are written lane by lane: the same code works on vectors.
 
-No kernel has vectors yet; this keeps the door open. One function an element type holds all
-operators, each on four rows at a time.
+One function an element type holds all operators, each on some rows at a time.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ from codegen.llvm.test_instructions import assert_same, binary_cases, unary_case
 from polysched.codegen.llvm import casts, compile_module, host, instructions
 from polysched.codegen.llvm.builder import Builder
 from polysched.codegen.llvm.values import Value, constant
-from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int64
+from polysched.lang.nodes.dtypes import ALL, DType, float32, float64, int64
 
-LANES = 4
+WIDTHS = (2, 4, 16)
+"""Less than a register holds, about one, and more."""
 
 UNARY = set(unary_cases())
 
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
     def code(self, b: Builder, x: Value, y: Value) -> Value:
         if self.right is not None:
-            y = constant(self.right, x.dtype, LANES)
+            y = constant(self.right, x.dtype, x.lanes)
         one = self.op == "cast" or (self.op, x.dtype) in UNARY
         return instructions.apply(b, self.op, (x,) if one else (x, y), self.to)
 
@@ -48,33 +48,33 @@ class Case(NamedTuple):
 
 def cases(dtype: DType) -> list[Case]:
     """All that can be computed of values of a type."""
-    compare = instructions.COMPARISONS
     named = [name for name, t in [*binary_cases(), *unary_cases()] if t == dtype]
-    made = [Case(name, bool_ if name in compare else dtype) for name in named]
+    made = [Case(name, oracle.result(name, dtype)) for name in named]
     made += [Case("cast", to) for to in ALL]
     return [*made, Case("floordiv", dtype, 7), Case("mod", dtype, 7)] if dtype.is_int else made
 
 
+@pytest.mark.parametrize("lanes", WIDTHS)
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_every_operator_in_four_lanes(dtype: DType) -> None:
+def test_every_operator_in_lanes(dtype: DType, lanes: int) -> None:
     values = oracle.samples(dtype)[:: 3 if dtype.is_float else 1]
     rows = [(a, b) for a in values for b in values]
-    rows += rows[:1] * (-len(rows) % LANES)
-    assert len(rows) % LANES == 0
+    rows += rows[:1] * (-len(rows) % lanes)
+    assert len(rows) % lanes == 0
     b = Builder()
-    x, y = (b.load(p, dtype, LANES) for p in ("%x", "%y"))
+    x, y = (b.load(p, dtype, lanes) for p in ("%x", "%y"))
     for number, case in enumerate(cases(dtype)):
         slot = b.element("%outs", constant(number, int64), int64)
         pointer = b.name()
         b.emit(f"{pointer} = load ptr, ptr {slot}")
         b.store(case.code(b, x, y), pointer)
     b.emit("ret void")
-    text = b.definition('void @"polysched.f"(ptr %x, ptr %y, ptr %outs)', "four lanes")
+    text = b.definition('void @"polysched.f"(ptr %x, ptr %y, ptr %outs)', f"{lanes} lanes")
     code = compile_module(text, host())
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(code.address("f"))
     left, right = (np.array([row[at] for row in rows], dtype.numpy) for at in (0, 1))
     outs = [np.zeros(len(rows), case.to.numpy) for case in cases(dtype)]
-    for at in range(0, len(rows), LANES):
+    for at in range(0, len(rows), lanes):
         pointers = np.array([out[at:].ctypes.data for out in outs])
         call(left[at:].ctypes.data, right[at:].ctypes.data, pointers.ctypes.data)
     for out, case in zip(outs, cases(dtype), strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 from . import Unknown
 from .arithmetic import applied, bitcast, converted, fused, scaled
 from .trees import Tree
-from .types import WEAK, concrete, float_of, join, kind
+from .types import WEAK, bits, concrete, float_of, join, kind
 
 Types = Callable[[Tree], str | None]
 """The type of a read; None where it is not known yet."""
@@ -56,7 +56,7 @@ def _working(op: str, t: str) -> str:
         return found
     if op in ("<<", ">>") and t == "bool":
         return "int64"
-    return t
+    return f"uint{bits(t)}" if op == "absd" and kind(t) != "f" else t
 
 
 # values -----------------------------------------------------------------------------------------
@@ -113,6 +113,8 @@ class Point:
                 return change(self.value(operands[0], source, strict), source, t)
             case "<" | "<=" | ">" | ">=" | "==" | "!=":
                 return self._compared(tree, strict)
+            case "absd":
+                return self._distance(tree, strict)
             case "+" | "-" if kind(t) == "f" and not strict:
                 return self._sum(tree, t)
         return self._operator(tree, t, strict)
@@ -147,6 +149,16 @@ class Point:
         else:
             pair = [self.value(a, None, strict) for a in tree.operands]
         return bool(applied(tree.op, "int64", *pair))
+
+    def _distance(self, tree: Tree, strict: bool) -> Any:
+        """In the common type of the operands; of floats it is that of their difference."""
+        common = join(self.types(a) for a in tree.operands)
+        assert common is not None
+        t = concrete(common)
+        if kind(t) == "f" and not strict:
+            return abs(self._sum(Tree("-", *tree.operands), t))
+        x, y = (self.value(a, t, strict) for a in tree.operands)
+        return abs(x - y)
 
     # sums -----------------------------------------------------------------------------------
     def _sum(self, tree: Tree, t: str) -> Any:

@@ -169,6 +169,7 @@ _FUNCTIONS: dict[str, Any] = {
     "select": _select, "where": _select, "mux": _mux, "cast": _cast, "clip": _clip,
     "bitcast": lambda dtype, x: Tree("bitcast", tree(x), extra=dtype),
     "minimum": _named("min"), "maximum": _named("max"), "abs": _named("abs"),
+    "absd": _named("absd"),
     "strict": _named("strict"), "fma": _named("fma"), "ldexp": _named("ldexp"),
     "sqrt": _named("sqrt"), "floor": _named("floor"), "ceil": _named("ceil"),
     "round": _named("round"), "rint": _named("round"),

@@ -27,6 +27,7 @@ _BINARY: dict[str, tuple[Callable[..., object], Callable[..., int]]] = {
     "sub": (operator.sub, operator.sub),
     "min": (ps.minimum, min),
     "max": (ps.maximum, max),
+    "absd": (lambda a, b: ps.cast(ps.int64, ps.absd(a, b)), lambda a, b: abs(a - b)),
 }
 
 
