@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from mutations.run import FAULTS
 
 import polysched as ps
+from polysched.codegen import passes
 from polysched.codegen.build.build import build
 from polysched.codegen.ir.ir import (
     Alloc,
@@ -35,6 +39,21 @@ from polysched.lang.nodes.nodes import Const, integer
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
+
+FILES = [p.stem for p in sorted(Path(passes.__file__).parent.glob("*.py")) if p.stem != "__init__"]
+APART = {"reverse_parallel"}
+"""Passes that no kernel has, but those that tests and `check` compare others with."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_pass_is_known_everywhere(name: str) -> None:
+    """It is run, shows before and after, stands in the architecture, and a fault is planted."""
+    module = import_module(f"{passes.__name__}.{name}")
+    assert (getattr(module, name) in PASSES) != (name in APART)
+    assert "->" in (module.__doc__ or "")
+    architecture = Path(__file__).resolve().parents[2] / "docs" / "architecture.md"
+    assert f"`{name}`" in architecture.read_text()
+    assert f"the pass {name} does nothing" in {f.name for f in FAULTS}
 
 
 def listed(s: ps.Schedule, last: Pass, wanted: str) -> None:

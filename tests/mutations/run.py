@@ -67,6 +67,19 @@ TESTED_IN = {
 """Which file of tests a directive has; that of its name without an entry."""
 
 
+PASSES_TESTED_IN = {
+    "carry_values": "codegen/test_carried", "expand_math": "show/test_log",
+    "flatten_indices": "codegen/test_kernel", "reverse_parallel": "testing/test_trials",
+}  # fmt: skip
+"""The same of passes; without an entry it is tests/codegen/test_passes.py."""
+
+
+def passes() -> list[str]:
+    """The names of all passes over the loop IR."""
+    files = (ROOT / "sched" / "codegen" / "passes").glob("*.py")
+    return sorted(f.stem for f in files if f.stem != "__init__")
+
+
 def directives() -> list[str]:
     """The names of all directives, as their records give them."""
     files = (ROOT / "sched" / "poly" / "directives").rglob("*.py")
@@ -696,6 +709,15 @@ FAULTS = (
             (f"tests/poly/directives/test_{TESTED_IN.get(name, name)}.py",),
         )
         for name in directives()
+    ),
+    *(
+        Fault(
+            f"the pass {name} does nothing", f"codegen/passes/{name}.py",
+            f"def {name}(module: Module) -> Module:\n",
+            f"def {name}(module: Module) -> Module:\n    return module\n",
+            (f"tests/{PASSES_TESTED_IN.get(name, 'codegen/test_passes')}.py",),
+        )
+        for name in passes()
     ),
     Fault(
         "the places of a tile are reversed beside it", "poly/directives/mapping.py",

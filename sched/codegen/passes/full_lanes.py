@@ -1,8 +1,8 @@
 """Lanes that are all there, and nowhere at a border, run without masks.
 
-lanes v in [x, x + 8):               if x + 7 < n:
-  A[v] = B[min(v + 1, n)] if v < n     lanes v in [x, x + 8): A[v] = B[v + 1]
-                                     else: as before
+lanes v in [x, x + 8):               ->   if x + 7 < n:
+  A[v] = B[min(v + 1, n)] if v < n          lanes v in [x, x + 8): A[v] = B[v + 1]
+                                          else: as before
 
 if x + 8 <= n, too. What compares two functions of the lane whose difference only
 rises, or only falls, holds in all lanes if it holds in the last one, or the first; a minimum is the
