@@ -4,6 +4,7 @@ handles, with the directive and the field by name, and leaves the schedule as it
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -346,6 +347,7 @@ def test_each_directive_has_a_formula_a_handle_and_a_page() -> None:
 def test_each_page_is_complete_and_can_be_found() -> None:
     table = (DOCS.parent / "schedules.md").read_text()
     navigation = (ROOT / "mkdocs.yml").read_text()
+    added = re.findall(r"\w+", (ROOT / "CHANGELOG.md").read_text())
     for name in PAGES:
         page, link = (DOCS / f"{name}.md").read_text(), f"directives/{name}.md"
         assert page.startswith(f"# {name}\n"), name
@@ -353,6 +355,7 @@ def test_each_page_is_complete_and_can_be_found() -> None:
         assert name in NOT_REFUSED or "Error: " in page, name
         assert f"| [{name}]({link}) | " in table, name
         assert f"      - {name}: {link}\n" in navigation, name
+        assert name in added, f"{name} is not in CHANGELOG.md"
 
 
 def test_each_directive_is_drawn() -> None:
