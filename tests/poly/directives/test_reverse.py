@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import polysched as ps
+from polysched.poly.schedule.stages import StageHandle
 from polysched.testing.oracle import instances
 
 from .cases import blur, gauss_seidel, i, j, jacobi, lu, n, plane, product, running, t
+from .oracle import Nest, random_program
 from .support import judged, listed, refused, same
+from .test_property import ask, outcomes
 
 
 def loops(s: ps.Schedule) -> list[str]:
@@ -300,3 +306,31 @@ def test_bounds_from_data(blocks: bool) -> None:
         s["f"].update(0).split("k", 4)
     given = {"ptr": np.array([0, 3, 3, 11, 4, 12], np.int32), "v": np.arange(12) ** 2}
     np.testing.assert_array_equal(s.compile()(**given), ps.interpret(f, **given))
+
+
+# random programs --------------------------------------------------------------------------------
+def _reversed(nest: Nest, name: str) -> Nest:
+    old = nest.levels[nest.find(name)]
+    return nest.replaced(name, replace(old, value=lambda r, q: -old.value(r, q)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_accepted_iff_no_pair_is_out_of_order(seed: int) -> None:
+    """Plain Python enumerates the pairs; skewed or split first, or as written."""
+    rng = random.Random(f"reverse {seed}")
+    program = random_program(rng)
+    schedule = ps.Schedule(program.arrays())
+    stage = schedule[f"A{program.lines[0].write.array}.update(0)"]
+    nest = Nest()
+    if seed % 3 == 1:
+        stage.skew("r", "q", 1)
+        nest = nest.skewed("r", "q", 1)
+    elif seed % 3 == 2:
+        stage.split("q", 2)
+        nest = nest.split("q", 2, ("qo", "qi"))
+    for _ in range(3):
+        name = rng.choice([x.name for x in nest.levels])
+        made = _reversed(nest, name)
+        if ask(stage, (f"reverse({name})", partial(StageHandle.reverse, loop=name), made), program):
+            nest = made
+    outcomes(program, schedule)
