@@ -62,7 +62,8 @@ from .lang.nodes.dtypes import (
     uint32,
     uint64,
 )
-from .lang.program.program import Program, require
+from .lang.program.program import Program
+from .lang.program.requirements import require
 from .lang.program.sugar import compute, einsum
 from .lang.tensors import boundary
 from .lang.tensors.blocks import sequential

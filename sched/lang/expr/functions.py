@@ -10,7 +10,8 @@ import numpy as np
 from ..errors.errors import LanguageError, LanguageTypeError
 from ..nodes.dtypes import as_dtype, concrete
 from ..nodes.nodes import Op
-from .expr import Expr, ExprLike, ExprTuple, as_node, binary, cast as _cast, unary
+from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
+from .tuples import ExprTuple
 
 Value = Expr | ExprTuple
 

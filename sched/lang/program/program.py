@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...cached import cached_property
 from ..arithmetic.extents import Extent
 from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
 from ..errors.frames import bounded
-from ..expr.expr import ExprLike, as_node
 from ..nodes import nodes
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
 from ..nodes.tensor import Tensor
-from ..nodes.typing import infer_condition
 from ..tensors.asked import outputs_of
 from ..tensors.definitions import Definition, Recorded
 from ..tensors.inout import Final, InOut
@@ -26,84 +22,7 @@ from . import params
 from .digest import program_digest
 from .groups import check_recurrence, demand_order, follows_itself
 from .order import Plain, Recurrence, Step, all_steps, order
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Requirement:
-    """A precondition on sizes and Params, checked at each call and used in proofs."""
-
-    condition: Node
-    message: str
-    span: Span
-    is_addressed: bool
-    """Whether it names the Funcs to which it belongs."""
-
-    def concerns(self, program: Program) -> bool:
-        """Whether it is about sizes and Params of the program alone."""
-        found = list(postorder(self.condition))
-        sizes = {n.name for n in found if isinstance(n, nodes.Size)}
-        params = {n for n in found if isinstance(n, nodes.Param)}
-        return sizes <= program.sizes.keys() and params <= set(program.params.values())
-
-
-class _Recent(threading.local):
-    """Where a requirement written without Funcs belongs: see `require`."""
-
-    pending: list[tuple[Requirement, Func | None]]
-    last: Func | None
-
-    def __init__(self) -> None:
-        self.pending = []
-        self.last = None
-
-
-_recent = _Recent()
-
-
-def adopt(func: Func) -> None:
-    """Called by each new Func: requirements written just before it are its own, unless the Func
-    made before them was used in between: they were about that one."""
-    func.requirements = [
-        r for r, last in _recent.pending if last is None or last.history.completed_by is None
-    ]
-    _recent.pending = []
-    _recent.last = func
-
-
-def require(condition: ExprLike, message: str, *funcs: Func) -> None:
-    """A precondition of a program: `ps.require(n >= 3, "the filter needs three rows")`.
-
-    Args:
-        condition: over sizes and Params.
-        message: what a call that fails it says, as a `CallError`.
-        funcs: to which it belongs; every program that contains one of them checks it. Without
-            any, it belongs to the Func made last, unless that was used already, and to the one
-            made next, unless that one was used before; a program without its sizes and Params
-            has nothing to check.
-    """
-    node = infer_condition(as_node(condition), user_span())
-    if not isinstance(message, str):
-        raise LanguageTypeError("the message of a requirement is a string")
-    for n in postorder(node):
-        if not isinstance(n, (nodes.Const, nodes.Size, nodes.Param, nodes.Op)):
-            raise LanguageError(
-                f"a requirement is about sizes and Params, and cannot contain {expr_text(n)}",
-                hint="ps.select makes a value depend on data",
-            )
-    requirement = Requirement(node, message, user_span(), bool(funcs))
-    for func in funcs:
-        if not isinstance(func, Func):
-            raise LanguageTypeError(f"a requirement belongs to Funcs, not to {func!r}")
-    if funcs:
-        for func in funcs:
-            func.requirements.append(requirement)
-        return
-    last = _recent.last
-    if last is not None and last.history.completed_by is not None:
-        last = None
-    if last is not None:
-        last.requirements.append(requirement)
-    _recent.pending.append((requirement, last))
+from .requirements import Requirement, adopt
 
 
 @bounded
@@ -179,7 +98,9 @@ class Program:
     def _drop_requirements(self) -> None:
         """Those without Funcs of their own that are about another program's sizes."""
         self.requirements = tuple(
-            r for r in self.requirements if r.is_addressed or r.concerns(self)
+            r
+            for r in self.requirements
+            if r.is_addressed or r.concerns(self.sizes, self.params.values())
         )
         for r in self.requirements:
             for node in postorder(r.condition):

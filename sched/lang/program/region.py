@@ -19,7 +19,8 @@ from ..nodes.dtypes import bool_
 from ..nodes.nodes import Node, Op, Size
 from ..tensors.inout import InOut
 from ..tensors.tensors import Func, Input
-from .program import Program, Requirement
+from .program import Program
+from .requirements import Requirement
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,9 @@ from ..expr.expr import Expr, ExprLike, binary, cast
 from ..expr.symbols import RVar, Var
 from ..nodes.dtypes import DType, as_dtype, concrete, join
 from ..nodes.nodes import Const as Literal, Node
-from ..tensors.tensors import Func, Indexable, ShapeLike, implicit_vars
-from .program import require
+from ..tensors.indexable import Indexable, ShapeLike, implicit_vars
+from ..tensors.tensors import Func
+from .requirements import require
 
 Labels = tuple[str, ...]
 """The names of an operand's axes: letters, and for `...` those of the Vars that it stands for."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors.errors import LanguageTypeError
 from ..expr.expr import Expr
-from .tensors import Func, Indexable
+from .indexable import Indexable
+from .tensors import Func
 
 
 def outputs_of(given: object) -> tuple[Func, ...]:

@@ -16,7 +16,8 @@ from ..errors.frames import bounded
 from ..expr.expr import Expr, ExprLike, as_node
 from ..expr.functions import clip, maximum, select
 from ..nodes.nodes import Var
-from .tensors import Func, Indexable
+from .indexable import Indexable
+from .tensors import Func
 
 Rule = Callable[[Expr, Expr], Expr]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ..errors.errors import LanguageError, LanguageTypeError
 from ..errors.frames import bounded
 from ..nodes.tensor import Tensor
-from .tensors import Func, Indexable, Input, ShapeLike
+from .indexable import Indexable, ShapeLike
+from .tensors import Func, Input
 
 if TYPE_CHECKING:
     from .define import History

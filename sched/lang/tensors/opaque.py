@@ -25,7 +25,8 @@ from ..nodes.dtypes import Array, DType, Type
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
 from ..nodes.typing import typed_index
-from .tensors import Func, Indexable, ShapeLike
+from .indexable import Indexable, ShapeLike
+from .tensors import Func
 
 
 # trace ------------------------------------------------------------------------------------------

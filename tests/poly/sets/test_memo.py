@@ -11,7 +11,8 @@ import pytest
 
 import polysched as ps
 from polysched.lang.errors.errors import LanguageError, user_span
-from polysched.lang.program.program import Program, Requirement
+from polysched.lang.program.program import Program
+from polysched.lang.program.requirements import Requirement
 from polysched.poly.model.conditions import conditions
 from polysched.poly.model.model import Model
 from polysched.poly.model.updates import check_updates
