@@ -30,7 +30,7 @@ TESTS = (
     "tests/poly/test_regressions.py",
     "tests/testing/test_refusals.py",
     "tests/testing/test_found.py",
-    "tests/codegen/test_check.py",
+    "tests/checking/test_check.py",
     "tests/poly/placement/test_folding.py",
     "tests/testing/test_trials.py",
 )
@@ -42,9 +42,9 @@ REWRITING = tuple(
 
 
 VECTORS = (
-    "tests/codegen/test_vectors.py",
-    "tests/codegen/test_passes.py",
-    "tests/codegen/test_targets.py",
+    "tests/codegen/build/test_vectors.py",
+    "tests/codegen/passes/test_passes.py",
+    "tests/codegen/llvm/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
 OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
@@ -52,9 +52,9 @@ MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_forms.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
 STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
-CARRIED = ("tests/codegen/test_carried.py",)
-PASSES = ("tests/codegen/test_passes.py",)
-MEANING = ("tests/codegen/test_pass_meaning.py",)
+CARRIED = ("tests/codegen/passes/test_carried.py",)
+PASSES = ("tests/codegen/passes/test_passes.py",)
+MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
 
 
 TESTED_IN = {
@@ -71,7 +71,7 @@ PASSES_TESTED_IN = {
     "carry_values": "codegen/test_carried", "expand_math": "show/test_log",
     "flatten_indices": "codegen/test_kernel", "reverse_parallel": "testing/test_trials",
 }  # fmt: skip
-"""The same of passes; without an entry it is tests/codegen/test_passes.py."""
+"""The same of passes; without an entry it is tests/codegen/passes/test_passes.py."""
 
 
 def passes() -> list[str]:
@@ -126,7 +126,7 @@ FAULTS = (
     Fault(
         "constant indices do not wrap", "lang/nodes/index.py",
         "return integer((value + (1 << 63)) % (1 << 64) - (1 << 63))", "return integer(value)",
-        ("tests/codegen/test_wrapping.py",),
+        ("tests/codegen/passes/test_wrapping.py",),
     ),
     Fault(
         "loops begin anywhere", "poly/model/domains.py",
@@ -145,12 +145,12 @@ FAULTS = (
     Fault(
         "a guard reads at an index that it leaves out", "codegen/build/loads.py",
         "isinstance(x, Read) and node in postorder(x)]", "x is node]",
-        ["tests/codegen/test_check.py", "-k", "leaves_out"],
+        ["tests/checking/test_check.py", "-k", "leaves_out"],
     ),
     Fault(
         "a call is like another of other scalars", "codegen/runtime/repeats.py",
         "            found += (type(x), x)\n", "            found.append(type(x))\n",
-        ("tests/codegen/test_repeats.py",),
+        ("tests/codegen/runtime/test_repeats.py",),
     ),
     Fault(
         "what is kept may be read beside", "poly/placement/kept.py",
@@ -598,7 +598,7 @@ FAULTS = (
     ),
     Fault(
         "a read that still happens may be left out", "checking/memory_reads.py",
-        "if not any(_may_be(element, *x) for x in left)", "", ("tests/codegen/test_check.py",),
+        "if not any(_may_be(element, *x) for x in left)", "", ("tests/checking/test_check.py",),
     ),
     Fault(
         "a loop without conditions runs once too often", "codegen/passes/split_loops.py",
@@ -618,7 +618,7 @@ FAULTS = (
     Fault(
         "what is divided may reach the next quotient", "codegen/ir/inequalities.py",
         "constant * int(d) + int(d) - 1)", "constant * int(d) + int(d))",
-        ("tests/codegen/test_inequalities.py",),
+        ("tests/codegen/ir/test_inequalities.py",),
     ),
     Fault(
         "what is divided is a multiple if its first term is", "poly/sets/linear.py",

@@ -46,6 +46,6 @@ def test_each_operator_has_a_public_name_that_the_language_and_both_fuzzers_know
 
 def test_each_rule_is_known_where_typed_operators_are_read_from_json() -> None:
     """All but casts, which take and give any type."""
-    text = (TESTS.parent / "sched" / "lang" / "node_json.py").read_text()
+    text = (TESTS.parent / "sched" / "lang" / "nodes" / "node_json.py").read_text()
     for rule in {info.rule for info in OPS.values()} - {"cast"}:
         assert f'"{rule}"' in text, rule

@@ -47,7 +47,7 @@ APART = {"reverse_parallel"}
 
 def test_each_pass_is_known_everywhere() -> None:
     """It is run, shows before and after, stands in the architecture, and a fault is planted."""
-    architecture = Path(__file__).resolve().parents[2] / "docs" / "architecture.md"
+    architecture = Path(__file__).resolve().parents[3] / "docs" / "architecture.md"
     for name in FILES:
         module = import_module(f"{passes.__name__}.{name}")
         assert (getattr(module, name) in PASSES) != (name in APART), name
