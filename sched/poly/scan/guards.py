@@ -8,7 +8,7 @@ from contextlib import suppress
 from ...lang.errors.errors import InternalError
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.hulls import PIECES_LIMIT, simple_hull
-from ..sets.isl import BasicSet, Set, isl, union_sets
+from ..sets.isl import BasicSet, Set, coalesced, isl, union_sets
 from ..sets.projections import outermost
 
 _SET = isl.dim_type.set
@@ -42,7 +42,7 @@ def by_sizes(domain: Set) -> tuple[Set | None, Set]:
         return None, domain
     with suppress(BudgetExceeded), attempt(TO_PART):
         sizes = Set.universe(domain.get_space()).intersect_params(domain.params().coalesce())
-        around = _of_loops(domain).coalesce()
+        around = coalesced(_of_loops(domain))
         if int(around.n_basic_set()) * int(sizes.n_basic_set()) < int(domain.n_basic_set()):
             return None, domain  # there would be fewer pieces
         loops = _of_all_sizes(domain, around)
@@ -65,7 +65,7 @@ def _of_all_sizes(domain: Set, around: Set) -> Set:
         mine = [piece for piece in pieces if piece.is_subset(part)]
         all_ask = [union_sets(mine[1:], mine[0]).unshifted_simple_hull()] if mine else []
         parts += [_of_loops(Set.from_basic_set(x)) for x in all_ask]
-    return union_sets(parts[1:], parts[0]).coalesce() if parts else domain
+    return coalesced(union_sets(parts[1:], parts[0])) if parts else domain
 
 
 def _pieces(where: Set) -> list[Set]:
