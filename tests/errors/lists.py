@@ -29,8 +29,9 @@ NEVER_REACHED = {
     "sched/lang/nodes/convert.py: the literal {} is not an integer": (
         "a float among integers makes all of them floats"
     ),
-    "sched/lang/tensors/define.py: {} has {} axes (first defined at {}) but this definition "
-    "has {}": ("the index on the left is refused first"),
+    "sched/lang/tensors/define.py: {} has {} (first defined at {}) but this definition has {}": (
+        "the index on the left is refused first"
+    ),
     "sched/poly/directives/sums.py: nothing says where the loop {} begins and ends": (
         "programs whose loops nothing bounds are refused"
     ),

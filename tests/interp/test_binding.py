@@ -373,7 +373,7 @@ def test_shapes_and_arrays_of_outputs():
         ({"h": 1}, ps.CallTypeError, "out= names 'h', which is no output"),
         (np.empty(3), ps.CallTypeError, "out= has one entry an output, 2 in all"),
         ({"f": np.empty((2, 2))}, ps.CallTypeError, "out= of f has the dtype float64, not int64"),
-        ({"f": np.empty(2, np.int64)}, ps.CallValueError, "out= of f has 1 axes"),
+        ({"f": np.empty(2, np.int64)}, ps.CallValueError, "out= of f has 1 axis"),
         ({"f": [[1]]}, ps.CallTypeError, "out= of f is a list, not an array"),
         ({"g": np.empty(2, np.int64)}, ps.CallTypeError, "out= holds 1 arrays for g, which has 2"),
         ({"g": (np.empty(2, np.int64), np.empty(3, f32))}, ps.CallValueError, "different shapes"),
@@ -393,7 +393,7 @@ def test_shape_and_out_must_agree():
     p, _, _ = outputs()
     text = refusal(ps.CallValueError, p, shape=(2, 3), out={"f": np.empty((3, 2), np.int64)}, n=1)
     assert "shape= of f is (2, 3), but its array in out= has the shape (3, 2)" in text
-    assert "has 1 axes, and f has 2" in refusal(ps.CallValueError, p, shape=(2,), n=1)
+    assert "has 1 axis, and f has 2" in refusal(ps.CallValueError, p, shape=(2,), n=1)
     assert "a size is an integer" in refusal(ps.CallTypeError, p, shape=(2, 3.0), n=1)
 
 

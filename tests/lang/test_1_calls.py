@@ -270,7 +270,7 @@ def test_1_5_a_size_that_is_given_too_is_checked():
 
 
 def test_1_5_the_wrong_number_of_axes():
-    with refused("A has 1 axes", "not 2", error=ps.CallValueError):
+    with refused("A has 1 axis", "not 2", error=ps.CallValueError):
         product()(np.ones(3, np.float32), np.ones((3, 4), np.float32))
 
 

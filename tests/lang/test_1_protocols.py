@@ -200,7 +200,7 @@ def test_1_7_whole_arrays_are_refused(use, what, hint):
         (lambda: A[np.arange(2)], "an array of shape (2,) is not one value", "ps.Const('T'"),
         (lambda: A[i, ...][...], "cannot be indexed", "one bracket"),
         (lambda: A[..., ...], "only one ... is possible in an index", None),
-        (lambda: A[i, j, ...], "A has 1 axes but is indexed with 2 beside the ...", None),
+        (lambda: A[i, j, ...], "A has 1 axis but is indexed with 2 beside the ...", None),
     ],
 )
 def test_1_7_wrong_indices_are_refused(use, what, hint):

@@ -377,23 +377,6 @@ FAULTS = (
         "    return Bounds(lo, ix.sub(hi, integer(1)) if last > 1 else hi, step, described)\n",
     ),
     Fault(
-        "a domain is taken for its sizes and its loops", "poly/scan/guards.py",
-        "if domain.is_subset(loops) and loops.intersect(sizes).is_subset(domain):",
-        "if domain.is_subset(loops):",
-        ("tests/poly/scan/test_guards.py",),
-    ),
-    Fault(
-        "a stage runs at sizes that do not ask for it", "poly/scan/scan.py",
-        "            pending += () if asked is None else ((0, asked),)\n", "",
-        ("tests/poly/scan/test_scan.py",),
-    ),
-    Fault(
-        "what all pieces of a guard ask is not asked", "poly/scan/guards.py",
-        "    return sorted([*found, (_depth(rest), rest)], key=lambda item: item[0])",
-        "    return [(_depth(rest), rest)]",
-        ("tests/poly/scan/test_guards.py",),
-    ),
-    Fault(
         "loops begin where remainders are not asked", "poly/sets/ends.py",
         "        found = _nearest(found, iterations, axis)\n", "",
         ("tests/poly/scan/test_far_loops.py",),

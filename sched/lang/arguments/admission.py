@@ -8,10 +8,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors.errors import CallTypeError, CallValueError
+from ..errors.words import axes_text, with_article
 from ..expr.expr import Expr
 from ..nodes.dtypes import ALL, Array, DType, int64
 from ..nodes.nodes import ParamInfo
 from ..nodes.tensor import Tensor
+from ..tensors.inout import Initial
 from ..tensors.tensors import Func, Input
 
 #: No size is as large; index arithmetic is proved not to wrap on that ground.
@@ -46,8 +48,8 @@ def _as_array(name: str, dtype: DType, given: Any) -> Array:
         array = np.asarray(given, copy=False) if _is_arraylike(given) else None
     except Exception as error:
         raise CallTypeError(
-            f"{name} is a {type(given).__name__}, of which NumPy makes no array without a copy: "
-            f"{type(error).__name__}: {error}",
+            f"{name} is {with_article(type(given).__name__)}, of which NumPy makes no array "
+            f"without a copy: {type(error).__name__}: {error}",
             argument=name,
             hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
         ) from error
@@ -126,9 +128,9 @@ def _is_known(dtype: np.dtype[Any]) -> bool:
 def _check_rank(name: str, array: Array, tensor: Tensor, argument: str) -> None:
     if array.ndim != tensor.ndim:
         raise CallValueError(
-            f"{name} has {array.ndim} axes (shape {array.shape}), not {tensor.ndim}",
+            f"{name} has {axes_text(array.ndim)} (shape {array.shape}), not {tensor.ndim}",
             argument=argument,
-            hint=f"it is declared as {tensor!r}",
+            hint=f"it is declared as {tensor.array if isinstance(tensor, Initial) else tensor!r}",
         )
 
 
@@ -150,7 +152,7 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
         plain = f"np.empty(shape, np.{_numpy_name(dtype)})"
         if not isinstance(part, np.ndarray):
             raise CallTypeError(
-                f"{label} is a {type(part).__name__}, not an array",
+                f"{label} is {with_article(type(part).__name__)}, not an array",
                 argument="out",
                 hint=plain,
             )
@@ -188,7 +190,7 @@ def admit_shape(name: str, func: Func, given: Any) -> tuple[int, ...]:
     items = given if isinstance(given, (tuple, list)) else (given,)
     if len(items) != func.ndim:
         raise CallValueError(
-            f"shape={given!r} has {len(items)} axes, and {name} has {func.ndim}",
+            f"shape={given!r} has {axes_text(len(items))}, and {name} has {func.ndim}",
             argument="shape",
             hint="one extent an axis",
         )
@@ -297,7 +299,7 @@ def _check_limits(info: ParamInfo, value: bool | int | float) -> None:
 def _refuse_param(info: ParamInfo, given: Any) -> NoReturn:
     kind = {"b": "a bool", "f": "a number"}.get(info.dtype.kind, "an integer")
     raise CallTypeError(
-        f"{info.name}={given!r} is a {type(given).__name__}; the Param is {info.dtype}",
+        f"{info.name}={given!r} is {with_article(type(given).__name__)}; the Param is {info.dtype}",
         argument=info.name,
         hint=f"pass {kind}",
     )

@@ -10,6 +10,7 @@ from ...cached import cached_property
 from ..arithmetic.extents import Extent
 from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
 from ..errors.frames import bounded
+from ..errors.words import axes_text
 from ..nodes import nodes
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
@@ -112,7 +113,7 @@ class Program:
             for node in postorder(*d.lhs, *d.values):
                 if isinstance(node, Read) and len(node.index) != node.tensor.ndim:
                     raise LanguageError(
-                        f"{node.tensor.name} has {node.tensor.ndim} axes but is indexed with "
+                        f"{node.tensor.name} has {axes_text(node.tensor.ndim)} but is indexed with "
                         f"{len(node.index)}: {expr_text(node)}",
                         where=d.span,
                     )

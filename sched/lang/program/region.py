@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors.errors import CallTypeError, CallValueError, user_span
+from ..errors.words import axes_text
 from ..expr.expr import Expr
 from ..nodes import nodes
 from ..nodes.dtypes import bool_
@@ -143,7 +144,7 @@ def _pairs(name: str, part: Part, given: Any) -> Sequence[tuple[int, int]]:
         axes = (axes,)
     if len(axes) != rank:
         raise CallValueError(
-            f"region={given!r} has {len(axes)} axes, and {name} has {rank}",
+            f"region={given!r} has {axes_text(len(axes))}, and {name} has {rank}",
             argument="region",
             hint="one half-open pair (lo, hi) an axis",
         )

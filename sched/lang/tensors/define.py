@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors.cells import Run, current_run
 from ..errors.errors import LanguageError, LanguageTypeError, Span
+from ..errors.words import axes_text
 from ..expr.expr import Expr, as_node
 from ..nodes import nodes
 from ..nodes.affine import never_affine, own_size
@@ -155,8 +156,8 @@ class History:
             )
         if self.rank is not None and len(lhs) != self.rank:
             raise LanguageError(
-                f"{func.name} has {self.rank} axes (first defined at {self.recorded[0].span}) "
-                f"but this definition has {len(lhs)}",
+                f"{func.name} has {axes_text(self.rank)} (first defined at "
+                f"{self.recorded[0].span}) but this definition has {len(lhs)}",
                 where=span,
             )
         recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block, over, run)

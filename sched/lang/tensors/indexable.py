@@ -10,6 +10,7 @@ import numpy as np
 from ..errors.errors import LanguageError, LanguageTypeError, user_span
 from ..errors.frames import bounded
 from ..errors.suggest import Suggesting
+from ..errors.words import axes_text
 from ..expr.expr import Expr, ExprLike, as_node
 from ..expr.symbols import check_name
 from ..expr.tuples import ExprTuple
@@ -130,9 +131,8 @@ class Indexable(Tensor, Suggesting):
             items = self._without_ellipsis(items, implicit)
         rank = self._rank()
         if rank is not None and len(items) != rank:
-            axes = "1 axis" if rank == 1 else f"{rank} axes"
             raise LanguageError(
-                f"{self.name} has {axes} but is indexed with {len(items)}",
+                f"{self.name} has {axes_text(rank)} but is indexed with {len(items)}",
                 hint=f"all indices go into one bracket: {self.element}"
                 + (f"; {self.name}[...] stands for the leading axes" if rank > 1 else ""),
             )
@@ -153,7 +153,8 @@ class Indexable(Tensor, Suggesting):
             )
         if missing < 0:
             raise LanguageError(
-                f"{self.name} has {rank} axes but is indexed with {len(items) - 1} beside the ..."
+                f"{self.name} has {axes_text(rank or 0)} but is indexed with "
+                f"{len(items) - 1} beside the ..."
             )
         return (*items[:at], *implicit_vars(missing), *items[at + 1 :])
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ...lang.errors.errors import ScheduleError
+from ...lang.errors.words import counted
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import integer
 from ...lang.tensors.tensors import Func
@@ -151,7 +152,8 @@ def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
     own = loops_around(tree, stage)
     if len(own) <= other.depth:
         raise ScheduleError(
-            f"{stage} has {len(own)} loops, and {other.loop.name} is loop {other.depth + 1}",
+            f"{stage} has {counted(len(own), 'loop')}, and {other.loop.name} is loop "
+            f"{other.depth + 1}",
             hint="the loops of both are matched from the outermost one on",
         )
     shared = _common(own[-1].place if own else (), other.place)

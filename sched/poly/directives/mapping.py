@@ -10,6 +10,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, Span
+from ...lang.errors.words import counted
 from ...lang.expr.expr import Expr, as_node
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Read, RVar, Var, integer, postorder, substitute
@@ -123,8 +124,8 @@ class Transform(Directive, name="transform", of="loops"):
         super().__post_init__()
         if not len(self.loops) == len(self.values) == len(self.names):
             raise ScheduleError(
-                f"transform of {len(self.loops)} loops gives {len(self.values)} coordinates and "
-                f"{len(self.names)} names",
+                f"transform of {counted(len(self.loops), 'loop')} gives "
+                f"{counted(len(self.values), 'coordinate')} and {len(self.names)} names",
                 where=self.span,
                 hint="as many as there are loops",
             )
@@ -241,7 +242,9 @@ def mapped(map: Callable[..., Any], count: int, span: Span) -> list[Node]:
         raise LanguageTypeError(f"it is a function, not {map!r}", hint=_EXAMPLE)
     wrong = _misfit(map, count)
     if wrong is not None:
-        raise LanguageTypeError(f"it is called with {count} coordinates: {wrong}", hint=_EXAMPLE)
+        raise LanguageTypeError(
+            f"it is called with {counted(count, 'coordinate')}: {wrong}", hint=_EXAMPLE
+        )
     given = map(*(Expr(v) for v in placeholders(count)))
     values = given if isinstance(given, (tuple, list)) else (given,)
     return [typed_index(as_node(v), {}, span) for v in values]

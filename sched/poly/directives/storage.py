@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...lang.errors.words import axes_text
 from ..placement.folding import foldable
 from ..state.fields import axes, axis, choice, loop_name, number, tensor_name
 from ..state.record import Directive
@@ -29,7 +30,7 @@ class FoldStorage(Directive, name="fold_storage", of="func"):
     def edit(self, e: Editing) -> tuple[str, ...]:
         func = e.own().statement.func
         if not 0 <= self.axis < func.ndim:
-            raise e.malformed(f"{func.name} has {func.ndim} axes, and no axis {self.axis}")
+            raise e.malformed(f"{func.name} has {axes_text(func.ndim)}, and no axis {self.axis}")
         why = foldable(e.model, func)
         if why is not None:
             raise e.malformed(f"the storage of {func.name} cannot be folded: {why}")
@@ -48,7 +49,7 @@ class ReorderStorage(Directive, name="reorder_storage", of="func"):
         func = e.own().statement.func
         if sorted(self.axes) != list(range(func.ndim)):
             raise e.malformed(
-                f"{self.axes} is no order of the {func.ndim} axes of {func.name}",
+                f"{self.axes} is no order of the {axes_text(func.ndim)} of {func.name}",
                 "each axis once, outermost first",
             )
         return _memory(e, order=tuple(self.axes))
@@ -64,7 +65,7 @@ class AlignStorage(Directive, name="align_storage", of="func"):
     def edit(self, e: Editing) -> tuple[str, ...]:
         func = e.own().statement.func
         if not 0 <= self.axis < func.ndim:
-            raise e.malformed(f"{func.name} has {func.ndim} axes, and no axis {self.axis}")
+            raise e.malformed(f"{func.name} has {axes_text(func.ndim)}, and no axis {self.axis}")
         old = e.state.memory.get(func, Memory()).multiples
         others = tuple((a, n) for a, n in old if a != self.axis)
         return _memory(e, multiples=(*others, (self.axis, self.multiple)))

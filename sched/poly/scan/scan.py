@@ -50,7 +50,7 @@ from .bounds import (
     within,
 )
 from .databounds import data_bounds
-from .guards import by_sizes, remaining, split_guard
+from .guards import remaining, split_guard
 from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
 from .strays import without_strays
 from .wraps import check_fits
@@ -142,8 +142,6 @@ class _Scanner:
         self.context = context
         #: What each loop visits, and what of its loops each stage does.
         self.iterations: dict[int, Set] = {}
-        #: What stages ask of the sizes besides, if it is apart from that.
-        self.sizes: dict[int, Set] = {}
         self._visit(nest, 0)
         self.names: dict[str, int] = {}
         #: Nests that are not in the tree; kept, as they are known by their ids.
@@ -154,9 +152,7 @@ class _Scanner:
     def _visit(self, tree: Tree, depth: int) -> list[Set]:
         """What a part of the tree makes the loops around it visit; notes it for all inside."""
         if isinstance(tree, Stage):
-            sizes, found = by_sizes(iterations(tree, self.context))
-            if sizes is not None:
-                self.sizes[id(tree)] = sizes
+            found = iterations(tree, self.context)
             self.iterations[id(tree)] = found
             return [_outer(found, depth)]
         inner = depth + isinstance(tree, Loop)
@@ -308,9 +304,6 @@ class _Scanner:
     def _stage(self, stage: Stage, scope: _Scope) -> _Found:
         names = Translator(self.parameters, scope.loops)
         pending = self._conditions(self.iterations[id(stage)], scope)
-        if id(stage) in self.sizes:
-            asked = names.condition(self.sizes[id(stage)])
-            pending += () if asked is None else ((0, asked),)
         real = None
         if stage.pads:
             own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
@@ -322,8 +315,7 @@ class _Scanner:
         the number of loops that each condition depends on."""
         names = Translator(self.parameters, scope.loops)
         guard = remaining(needed, scope.described, self.context)
-        around = scope.described.intersect_params(self.context)
-        parts = split_guard(guard, around) if guard is not None else []
+        parts = split_guard(guard) if guard is not None else []
         found = ((depth, names.condition(where)) for depth, where in parts)
         return tuple((depth, condition) for depth, condition in found if condition is not None)
 

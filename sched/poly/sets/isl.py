@@ -19,7 +19,7 @@ from ...cached import cached_property
 
 __all__ = [
     "CONTEXT", "Aff", "BasicSet", "Constraint", "Frame", "Map", "PwAff", "Set", "Space", "UnionMap",
-    "UnionSet", "Val", "coalesced", "complement", "compute_schedule", "conditions_of", "dim_count",
+    "UnionSet", "Val", "complement", "compute_schedule", "conditions_of", "dim_count",
     "equal_dims", "existentials", "has_ends", "is_bounded", "isl", "relation",
     "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
@@ -139,17 +139,6 @@ def equal_dims(pairs: Map, dims: Iterable[int]) -> Map:
     for k in dims:
         pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     return pairs
-
-
-def coalesced(where: Set) -> Set:
-    """In fewer pieces, or as it is: where constraints were dropped, isl may fail an assertion of
-    its own over that."""
-    try:
-        return where.coalesce()
-    except isl.Error as error:
-        if "Assertion" not in str(error):
-            raise
-        return where
 
 
 def union_sets(sets: Sequence[Set], empty: Set) -> Set:

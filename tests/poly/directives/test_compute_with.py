@@ -91,7 +91,7 @@ def test_refuses_too_few_loops() -> None:
     a[i, j] = i - j
     b[i] = i
     s = ps.Schedule((a, b))
-    with refused(s, "b has 1 loops, and j is loop 2", hint="matched from the outermost"):
+    with refused(s, "b has 1 loop, and j is loop 2", hint="matched from the outermost"):
         s["b"].compute_with("a", j)
 
 

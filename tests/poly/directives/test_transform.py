@@ -85,7 +85,7 @@ def test_refuses_what_is_not_affine() -> None:
 
 def test_refuses_another_number() -> None:
     s = ps.Schedule(plane())
-    with refused(s, "transform of 2 loops gives 1 coordinates and 2 names"):
+    with refused(s, "transform of 2 loops gives 1 coordinate and 2 names"):
         s["f"].transform((i, j), lambda i, j: i)
     with refused(s, "transform of 2 loops gives 2 coordinates and 1 names"):
         s["f"].transform((i, j), lambda i, j: (i, j), names=("x",))

@@ -1,0 +1,18 @@
+"""Numbers and names in messages, as English has them."""
+
+from __future__ import annotations
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 axis`, `2 axes`; without `many`, an s is put behind `one`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def axes_text(number: int) -> str:
+    """`1 axis`, `2 axes`."""
+    return counted(number, "axis", "axes")
+
+
+def with_article(name: str) -> str:
+    """`a list`, `an int`."""
+    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
