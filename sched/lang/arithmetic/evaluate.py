@@ -18,7 +18,6 @@ import numpy as np
 from ..nodes.dtypes import INDEX, DType, bool_, concrete, float64, int64
 from ..nodes.nodes import Const, Node, Op, Param, RVar, Size, Var, postorder
 from ..nodes.ops import FUNCTIONS
-from .math import expansion
 from .scalar import Value, as_value, meaning, wrapping
 
 Scalar = bool | int | float
@@ -63,6 +62,8 @@ def _value(
         case Op(op="select", operands=(c, a, b)):
             return values[a] if values[c] else values[b]
         case Op(op=op, operands=operands) if op in FUNCTIONS:
+            from .math import expansion  # `import polysched` does without the formulas
+
             placeholders, body = expansion(op, t)
             given = dict(zip(placeholders, map(values.__getitem__, operands), strict=True))
             return _evaluated(body, given, sizes, params)
