@@ -296,7 +296,7 @@ def test_every_operator_has_a_meaning():
     for name, info in OPS.items():
         if name == "select" or name in FUNCTIONS:
             continue
-        t = dt.uint8 if info.rule in ("bits", "not", "apart") else dt.float32
+        t = dt.uint8 if info.rule in ("bits", "not", "distance") else dt.float32
         result = dt.bool_ if info.rule == "compare" else t
         operands = [as_value(1, t)] * info.arity
         meaning(name, result, t)(*operands)

@@ -98,7 +98,7 @@ def _absolute(b: Builder, x: Value) -> Value:
     return b.select(negative, b.binary("sub", b.like(x, 0), x), x)  # abs(MIN) wraps to MIN
 
 
-def _apart(b: Builder, x: Value, y: Value) -> Value:
+def _distance(b: Builder, x: Value, y: Value) -> Value:
     """The larger one minus the smaller one: it wraps, and is right as an unsigned number."""
     above = b.compare("sgt" if x.dtype.kind == "i" else "ugt", x, y)
     distance = b.select(above, b.binary("sub", x, y), b.binary("sub", y, x))
@@ -116,7 +116,7 @@ BINARY: dict[str, Binary] = {
     "div": lambda b, x, y: b.binary("fdiv", x, y),
     "floordiv": _by_kind(floats.floordiv, integers.floordiv),
     "mod": _by_kind(floats.modulo, integers.modulo),
-    "absd": _apart,
+    "absd": _distance,
     "min": _lattice("min", "and"),
     "max": _lattice("max", "or"),
     "and": lambda b, x, y: b.binary("and", x, y),

@@ -28,7 +28,7 @@ def for_type(table: Mapping[DType, T], dtype: DType) -> T:
     """What a table holds for a type.
 
     Raises:
-        InternalError: nothing.
+        InternalError: it holds nothing for this one.
     """
     if dtype not in table:
         raise InternalError(f"no formula is for {dtype.name}")

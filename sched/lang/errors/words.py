@@ -14,5 +14,5 @@ def axes_text(number: int) -> str:
 
 
 def with_article(name: str) -> str:
-    """`a list`, `an int`."""
+    """`a list`, `an int`; types that begin with u are spoken as `a uint8`."""
     return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"

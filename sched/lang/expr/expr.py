@@ -16,6 +16,7 @@ from ..nodes import nodes
 from ..nodes.dtypes import DType, as_dtype
 from ..nodes.nodes import Const, Node, Op, Read
 from ..nodes.printer import expr_text, html_text
+from ..nodes.tensor import Tensor
 
 ExprLike = object
 """Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
@@ -29,7 +30,6 @@ class Expr(Suggesting):
 
     __slots__ = ("_augmented", "node")
     __array_priority__ = 1000.0
-    is_tensor = False
     _public = frozenset({"astype"})
     node: Node
     #: Set by `+=` and its like: (operator, the read on the left, the right side). An assignment
@@ -429,10 +429,10 @@ def _not_a_value(value: object) -> LanguageTypeError:
                 f"{value} is an element type, not a value",
                 hint=f"a dtype is passed by name: dtype=ps.{value}",
             )
-    if getattr(value, "is_tensor", False):
+    if isinstance(value, Tensor):
         return LanguageTypeError(
-            f"{value.name} is a whole array, not one value",  # type: ignore[attr-defined]
-            hint=f"read an element: {value.element}",  # type: ignore[attr-defined]
+            f"{value.name} is a whole array, not one value",
+            hint=f"read an element: {value.element}",
         )
     return LanguageTypeError(f"{value!r} (a {type(value).__name__}) is not a value of the language")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..errors.errors import LanguageTypeError
 from ..errors.frames import bounded
@@ -27,14 +27,22 @@ def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-for _name, _symbol in {
+def refuse_operators(cls: type, of_two: Callable[[str], Any], of_one: Callable[[str], Any]) -> None:
+    """Gives a class Python's operators, as methods that are made for the symbol of each."""
+    for name, symbol in _ARITHMETIC.items():
+        for prefix in ("", "r", "i"):
+            setattr(cls, f"__{prefix}{name}__", bounded(of_two(symbol)))
+    for name, symbol in _ORDERS.items():
+        setattr(cls, f"__{name}__", bounded(of_two(symbol)))
+    for name, symbol in _OF_ONE.items():
+        setattr(cls, f"__{name}__", bounded(of_one(symbol)))
+
+
+_ARITHMETIC = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
     "pow": "**", "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
-}.items():  # fmt: skip
-    for _prefix in ("", "r", "i"):
-        setattr(ExprTuple, f"__{_prefix}{_name}__", bounded(_whole_tuple(_symbol)))
-for _name, _symbol in {
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "neg": "-", "pos": "+", "invert": "~",
-    "abs": "abs",
-}.items():  # fmt: skip
-    setattr(ExprTuple, f"__{_name}__", bounded(_whole_tuple(_symbol)))
+}  # fmt: skip
+_ORDERS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_OF_ONE = {"neg": "-", "pos": "+", "invert": "~", "abs": "abs"}
+
+refuse_operators(ExprTuple, _whole_tuple, _whole_tuple)

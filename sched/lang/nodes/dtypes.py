@@ -196,7 +196,7 @@ def concrete(t: Type) -> DType:
 def unsigned(t: Type) -> Type:
     """What holds the distance of two values of `t`: of integers the unsigned type as wide."""
     c = concrete(t)
-    return _BY_NAME[f"uint{c.bits}"] if c.is_int else t
+    return c.unsigned if c.is_int else t
 
 
 def promote(a: Type | None, b: Type | None) -> Type | None:

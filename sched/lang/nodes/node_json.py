@@ -98,7 +98,7 @@ def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
             return given[0].is_bool and given[1] == given[2] == t
         case "arith":
             return all(x == t for x in given) and not t.is_bool
-        case "apart":
+        case "distance":
             return given[0] == given[1] and given[0].is_int and t == unsigned(given[0])
         case "lattice" | "bits" | "not" | "strict" | "round" | "fma":
             return all(x == t for x in given)

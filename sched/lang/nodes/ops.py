@@ -17,7 +17,7 @@ class OpInfo:
     rule:
       arith    operands are promoted, the result has their type; bool refused
       lattice  as arith, bool allowed (minimum, maximum)
-      apart    as arith; of integers the result is unsigned, floats are taken apart before
+      distance as arith; of integers the result is unsigned, of floats it becomes abs(a - b)
       divide   as arith, but integers become float64 first (true division)
       bits     integers or bools, promoted
       not      one integer or bool
@@ -46,7 +46,7 @@ OPS: dict[str, OpInfo] = {
     "mod": OpInfo(2, "arith", "%", 60),
     "neg": OpInfo(1, "arith", "-", 70),
     "abs": OpInfo(1, "lattice"),
-    "absd": OpInfo(2, "apart"),
+    "absd": OpInfo(2, "distance"),
     "min": OpInfo(2, "lattice"),
     "max": OpInfo(2, "lattice"),
     "and": OpInfo(2, "bits", "&", 30),

@@ -28,7 +28,6 @@ class Tensor:
     serial: int
     dtypes: tuple[DType, ...]
     extents: tuple[Node, ...] | None
-    is_tensor = True
     #: A reduction that has no value over an empty domain: each call checks that there is none.
     nonempty = False
     #: Made of an inline reduction: its update is part of its value, as an equation's right side is.
@@ -68,3 +67,17 @@ class Tensor:
     def written(self) -> str:
         """What a user calls it: an inline reduction has no name."""
         return self.name if self.made_of is None else expr_text(self.made_of[0])
+
+    @property
+    def element(self) -> str:
+        """How an element of it may be written, for hints: `A[i, j]`."""
+        rank = self._rank()
+        return f"{self.name}[{_letters(2 if rank is None else rank)}]"
+
+    def _rank(self) -> int | None:
+        """The number of axes, if it is known."""
+        return None if self.extents is None else len(self.extents)
+
+
+def _letters(rank: int) -> str:
+    return ", ".join("ijkl"[:rank] if rank <= 4 else (f"i{k}" for k in range(rank))) or "()"

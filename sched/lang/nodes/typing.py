@@ -192,7 +192,7 @@ class Typer:
             return bool_
         if rule == "strict":
             return args[0]
-        if rule == "apart":
+        if rule == "distance":
             t = self._operand_type(node, args)
             return None if t is None else unsigned(t)
         if rule == "ldexp":
@@ -223,7 +223,7 @@ class Typer:
     def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
         """The type in which an operator works on operands with the common type `t`."""
         rule, c = OPS[node.op].rule, concrete(t)
-        if rule in ("arith", "apart", "divide", "round") and c.is_bool:
+        if rule in ("arith", "distance", "divide", "round") and c.is_bool:
             return self._bool_arithmetic(node)
         if rule in ("bits", "not") and c.is_float:
             raise self._no_bits(node, t, args)
@@ -297,7 +297,7 @@ class Typer:
             common = self._operand_type(node, types)
             assert common is not None
             return self._build_compare(node, args, concrete(common))
-        if rule == "apart":
+        if rule == "distance":
             return self._build_distance(node, args, strict)
         weak = self._rule(node, types)
         assert weak is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..errors.suggest import Suggesting
 from ..errors.words import axes_text
 from ..expr.expr import Expr, ExprLike, as_node
 from ..expr.symbols import check_name
-from ..expr.tuples import ExprTuple
+from ..expr.tuples import ExprTuple, refuse_operators
 from ..nodes import nodes
 from ..nodes.affine import never_affine, own_size
 from ..nodes.dtypes import DType
@@ -106,12 +107,6 @@ class Indexable(Tensor, Suggesting):
             **dict.fromkeys(("size", "rank"), f"{self.name}.shape, {self.name}.ndim"),
         }
 
-    @property
-    def element(self) -> str:
-        """How an element of it may be written, for hints: `A[i, j]`."""
-        rank = self._rank()
-        return f"{self.name}[{_letters(2 if rank is None else rank)}]"
-
     def __getitem__(self, index: object) -> Any:
         nodes_ = self._index(index)
         reads = tuple(Expr(Read(self, nodes_, c, None)) for c in range(self._components()))
@@ -119,10 +114,6 @@ class Indexable(Tensor, Suggesting):
 
     def _components(self) -> int:
         return len(self.dtypes)
-
-    def _rank(self) -> int | None:
-        """The number of axes, if it is known."""
-        return None if self.extents is None else len(self.extents)
 
     def _index(self, index: object, implicit: int | None = None) -> tuple[Node, ...]:
         """The index expressions of `self[index]`; `...` becomes implicit Vars, aligned right."""
@@ -165,10 +156,10 @@ class Indexable(Tensor, Suggesting):
                 "language",
                 hint=f"an equation holds at each point: f[i] = {self.name}[i + 1], i a ps.Var",
             )
-        if getattr(item, "is_tensor", False):
+        if isinstance(item, Indexable):
             raise LanguageTypeError(
-                f"{item.name} is a whole array and cannot be an index of {self.name}",  # type: ignore[attr-defined]
-                hint=f"read an element: {item.element}",  # type: ignore[attr-defined]
+                f"{item.name} is a whole array and cannot be an index of {self.name}",
+                hint=f"read an element: {item.element}",
             )
         if item is None or isinstance(item, (bool, np.bool_, list, str, float, np.floating)):
             raise LanguageTypeError(
@@ -254,10 +245,6 @@ class Indexable(Tensor, Suggesting):
         )
 
 
-def _letters(rank: int) -> str:
-    return ", ".join("ijkl"[:rank] if rank <= 4 else (f"i{k}" for k in range(rank))) or "()"
-
-
 def _slice_text(item: slice) -> str:
     ends = ["" if x is None else repr(x) for x in (item.start, item.stop)]
     return ":".join(ends if item.step is None else [*ends, repr(item.step)])
@@ -276,13 +263,4 @@ def implicit_vars(count: int) -> tuple[Expr, ...]:
     return tuple(Expr(nodes.Var(f"_{k}")) for k in range(count, 0, -1))
 
 
-for _name, _symbol in {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
-    "pow": "**", "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
-}.items():  # fmt: skip
-    for _prefix in ("", "r", "i"):
-        setattr(Indexable, f"__{_prefix}{_name}__", bounded(_whole_array(_symbol)))
-for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
-    setattr(Indexable, f"__{_name}__", bounded(_whole_array(_symbol)))
-for _name, _symbol in {"neg": "-", "pos": "+", "invert": "~", "abs": "abs"}.items():
-    setattr(Indexable, f"__{_name}__", bounded(_whole_array(_symbol, unary=True)))
+refuse_operators(Indexable, _whole_array, partial(_whole_array, unary=True))

@@ -150,11 +150,11 @@ class Func(Indexable):
                 f"{shape!r} is no shape: the shape of a Func comes before its dtype",
                 hint=f"ps.Func({name!r}, (n, m), ps.float32), or dtype=ps.float32 alone",
             )
-        several = isinstance(dtype, (tuple, list))
-        given = () if dtype is None else tuple(dtype) if several else (dtype,)  # type: ignore[arg-type]
-        if several and not given:
+        given = tuple(dtype) if isinstance(dtype, (tuple, list)) else (dtype,)
+        if not given:
             raise LanguageTypeError(f"Func {name}: a tuple of dtypes holds at least one")
-        super().__init__(name, tuple(as_dtype(t) for t in given), shape)
+        types = () if dtype is None else tuple(as_dtype(t) for t in given)
+        super().__init__(name, types, shape)
         self.declared_dtypes = self.dtypes or None
         self.history = History(self)
         self.requirements = []

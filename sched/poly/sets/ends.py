@@ -58,8 +58,8 @@ def parts_of(iterations: Set, known: Set, axis: int) -> list[Part]:
 
 
 def _nearest(ends: Ends, iterations: Set, axis: int) -> Ends:
-    """With the first or the last one of all, in the place of ends that are far from it: what a set
-    asks of remainders is not in its hull, and may bound it."""
+    """The ends, but the least or the largest value of all in the place of far ones: constraints
+    on remainders may bound a set, and its hull is without them."""
     sides = []
     for side, sign in zip(ends, (1, -1), strict=True):
         if _is_far(side, axis):
@@ -72,10 +72,9 @@ def _nearest(ends: Ends, iterations: Set, axis: int) -> Ends:
 
 def _from(end: int, sign: int, like: Set, axis: int) -> Constraint:
     """The constraint that an axis begins (1) or stops (-1) there."""
-    along = Aff.var_on_domain(isl.LocalSpace.from_space(like.get_space()), _SET, axis)
-    return Constraint.inequality_from_aff((along if sign > 0 else along.neg()).add_constant_val(
-        isl.Val(-sign * end)
-    ))  # fmt: skip
+    x = Aff.var_on_domain(isl.LocalSpace.from_space(like.get_space()), _SET, axis)
+    limit = (x if sign > 0 else x.neg()).add_constant_val(isl.Val(-sign * end))
+    return Constraint.inequality_from_aff(limit)
 
 
 def _where(piece: BasicSet, known: Set) -> Set | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, get_args
 
 from ...cached import cached_property
 from ...lang.errors.close import close
@@ -53,7 +53,8 @@ class Directive:
         if not name:
             return
         if of is None:
-            raise TypeError(f'{cls.__name__} says what it is about: of="loops", "stage", "func"')
+            known = " or ".join(f'of="{scope}"' for scope in get_args(Scope))
+            raise TypeError(f"{cls.__name__} does not say what it is about: {known}")
         cls.name, cls.scope = name, of
         KINDS[name] = cls
 
