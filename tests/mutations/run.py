@@ -68,8 +68,8 @@ TESTED_IN = {
 
 
 PASSES_TESTED_IN = {
-    "carry_values": "codegen/test_carried", "expand_math": "show/test_log",
-    "flatten_indices": "codegen/test_kernel", "reverse_parallel": "testing/test_trials",
+    "carry_values": "codegen/passes/test_carried", "expand_math": "show/test_log",
+    "flatten_indices": "codegen/runtime/test_kernel", "reverse_parallel": "testing/test_trials",
 }  # fmt: skip
 """The same of passes; without an entry it is tests/codegen/passes/test_passes.py."""
 
@@ -698,7 +698,7 @@ FAULTS = (
             f"the pass {name} does nothing", f"codegen/passes/{name}.py",
             f"def {name}(module: Module) -> Module:\n",
             f"def {name}(module: Module) -> Module:\n    return module\n",
-            (f"tests/{PASSES_TESTED_IN.get(name, 'codegen/test_passes')}.py",),
+            (f"tests/{PASSES_TESTED_IN.get(name, 'codegen/passes/test_passes')}.py",),
         )
         for name in passes()
     ),
@@ -756,6 +756,10 @@ def some(faults: Sequence[Fault], count: int, commit: str) -> list[Fault]:
     return [*faults[first:], *faults[:first]][:count]
 
 
+NOTHING_RAN = (4, 5)
+"""How pytest exits where it does not know a file, or no test is left: that finds nothing."""
+
+
 def by_which_test(fault: Fault) -> str | None:
     """The first test that fails with a fault; None if all pass."""
     with tempfile.TemporaryDirectory() as folder:
@@ -771,6 +775,8 @@ def by_which_test(fault: Fault) -> str | None:
         )  # fmt: skip
     if done.returncode == 0:
         return None
+    if done.returncode in NOTHING_RAN:
+        raise SystemExit(f"{fault.name}: {done.stdout}{done.stderr}")
     failed = [w for w in done.stdout.splitlines() if w.startswith(("FAILED", "ERROR"))]
     return failed[0].split(" - ")[0] if failed else done.stdout + done.stderr
 

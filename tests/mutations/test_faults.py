@@ -43,3 +43,8 @@ def test_every_fault_can_be_planted(tmp_path: Path) -> None:
         except SystemExit as error:
             outdated.append(str(error))
     assert not outdated
+
+
+def test_tests_of_faults_are_where_they_are_sought() -> None:
+    sought = {test for fault in RUN.FAULTS for test in fault.tests if test.startswith("tests/")}
+    assert not [x for x in sorted(sought) if not (RUN.ROOT / x.partition("::")[0]).exists()]
