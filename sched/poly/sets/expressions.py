@@ -68,10 +68,35 @@ class Translator:
         decided = self._decided(constraint)
         if decided is not None:
             return Const(decided, bool_)
+        large = self._large(constraint.get_aff())
+        if large is not None:
+            return self._divided(constraint, *large)
         positive, negative = self._sides(constraint.get_aff())
         if constraint.is_equality():
             return ix.compare("eq", positive, negative)
         return ix.compare("ge", positive, negative)
+
+    def _large(self, aff: Aff) -> tuple[isl.dim_type, int, Node] | None:
+        """The one loop or size whose product with its coefficient may not fit in 64 bits."""
+        found = [
+            (kind, k, node)
+            for kind, k, node in self._variables(aff)
+            if kind != _DIV and abs(int(aff.get_coefficient_val(kind, k).to_python())) > _MODERATE
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _divided(self, constraint: Constraint, kind: isl.dim_type, k: int, node: Node) -> Node:
+        """A constraint `c * node + rest >= 0` as a bound of the node, which needs no product: `node
+        >= -(rest // c)`; an equality also says that c divides the rest."""
+        aff = constraint.get_aff()
+        coefficient = int(aff.get_coefficient_val(kind, k).to_python())
+        rest = ix.sub(*self._sides(aff.set_coefficient_val(kind, k, 0)))
+        quotient = ix.floordiv(rest, abs(coefficient))
+        sides = (node, ix.sub(ix.ZERO, quotient)) if coefficient > 0 else (quotient, node)
+        if not constraint.is_equality():
+            return ix.compare("ge", *sides)
+        divides = ix.compare("eq", ix.mod(rest, abs(coefficient)), ix.ZERO)
+        return ix.conjunction([ix.compare("eq", *sides), divides])
 
     def _decided(self, constraint: Constraint) -> bool | None:
         """Whether a constraint holds, where its constant is beyond 64 bits and tells: sizes and
@@ -146,3 +171,5 @@ def _number(value: int) -> Node:
 
 
 _LARGE = 1 << 62
+# The largest coefficient whose product with any loop (up to 2**44) is far from 64 bits.
+_MODERATE = 1 << 18
