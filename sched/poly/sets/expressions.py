@@ -96,7 +96,7 @@ class Translator:
         if not constraint.is_equality():
             return ix.compare("ge", *sides)
         divides = ix.compare("eq", ix.mod(rest, abs(coefficient)), ix.ZERO)
-        return ix.conjunction([ix.compare("eq", *sides), divides])
+        return Op("and", (ix.compare("eq", *sides), divides), bool_)
 
     def _decided(self, constraint: Constraint) -> bool | None:
         """Whether a constraint holds, where its constant is beyond 64 bits and tells: sizes and
