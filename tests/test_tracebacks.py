@@ -155,7 +155,7 @@ def test_a_fault_of_the_package_keeps_all_frames(monkeypatch: pytest.MonkeyPatch
     def fault(*args: object) -> None:
         raise ps.InternalError("planted")
 
-    monkeypatch.setattr("polysched.poly.schedule.builder.Builder.editing", fault)
+    monkeypatch.setattr("polysched.poly.schedule.schedule_builder.ScheduleBuilder.editing", fault)
     _, text = shown(lambda: s[f].split(i, 8))
     assert text.count(PACKAGE) >= 3
 

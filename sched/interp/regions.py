@@ -82,7 +82,7 @@ class Region:
         )
 
 
-class Statement:
+class PreparedDefinition:
     """A definition prepared for enumeration."""
 
     def __init__(self, definition: Definition, symbols: Symbols) -> None:
@@ -133,7 +133,7 @@ class Regions:
             for f in program.funcs
             if not isinstance(f, InOut)
         }
-        self._statements: dict[Definition, Statement] = {}
+        self._prepared: dict[Definition, PreparedDefinition] = {}
         self._fresh: dict[tuple[Func, Point], Region] = {}
         self._ranges = {b.sequential: Range(b.sequential, symbols) for b in blocks(program.steps)}
         self._scanned: set[tuple[Input, int]] = set()
@@ -219,7 +219,7 @@ class Regions:
         for point in points:
             d = pieces.at(point)
             env = point_env(d, point, around)
-            footprint = self._statement(d).footprint
+            footprint = self._prepare(d).footprint
             reads = footprint.reads(env)
             for access in reads:
                 self._add(d, access, env)
@@ -239,18 +239,18 @@ class Regions:
 
     def update(self, d: Definition, around: Env | None = None) -> Iterator[Visit]:
         """The instances of an update that may happen, as `pure` does it."""
-        s, env = self._statement(d), around or {}
+        s, env = self._prepare(d), around or {}
         if needs_check(d):
             _exhaust(self._visits(s, VarOrder(d, self.of[d.func].shape).visit, env))
         yield from self._visits(s, partial(self._add, d), env)
 
-    def _statement(self, d: Definition) -> Statement:
-        if d not in self._statements:
-            self._statements[d] = Statement(d, self.symbols)
-        return self._statements[d]
+    def _prepare(self, d: Definition) -> PreparedDefinition:
+        if d not in self._prepared:
+            self._prepared[d] = PreparedDefinition(d, self.symbols)
+        return self._prepared[d]
 
     def _visits(
-        self, s: Statement, visit: Callable[[Access, Env], None], around: Env
+        self, s: PreparedDefinition, visit: Callable[[Access, Env], None], around: Env
     ) -> Iterator[Visit]:
         d = s.definition
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..lang.call.binding import bind
 from ..lang.errors.errors import user_span
-from ..poly.report.repeats import instances_at
+from ..poly.report.recomputation import instances_at
 from ..poly.report.visits import Uncountable, sizes_from
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages

@@ -19,7 +19,7 @@ Kind = Literal["flow", "anti", "output"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class InstanceDependence:
     """Two instances that must run in this order, and what of: a dependence."""
 
     kind: Kind
@@ -37,17 +37,17 @@ class _Use:
     writes: bool
 
 
-def pairs(report: Report, among: Collection[Key] | None = None) -> Iterator[Pair]:
+def pairs(report: Report, among: Collection[Key] | None = None) -> Iterator[InstanceDependence]:
     """Every dependence between instances that ran, or some of them."""
     for place, uses in _uses(report, among).items():
         for a, b in itertools.combinations(uses, 2):
             x, y = a.recorded.key, b.recorded.key
             if a.writes and b.reads:
-                yield Pair("flow", x, y, place)
+                yield InstanceDependence("flow", x, y, place)
             if a.reads and b.writes:
-                yield Pair("anti", x, y, place)
+                yield InstanceDependence("anti", x, y, place)
             if a.writes and b.writes:
-                yield Pair("output", x, y, place)
+                yield InstanceDependence("output", x, y, place)
 
 
 def _uses(report: Report, among: Collection[Key] | None) -> dict[Place, list[_Use]]:
@@ -62,7 +62,9 @@ def _uses(report: Report, among: Collection[Key] | None) -> dict[Place, list[_Us
     return found
 
 
-def misordered(report: Report, among: Collection[Key] | None = None) -> Iterator[Pair]:
+def misordered(
+    report: Report, among: Collection[Key] | None = None
+) -> Iterator[InstanceDependence]:
     """The pairs that run in the wrong order, or in none; all, or those among some instances."""
     for pair in pairs(report, among):
         if _is_apart(report, pair) or {pair.source, pair.sink} & report.again:
@@ -82,7 +84,7 @@ def misordered(report: Report, among: Collection[Key] | None = None) -> Iterator
             yield pair
 
 
-def _is_apart(report: Report, pair: Pair) -> bool:
+def _is_apart(report: Report, pair: InstanceDependence) -> bool:
     """Whether the element is one of a Func that each iteration of a block has of its own: what one
     of them writes no other one reads."""
     home = pair.place[0].history.home if hasattr(pair.place[0], "history") else None

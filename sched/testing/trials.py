@@ -26,7 +26,7 @@ from .arguments import random_arguments
 from .choices import Choices
 from .directives import apply, random_directive
 from .native import Kernels, Mismatch
-from .orders import Pair, misordered
+from .orders import InstanceDependence, misordered
 from .programs import Sample, random_program
 
 SIZES = ({"n": 3, "m": 4}, {"n": 5, "m": 2}, {"n": 1, "m": 3}, {"n": 0, "m": 2}, {"n": 7, "m": 6})
@@ -405,7 +405,7 @@ def _is_clone(d: Definition) -> bool:
     return d.origin != d.serial
 
 
-def _shown(report: Report, pair: Pair) -> str:
+def _shown(report: Report, pair: InstanceDependence) -> str:
     def name(key: Key) -> str:
         d = report.stored[key[0]]
         return f"{d.name}{dict(zip([x.name for x in d.dims], key[1], strict=True))}"

@@ -11,7 +11,7 @@ PASSED_ON = {
     "sched/lang/errors/frames.py: {}() {}": "what Python says of a call with wrong arguments",
     "sched/poly/directives/rewriting.py: {}": "a refusal of the program that a rewrite made",
     "sched/poly/directives/rewriting.py: {}: {}": "a refusal of the program without the inlining",
-    "sched/poly/legality/judge.py: {}": "a Fault, which is a place where it is returned",
+    "sched/poly/legality/checker.py: {}": "a Fault, which is a place where it is returned",
     "sched/poly/model/pieces.py: {}{} {} at {}: {} | {}{} {}: {}": "what is wrong with a point",
     "sched/poly/schedule/handles/pieces.py: {}": "a refusal of one piece, with another hint",
     "sched/poly/state/fields.py: {}: {}": "a refusal of an expression",

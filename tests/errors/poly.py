@@ -44,7 +44,7 @@ def pipeline() -> ps.Schedule:
 
 def no_pair():
     """Where instances that are out of order take too long to find, none are named."""
-    return patch("polysched.poly.legality.judge.smallest_pair", return_value=None)
+    return patch("polysched.poly.legality.checker.smallest_pair", return_value=None)
 
 
 # directives -------------------------------------------------------------------------------------

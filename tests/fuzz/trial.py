@@ -17,8 +17,8 @@ import numpy as np
 
 import polysched as ps
 from polysched.lang.program.program import Program
-from polysched.poly.legality import judge
-from polysched.poly.schedule import builder
+from polysched.poly.legality import checker
+from polysched.poly.schedule import schedule_builder
 from polysched.poly.sets.budget import allowance
 from polysched.testing.choices import Choices
 
@@ -216,7 +216,7 @@ class Trial:
         names = dict(self.names)
         # As `from_json` has it: how much work isl has depends on what it was asked before.
         twice = {"allowance": lambda n: 2 * allowance(n)}
-        with mock.patch.multiple(builder, **twice), mock.patch.multiple(judge, **twice):
+        with mock.patch.multiple(schedule_builder, **twice), mock.patch.multiple(checker, **twice):
             exec(text, names)
         made: ps.Schedule = names[re.findall(r"^(\w+) = ps\.Schedule", text, re.MULTILINE)[0]]
         return made

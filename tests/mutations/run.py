@@ -148,9 +148,9 @@ FAULTS = (
         ["tests/checking/test_check.py", "-k", "leaves_out"],
     ),
     Fault(
-        "a call is like another of other scalars", "codegen/runtime/repeats.py",
+        "a call is like another of other scalars", "codegen/runtime/call_cache.py",
         "            found += (type(x), x)\n", "            found.append(type(x))\n",
-        ("tests/codegen/runtime/test_repeats.py",),
+        ("tests/codegen/runtime/test_call_cache.py",),
     ),
     Fault(
         "what is kept may be read beside", "poly/placement/kept.py",
@@ -321,7 +321,7 @@ FAULTS = (
         "        bases = ()\n", ("tests/poly/placement/test_placement.py", *MEMO, *REWRITING),
     ),
     Fault(
-        "a sketch runs before it is proven", "poly/schedule/builder.py",
+        "a sketch runs before it is proven", "poly/schedule/schedule_builder.py",
         "        if self.is_sketch:\n            raise", "        if False:\n            raise",
         ("tests/poly/schedule/test_sketch.py",),
     ),
@@ -421,12 +421,12 @@ FAULTS = (
         "apart = 0 if all(slides(self.model, f) for f in node.funcs) else count",
     ),
     Fault(
-        "nobody asks whether what is used is stored there", "poly/legality/judge.py",
+        "nobody asks whether what is used is stored there", "poly/legality/checker.py",
         "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
         "return kept.fault(state.tree)",
     ),
     Fault(
-        "nobody asks whose elements are written back", "poly/legality/judge.py",
+        "nobody asks whose elements are written back", "poly/legality/checker.py",
         "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
         "return sinking.fault(state.tree, self.callable(state))", REWRITING,
     ),
@@ -490,7 +490,7 @@ FAULTS = (
         ("tests/poly/placement/test_folding.py",),
     ),
     Fault(
-        "threads may share storage of placed Funcs", "poly/legality/judge.py",
+        "threads may share storage of placed Funcs", "poly/legality/checker.py",
         "(*found, *shared(state.tree, context, proofs))", "tuple(found)",
     ),
     Fault(

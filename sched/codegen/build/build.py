@@ -59,7 +59,7 @@ def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = Fals
         checks: whether to count integer divisions by zero, in counter 0.
     """
     storage, kept = place(program, strided), kept_storage(program)
-    builder = Builder(program, storage, kept, checks)
+    builder = ModuleBuilder(program, storage, kept, checks)
     bodies = [
         (f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in program.copied
     ]
@@ -87,7 +87,7 @@ def _titles(nest: lp.Nest) -> list[str]:
     return [x.instance.statement for x in lp.walk(nest) if isinstance(x, lp.Run)]
 
 
-class Builder:
+class ModuleBuilder:
     """Makes statements of nests.
 
     Attributes:

@@ -24,7 +24,7 @@ from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, St
 from ..ir.rewrite import map_tree_expressions
 
 if TYPE_CHECKING:
-    from .build import Builder
+    from .build import ModuleBuilder
 
 Rename = Callable[[Var], Var]
 
@@ -96,7 +96,7 @@ class Vector:
     """Statements of all lanes at once. Lanes are values of a variable; `active` says which of them
     there are."""
 
-    def __init__(self, builder: Builder, covered: frozenset[Node], nest: lp.Loop) -> None:
+    def __init__(self, builder: ModuleBuilder, covered: frozenset[Node], nest: lp.Loop) -> None:
         if nest.count is None:
             raise InternalError(f"the vector loop {nest.name} has no constant extent")
         self.builder = builder

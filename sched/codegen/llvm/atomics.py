@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..ir import ir
 from ..ir.parallel import accumulation, is_atomic
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value, constant
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _swap(emitter: Emitter, store: ir.Store, loads: tuple[ir.Load, ...], after: 
     b.emit(f"br i1 {done}, label %{after}, label %{again}")
 
 
-def _from_word(b: Builder, word: Value, buffer: ir.Buffer) -> Value:
+def _from_word(b: FunctionBuilder, word: Value, buffer: ir.Buffer) -> Value:
     if buffer.dtype.is_bool:
         return b.compare("ne", word, constant(0, word.dtype))
     if buffer.dtype.is_float:
@@ -72,7 +72,7 @@ def _from_word(b: Builder, word: Value, buffer: ir.Buffer) -> Value:
     return Value(word.text, buffer.dtype)
 
 
-def _to_word(b: Builder, value: Value, word: Value) -> Value:
+def _to_word(b: FunctionBuilder, value: Value, word: Value) -> Value:
     if value.dtype.is_bool:
         return b.convert("zext", value, word.dtype)
     if value.dtype.is_float:

@@ -12,11 +12,11 @@ from functools import cache
 import numpy as np
 
 from ...lang.nodes.dtypes import DType, bool_
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value, constant, suffix, type_name
 
 
-def cast(b: Builder, x: Value, to: DType) -> Value:
+def cast(b: FunctionBuilder, x: Value, to: DType) -> Value:
     """x as a `to`, by value."""
     source = x.dtype
     if source == to:
@@ -30,7 +30,7 @@ def cast(b: Builder, x: Value, to: DType) -> Value:
     return _int_to_int(b, x, to)
 
 
-def bitcast(b: Builder, x: Value, to: DType) -> Value:
+def bitcast(b: FunctionBuilder, x: Value, to: DType) -> Value:
     """The bits of x as a `to` of the same width."""
     assert x.dtype.bits == to.bits, "a bitcast between widths"
     if x.dtype.is_float == to.is_float:
@@ -38,11 +38,11 @@ def bitcast(b: Builder, x: Value, to: DType) -> Value:
     return b.convert("bitcast", x, to)
 
 
-def _float_to_float(b: Builder, x: Value, to: DType) -> Value:
+def _float_to_float(b: FunctionBuilder, x: Value, to: DType) -> Value:
     return b.convert("fpext" if to.bits > x.dtype.bits else "fptrunc", x, to)
 
 
-def _float_to_int(b: Builder, x: Value, to: DType) -> Value:
+def _float_to_int(b: FunctionBuilder, x: Value, to: DType) -> Value:
     name = "fptosi" if to.kind == "i" else "fptoui"
     if x.lanes > 1:
         return _in_lanes(b, x, to, name)
@@ -50,7 +50,7 @@ def _float_to_int(b: Builder, x: Value, to: DType) -> Value:
     return b.assign(f"call {type_name(to)} @llvm.{name}.sat.{types}({x.typed})", to)
 
 
-def _in_lanes(b: Builder, x: Value, to: DType, name: str) -> Value:
+def _in_lanes(b: FunctionBuilder, x: Value, to: DType, name: str) -> Value:
     """What LLVM's saturating conversion gives, which it takes apart into lanes."""
     lo, hi = b.like(x, to.min), b.like(x, _largest(x.dtype, to))
     above = b.select(b.compare("ogt", x, lo), x, lo)
@@ -69,7 +69,7 @@ def _largest(source: DType, to: DType) -> float:
     return float(found)
 
 
-def _int_to_int(b: Builder, x: Value, to: DType) -> Value:
+def _int_to_int(b: FunctionBuilder, x: Value, to: DType) -> Value:
     if to.bits < x.dtype.bits:
         return b.convert("trunc", x, to)
     if to.bits == x.dtype.bits:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...lang.errors.errors import InternalError
-from .builder import Builder
+from .function_builder import FunctionBuilder
 
 #: All exceptions masked, none raised, to nearest, neither flush-to-zero nor denormals-are-zero.
 MXCSR = 0x1F80
 
 
-def default_environment(builder: Builder, arch: str) -> Callable[[], None]:
+def default_environment(builder: FunctionBuilder, arch: str) -> Callable[[], None]:
     """Sets the environment; the result, called later, writes the code that restores it."""
     if arch == "x86_64":
         return _mxcsr(builder)
@@ -25,7 +25,7 @@ def default_environment(builder: Builder, arch: str) -> Callable[[], None]:
     raise InternalError(f"no floating-point environment for {arch}")
 
 
-def set_environment(b: Builder, arch: str) -> None:
+def set_environment(b: FunctionBuilder, arch: str) -> None:
     """Sets the environment, whatever it was."""
     if arch == "aarch64":
         b.emit("call void @llvm.aarch64.set.fpcr(i64 0)")
@@ -36,7 +36,7 @@ def set_environment(b: Builder, arch: str) -> None:
     b.emit(f"call void @llvm.x86.sse.ldmxcsr(ptr {ours})")
 
 
-def _mxcsr(b: Builder) -> Callable[[], None]:
+def _mxcsr(b: FunctionBuilder) -> Callable[[], None]:
     saved = b.name("mxcsr")
     b.emit(f"{saved} = alloca i32, align 4")
     b.emit(f"call void @llvm.x86.sse.stmxcsr(ptr {saved})")
@@ -44,7 +44,7 @@ def _mxcsr(b: Builder) -> Callable[[], None]:
     return lambda: b.emit(f"call void @llvm.x86.sse.ldmxcsr(ptr {saved})")
 
 
-def _fpcr(b: Builder) -> Callable[[], None]:
+def _fpcr(b: FunctionBuilder) -> Callable[[], None]:
     saved = b.name("fpcr")
     b.emit(f"{saved} = call i64 @llvm.aarch64.get.fpcr()")
     set_environment(b, "aarch64")

@@ -9,8 +9,8 @@ from ...lang.nodes.dtypes import DType, int64
 from ...lang.nodes.nodes import Node, Param, Size
 from ..ir import ir
 from . import control
-from .builder import Builder
 from .casts import cast
+from .function_builder import FunctionBuilder
 from .layout import CALL
 from .names import quoted, symbol
 from .target import Target
@@ -30,7 +30,7 @@ class Arguments:
 
 def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
     """The function that unpacks the slots, sets the control word and runs the loop nests."""
-    b = Builder()
+    b = FunctionBuilder()
     calls = tuple(calls)
     found = _unpack(b, module)
     if any(call.threads for call in calls):
@@ -52,7 +52,7 @@ def entry_text(module: ir.Module, calls: Iterable[Call], target: Target) -> str:
     )
 
 
-def _leave_if_stopped(b: Builder, threads: str, done: str) -> None:
+def _leave_if_stopped(b: FunctionBuilder, threads: str, done: str) -> None:
     go = b.label("go")
     where = b.element(threads, constant(CALL["stop"] // 8, int64), int64)
     stop = b.assign(f"load atomic i64, ptr {where} monotonic, align 8", int64)
@@ -83,7 +83,7 @@ class Call:
         return f"call void {self.name}({', '.join(arguments)})"
 
 
-def _unpack(b: Builder, module: ir.Module) -> Arguments:
+def _unpack(b: FunctionBuilder, module: ir.Module) -> Arguments:
     found = Arguments()
     passed = [b for b in module.buffers if b.kind not in ("const", "stack")]
     for number, buffer in enumerate(passed):
@@ -99,17 +99,17 @@ def _unpack(b: Builder, module: ir.Module) -> Arguments:
     return found
 
 
-def _last_slot(b: Builder, module: ir.Module) -> str:
+def _last_slot(b: FunctionBuilder, module: ir.Module) -> str:
     passed = sum(b.kind not in ("const", "stack") for b in module.buffers)
     callback = 1 if module.callbacks else 0
     return _slot(b, passed + len(module.scalars) + module.counters + callback)
 
 
-def _slot(b: Builder, number: int) -> str:
+def _slot(b: FunctionBuilder, number: int) -> str:
     return b.element("%slots", constant(number, int64), int64)
 
 
-def _scalar(b: Builder, number: int, dtype: DType) -> Value:
+def _scalar(b: FunctionBuilder, number: int, dtype: DType) -> Value:
     """Floats lie in the low end of their slot, others fill it."""
     address = _slot(b, number)
     if dtype.is_float:

@@ -15,7 +15,7 @@ from ...lang.errors.errors import InternalError
 from ...lang.nodes.nodes import Const, Node, Op, postorder
 from ..ir import ir
 from . import instructions
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value, constant
 
 
@@ -27,7 +27,10 @@ class Evaluator:
     """
 
     def __init__(
-        self, builder: Builder, symbols: Mapping[Node, Value], pointers: Mapping[ir.Buffer, str]
+        self,
+        builder: FunctionBuilder,
+        symbols: Mapping[Node, Value],
+        pointers: Mapping[ir.Buffer, str],
     ) -> None:
         self.builder = builder
         self._pointers = pointers

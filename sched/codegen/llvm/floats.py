@@ -7,11 +7,11 @@ of C's `fmod`, and becomes a call of it.
 
 from __future__ import annotations
 
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value
 
 
-def floordiv(b: Builder, x: Value, y: Value) -> Value:
+def floordiv(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """The floor of x / y, by the exact remainder; x / y for y = 0."""
     zero, one = b.like(x, 0.0), b.like(x, 1.0)
     remainder = b.binary("frem", x, y)
@@ -28,7 +28,7 @@ def floordiv(b: Builder, x: Value, y: Value) -> Value:
     return b.select(b.compare("oeq", y, zero), ratio, result)
 
 
-def modulo(b: Builder, x: Value, y: Value) -> Value:
+def modulo(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """The remainder with the sign of y; NaN for y = 0."""
     zero = b.like(x, 0.0)
     remainder = b.binary("frem", x, y)  # already NaN where y is 0
@@ -38,7 +38,7 @@ def modulo(b: Builder, x: Value, y: Value) -> Value:
     return b.select(exact, b.intrinsic("copysign", zero, y), moved)
 
 
-def _other_sign(b: Builder, remainder: Value, y: Value) -> Value:
+def _other_sign(b: FunctionBuilder, remainder: Value, y: Value) -> Value:
     """Whether there is a remainder, and exactly one of it and y is below 0."""
     zero = b.like(y, 0.0)
     below = b.compare("olt", y, zero)

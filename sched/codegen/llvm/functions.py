@@ -17,9 +17,9 @@ from ...lang.nodes.nodes import Node, postorder
 from ..ir import ir
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
-from .builder import Builder
 from .entry import Call, entry_text
 from .expressions import Evaluator
+from .function_builder import FunctionBuilder
 from .layout import THREADS
 from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
@@ -119,7 +119,7 @@ def _call_back_text(name: str, target: Target) -> str:
     """Calls back. Whoever is called may leave another floating-point environment behind: loading
     a library that was built with fast-math does. In a function of its own, so that no arithmetic
     gets between the call and the reset."""
-    b = Builder()
+    b = FunctionBuilder()
     b.emit(f"call void {CALLBACK}(ptr {WORDS})")
     control.set_environment(b, target.arch)
     b.emit("ret void")
@@ -129,7 +129,7 @@ def _call_back_text(name: str, target: Target) -> str:
 
 
 def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
-    b, call = Builder(), nest.call
+    b, call = FunctionBuilder(), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
     scalars: dict[Node, Value] = {

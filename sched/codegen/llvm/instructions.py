@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import DType, concrete, unsigned
 from . import casts, floats, integers
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value
 
-Binary = Callable[[Builder, Value, Value], Value]
-Unary = Callable[[Builder, Value], Value]
+Binary = Callable[[FunctionBuilder, Value, Value], Value]
+Unary = Callable[[FunctionBuilder, Value], Value]
 
 
-def apply(b: Builder, op: str, operands: Sequence[Value], dtype: DType) -> Value:
+def apply(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType) -> Value:
     """The code of operator `op`; `dtype` is the type of its result."""
     if op in ("cast", "bitcast"):
         return (casts.cast if op == "cast" else casts.bitcast)(b, operands[0], dtype)
@@ -47,7 +47,7 @@ COMPARISONS = {
 }
 
 
-def _compare(b: Builder, op: str, x: Value, y: Value) -> Value:
+def _compare(b: FunctionBuilder, op: str, x: Value, y: Value) -> Value:
     for_float, for_signed, for_unsigned = COMPARISONS[op]
     kind = x.dtype.kind
     predicate = for_float if kind == "f" else for_signed if kind == "i" else for_unsigned
@@ -57,7 +57,7 @@ def _compare(b: Builder, op: str, x: Value, y: Value) -> Value:
 def _arith(if_float: str, if_int: str, if_bool: str | None = None) -> Binary:
     """One instruction, by the kind of the operands."""
 
-    def emit(b: Builder, x: Value, y: Value) -> Value:
+    def emit(b: FunctionBuilder, x: Value, y: Value) -> Value:
         kind = x.dtype.kind
         opcode = if_float if kind == "f" else if_bool if kind == "b" else if_int
         if opcode is None:
@@ -71,7 +71,7 @@ def _lattice(name: str, if_bool: str) -> Binary:
     """minimum and maximum; for floats IEEE 754-2019's: NaN wins, and -0 < +0."""
     long = {"min": "minimum", "max": "maximum"}[name]
 
-    def emit(b: Builder, x: Value, y: Value) -> Value:
+    def emit(b: FunctionBuilder, x: Value, y: Value) -> Value:
         if x.dtype.is_bool:
             return b.binary(if_bool, x, y)
         kind = x.dtype.kind
@@ -84,12 +84,12 @@ def _by_kind(if_float: Binary, if_int: Binary) -> Binary:
     return lambda b, x, y: (if_float if x.dtype.is_float else if_int)(b, x, y)
 
 
-def _negate(b: Builder, x: Value) -> Value:
+def _negate(b: FunctionBuilder, x: Value) -> Value:
     # 0 - x would make +0 of +0; fneg flips the sign of NaNs and zeros as well.
     return b.unary("fneg", x) if x.dtype.is_float else b.binary("sub", b.like(x, 0), x)
 
 
-def _absolute(b: Builder, x: Value) -> Value:
+def _absolute(b: FunctionBuilder, x: Value) -> Value:
     if x.dtype.is_float:
         return b.intrinsic("fabs", x)
     if x.dtype.kind != "i":
@@ -98,7 +98,7 @@ def _absolute(b: Builder, x: Value) -> Value:
     return b.select(negative, b.binary("sub", b.like(x, 0), x), x)  # abs(MIN) wraps to MIN
 
 
-def _distance(b: Builder, x: Value, y: Value) -> Value:
+def _distance(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """The larger one minus the smaller one: it wraps, and is right as an unsigned number."""
     above = b.compare("sgt" if x.dtype.kind == "i" else "ugt", x, y)
     distance = b.select(above, b.binary("sub", x, y), b.binary("sub", y, x))

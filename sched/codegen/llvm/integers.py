@@ -8,11 +8,11 @@ selects before, never by branches.
 
 from __future__ import annotations
 
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value
 
 
-def floordiv(b: Builder, x: Value, y: Value) -> Value:
+def floordiv(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """x // y, rounded down."""
     if _is_positive(y):
         return _floordiv_by_positive(b, x, y)
@@ -26,7 +26,7 @@ def floordiv(b: Builder, x: Value, y: Value) -> Value:
     return b.select(b.compare("eq", y, zero), zero, quotient)
 
 
-def modulo(b: Builder, x: Value, y: Value) -> Value:
+def modulo(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """x - (x // y) * y, with the sign of y; 0 for y = 0."""
     if _is_positive(y):
         return _modulo_by_positive(b, x, y)
@@ -42,7 +42,7 @@ def _is_positive(y: Value) -> bool:
     return y.number is not None and y.number > 0
 
 
-def _safe_divisor(b: Builder, x: Value, y: Value) -> Value:
+def _safe_divisor(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """y, or 1 where dividing by y is undefined: that is right for MIN // -1, and for x % 0."""
     bad = b.compare("eq", y, b.like(y, 0))
     if x.dtype.kind == "i":
@@ -52,14 +52,14 @@ def _safe_divisor(b: Builder, x: Value, y: Value) -> Value:
     return b.select(bad, b.like(y, 1), y)
 
 
-def _rounded_up(b: Builder, remainder: Value, y: Value) -> Value:
+def _rounded_up(b: FunctionBuilder, remainder: Value, y: Value) -> Value:
     """Whether truncation rounded up: there is a remainder, and not of the divisor's sign."""
     zero = b.like(y, 0)
     opposite = b.compare("slt", b.binary("xor", remainder, y), zero)
     return b.binary("and", b.compare("ne", remainder, zero), opposite)
 
 
-def _floordiv_by_positive(b: Builder, x: Value, y: Value) -> Value:
+def _floordiv_by_positive(b: FunctionBuilder, x: Value, y: Value) -> Value:
     """One multiplication: with s = -1 for x < 0, else 0, it is ((x ^ s) udiv y) ^ s."""
     assert isinstance(y.number, int)
     shift = y.number.bit_length() - 1
@@ -71,7 +71,7 @@ def _floordiv_by_positive(b: Builder, x: Value, y: Value) -> Value:
     return b.binary("xor", b.binary("udiv", b.binary("xor", x, sign), y), sign)
 
 
-def _modulo_by_positive(b: Builder, x: Value, y: Value) -> Value:
+def _modulo_by_positive(b: FunctionBuilder, x: Value, y: Value) -> Value:
     assert isinstance(y.number, int)
     if y.number & (y.number - 1) == 0:
         return b.binary("and", x, b.like(x, y.number - 1))
@@ -80,11 +80,11 @@ def _modulo_by_positive(b: Builder, x: Value, y: Value) -> Value:
     return b.binary("sub", x, b.binary("mul", _floordiv_by_positive(b, x, y), y))
 
 
-def shift_left(b: Builder, x: Value, count: Value) -> Value:
+def shift_left(b: FunctionBuilder, x: Value, count: Value) -> Value:
     return _shift_to_zero(b, "shl", x, count)
 
 
-def shift_right(b: Builder, x: Value, count: Value) -> Value:
+def shift_right(b: FunctionBuilder, x: Value, count: Value) -> Value:
     """Moves the sign in for signed types, 0 for unsigned ones."""
     if x.dtype.kind == "u":
         return _shift_to_zero(b, "lshr", x, count)
@@ -92,7 +92,7 @@ def shift_right(b: Builder, x: Value, count: Value) -> Value:
     return b.binary("ashr", x, b.intrinsic("umin", count, b.like(x, x.dtype.bits - 1)))
 
 
-def _shift_to_zero(b: Builder, opcode: str, x: Value, count: Value) -> Value:
+def _shift_to_zero(b: FunctionBuilder, opcode: str, x: Value, count: Value) -> Value:
     zero = b.like(x, 0)
     inside = b.compare("ult", count, b.like(x, x.dtype.bits))
     shifted = b.binary(opcode, x, b.select(inside, count, zero))

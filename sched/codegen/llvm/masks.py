@@ -10,7 +10,7 @@ one in which all lanes are set, and of which LLVM is not told that they are.
 from __future__ import annotations
 
 from ...lang.nodes.dtypes import bool_, int64
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .shuffles import shuffled
 from .target import Target
 from .values import Value
@@ -18,7 +18,7 @@ from .values import Value
 ALL = "@all_lanes"
 
 
-def hidden(b: Builder, mask: Value, stored: Value) -> Value:
+def hidden(b: FunctionBuilder, mask: Value, stored: Value) -> Value:
     """The mask of a store, which is never a constant where the value may have been narrowed."""
     if stored.dtype.is_float or stored.dtype.itemsize == int64.itemsize:
         return mask

@@ -24,8 +24,8 @@ from ...lang.nodes.nodes import Const, Node, Param, Size, Var, integer, postorde
 from ..ir import ir
 from ..ir.cost import cost_of_iteration
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of
-from .builder import Builder
 from .expressions import Evaluator
+from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
 from .names import quoted
 from .polls import begin_polling, is_polled
@@ -77,7 +77,9 @@ class Outliner:
         b.start(after)
         self.texts.append(task.text())
 
-    def _dispatch(self, b: Builder, task: str, count: Value, cost: Value, after: str) -> None:
+    def _dispatch(
+        self, b: FunctionBuilder, task: str, count: Value, cost: Value, after: str
+    ) -> None:
         alone, shared = b.label("alone"), b.label("shared")
         run, nobody = b.name("run"), b.name()
         b.emit(f"{run} = load ptr, ptr {_word(b, THREADS, CALL['run'] // 8)}, align 8")
@@ -115,7 +117,7 @@ class _Task:
 
     def _task_text(self) -> str:
         """Unpacks the context; each thread has its own copy of what is private."""
-        b = Builder()
+        b = FunctionBuilder()
         at = iter(range(1 << 20))
 
         def load(type: str) -> str:
@@ -147,7 +149,7 @@ class _Task:
         return [THREADS, *(["%counters"] if self.counts else [])]
 
     def _body_text(self) -> str:
-        b = Builder()
+        b = FunctionBuilder()
         passed = {x: b.name(x.name) for x in self.buffers}
         symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
         ends: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}
@@ -181,7 +183,7 @@ def pointer(buffer: ir.Buffer, is_shared: bool) -> str:
     return f"ptr {noalias}{readonly}align {buffer.dtype.itemsize} "
 
 
-def stack_room(b: Builder, body: ir.Stmt) -> Constants:
+def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
     """Room on the stack for the buffers that live inside of a function."""
     found: Constants = {}
     for stmt in ir.walk(body):
@@ -210,5 +212,5 @@ def _symbol(node: Node, name: str) -> Value:
     return Value(name, ir.scalar_dtype(node) if isinstance(node, (Size, Param)) else int64)
 
 
-def _word(b: Builder, base: str, number: int) -> str:
+def _word(b: FunctionBuilder, base: str, number: int) -> str:
     return b.element(base, constant(number, int64), int64)

@@ -21,7 +21,7 @@ from ...lang.nodes.dtypes import int64
 from ..ir import ir
 from ..ir.cost import Longest
 from . import control
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
 from .names import quoted, symbol
 from .target import Target
@@ -80,7 +80,7 @@ CLOCK_NAME = '!0 = !{!"CNTVCT_EL0"}'
 def emit_poll(target: Target) -> str:
     """The text of a module with the function that says whether to stop: `i64 poll(call, thread)`.
     Thread 0 is the caller, and the only one that asks Python."""
-    b = Builder()
+    b = FunctionBuilder()
     control.set_environment(b, target.arch)  # whoever was called may have changed it
     environment = "\n".join(b.lines[1:])
     return f"""\
@@ -186,7 +186,7 @@ def _poll(emitter: Emitter, begin: str) -> None:
     b.branch(b.compare("ne", stop, constant(0, int64)), emitter.stopped(), begin)
 
 
-def begin_polling(b: Builder) -> None:
+def begin_polling(b: FunctionBuilder) -> None:
     """What a function needs in which there are loops that poll."""
     where = b.element(THREADS, constant(CALL["poll"] // 8, int64), int64)
     b.emit(f"{POLL_OF} = load ptr, ptr {where}, align 8")

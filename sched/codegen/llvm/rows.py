@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...poly.sets.linear import expanded
 from ..ir import ir
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .shuffles import shuffled
 from .values import Value
 
@@ -51,7 +51,7 @@ def _runs(group: Mapping[int, ir.Load]) -> Iterator[tuple[ir.Load, ...]]:
         start = end
 
 
-def columns(b: Builder, rows: Sequence[Value]) -> list[Value]:
+def columns(b: FunctionBuilder, rows: Sequence[Value]) -> list[Value]:
     """What the rows have at each place, as many vectors as a row has elements. There is a power of
     two of rows."""
     size = rows[0].lanes
@@ -72,5 +72,5 @@ def columns(b: Builder, rows: Sequence[Value]) -> list[Value]:
     return found
 
 
-def _joined(b: Builder, x: Value, y: Value) -> Value:
+def _joined(b: FunctionBuilder, x: Value, y: Value) -> Value:
     return shuffled(b, x, y, range(x.lanes + y.lanes))

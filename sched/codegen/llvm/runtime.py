@@ -28,7 +28,7 @@ from string import Template
 
 from ...lang.errors.errors import InternalError
 from . import control
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .layout import BOX, CALL, JOB, LINE, POOL
 from .names import quoted, symbol
 from .polls import CLOCK_NAME, clock
@@ -93,7 +93,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
 
 
 def _environment(target: Target) -> str:
-    b = Builder()
+    b = FunctionBuilder()
     control.set_environment(b, target.arch)
     return "\n".join(b.lines[1:])
 

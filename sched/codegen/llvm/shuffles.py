@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lang.nodes.dtypes import DType
-from .builder import Builder
+from .function_builder import FunctionBuilder
 from .values import Value, constant, literal, type_name
 
 
-def splat(b: Builder, x: Value, lanes: int) -> Value:
+def splat(b: FunctionBuilder, x: Value, lanes: int) -> Value:
     """A vector of equal elements."""
     whole = type_name(x.dtype, lanes)
     first = b.assign(f"insertelement {whole} poison, {x.typed}, i64 0", x.dtype, lanes)
     return shuffled(b, first, first, [0] * lanes)
 
 
-def shuffled(b: Builder, x: Value, y: Value, order: Sequence[int]) -> Value:
+def shuffled(b: FunctionBuilder, x: Value, y: Value, order: Sequence[int]) -> Value:
     """Elements of two vectors, counted through both."""
     mask = ", ".join(f"i32 {k}" for k in order)
     code = f"shufflevector {x.typed}, {y.typed}, <{len(order)} x i32> <{mask}>"
     return b.assign(code, x.dtype, len(order))
 
 
-def extracted(b: Builder, x: Value, lane: int) -> Value:
+def extracted(b: FunctionBuilder, x: Value, lane: int) -> Value:
     """One element."""
     return b.assign(f"extractelement {x.typed}, i64 {lane}", x.dtype)
 
 
-def inserted(b: Builder, x: Value, element: Value, lane: int) -> Value:
+def inserted(b: FunctionBuilder, x: Value, element: Value, lane: int) -> Value:
     """The vector with one element replaced."""
     return b.assign(f"insertelement {x.typed}, {element.typed}, i64 {lane}", x.dtype, x.lanes)
 

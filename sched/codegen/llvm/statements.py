@@ -13,9 +13,9 @@ from ...lang.nodes.nodes import Node
 from ..ir import ir
 from ..ir.cost import Longest
 from .atomics import indivisible
-from .builder import Builder
 from .expressions import Evaluator
 from .folds import Fold
+from .function_builder import FunctionBuilder
 from .polls import polling_loop, strip_of
 from .values import Value, constant
 from .vectors import Vectors, VectorStores
@@ -36,7 +36,7 @@ class Emitter:
 
     def __init__(
         self,
-        builder: Builder,
+        builder: FunctionBuilder,
         evaluator: Evaluator,
         counters: str,
         call_back: str,

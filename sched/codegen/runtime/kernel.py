@@ -20,8 +20,8 @@ from ..llvm import Target, host
 from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
+from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
 from .preconditions import Preconditions
-from .repeats import MOST, Key, Repeat, given_to, key_of, repeat
 from .scheduled import Scheduled
 from .variant import Prepared, Variant
 
@@ -56,7 +56,7 @@ class Kernel(Suggesting):
         self._lock = reentrant()
         self._pool = arena.Pool()
         self._variants: dict[bool, Variant] = {}
-        self._repeats: dict[Key, Repeat] = {}
+        self._cached_calls: dict[Key, CachedCall] = {}
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
             (compile_nodes([condition]), Kernel(variant, checks=checks, target=target, first=first))
@@ -100,7 +100,7 @@ class Kernel(Suggesting):
                 return self._call_part(region, args, kwargs, out, shape)
             given = given_to(args, kwargs, out)
             seen = key_of(args, kwargs, out) if shape is None else None
-            known = None if seen is None else self._repeats.get(seen[0])
+            known = None if seen is None else self._cached_calls.get(seen[0])
             if seen is not None and known is not None:
                 results = known.run(given, seen[1], self._pool)
             else:
@@ -109,18 +109,18 @@ class Kernel(Suggesting):
                 variant, prepared, inputs, outputs, results = kernel._fitted(bound)
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
                 if seen is not None and kernel._is_repeatable(variant):
-                    call = repeat(variant, prepared, inputs, outputs, given, results)
+                    call = cached_call(variant, prepared, inputs, outputs, given, results)
                     self._remember(seen[0], call)
             return results[0] if len(results) == 1 else results
         except PolyschedError as error:
             cut(error)
             raise
 
-    def _remember(self, key: Key, call: Repeat | None) -> None:
+    def _remember(self, key: Key, call: CachedCall | None) -> None:
         if call is not None:
-            if len(self._repeats) >= MOST:
-                self._repeats.clear()
-            self._repeats[key] = call
+            if len(self._cached_calls) >= MOST:
+                self._cached_calls.clear()
+            self._cached_calls[key] = call
 
     def _is_repeatable(self, variant: Variant) -> bool:
         """Whether no check of a call depends on data, and nothing else is told of its arrays."""

@@ -8,7 +8,7 @@ from ...lang.errors.errors import ScheduleError
 from ..directives.mapping import Skew
 from ..placement.folding import Clobber
 from ..program.accumulation import accumulates
-from ..proof.pairs import Pair
+from ..proof.instance_pairs import InstancePair
 from ..proof.proof import Violation, witness_text
 from ..state.record import Directive
 from ..tree.memory import Window
@@ -32,7 +32,9 @@ class Asked:
         return f"{self.text} in a {self.among}" if self.among else self.text
 
 
-def refusal(found: Violation, pair: Pair | None, asked: Asked, helps: Helps) -> ScheduleError:
+def refusal(
+    found: Violation, pair: InstancePair | None, asked: Asked, helps: Helps
+) -> ScheduleError:
     """The error for a violation.
 
     Args:
@@ -65,7 +67,7 @@ def refusal(found: Violation, pair: Pair | None, asked: Asked, helps: Helps) -> 
 
 
 def clobbered(
-    found: Clobber, pair: Pair | None, window: Window, enough: int | None, asked: Asked
+    found: Clobber, pair: InstancePair | None, window: Window, enough: int | None, asked: Asked
 ) -> ScheduleError:
     """The error where a plane is overwritten before its last read.
 
@@ -114,7 +116,7 @@ def _order_text(directive: Directive, v: Violation) -> str:
     return "the first would run after the second: "
 
 
-def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str | None:
+def _hint(directive: Directive, v: Violation, pair: InstancePair, helps: Helps) -> str | None:
     d = v.dependence
     if v.is_lost and d.source.func.history.home is not None:
         return f"{d.tensor.name} is new in each iteration: use it in the iteration that computes it"
@@ -144,7 +146,7 @@ def _hint(directive: Directive, v: Violation, pair: Pair, helps: Helps) -> str |
     return None
 
 
-def _skew_hint(directive: Directive, pair: Pair, helps: Helps) -> str | None:
+def _skew_hint(directive: Directive, pair: InstancePair, helps: Helps) -> str | None:
     """By how much to skew, where the inner loop goes backwards while the outer goes forward."""
     before, after = pair.source.point, pair.sink.point
     if before.keys() != after.keys():

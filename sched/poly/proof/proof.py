@@ -25,8 +25,8 @@ from ..tree.edits import stages
 from ..tree.looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
 from ..tree.times import Placed, common, placed, same_copy
 from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
+from .instance_pairs import InstancePair, instance
 from .obligations import Coverage, Delivery, Order, Proofs
-from .pairs import Pair, instance
 
 Relaxed = Callable[[Statement], bool]
 
@@ -264,7 +264,7 @@ class Prover:
         return flow_of_all_writes(self.model, d, time_maps(self.written, using))
 
 
-def witness_text(v: Violation, pair: Pair) -> str:
+def witness_text(v: Violation, pair: InstancePair) -> str:
     """`S[t=0, i=8] writes A[8], S[t=1, i=7] reads it, at n=9, T=2`"""
     d = v.dependence
     first, second = ("reads" if d.kind == k else "writes" for k in ("anti", "flow"))
@@ -307,7 +307,7 @@ def _loops_apart(a: Placed, tensor: object) -> int | None:
     return None
 
 
-def _element(d: Dependence, pair: Pair) -> str:
+def _element(d: Dependence, pair: InstancePair) -> str:
     """The element that both instances touch."""
     images = []
     ends = ((pair.first, d.kind != "anti"), (pair.second, d.kind != "flow"))

@@ -28,7 +28,7 @@ from ..sets.isl import Map, Set, UnionMap, UnionSet, compute_schedule, condition
 from ..tree.looptree import Loop, Seq, Stage, Tree, iterations, leaves, loop_map, time_maps
 
 if TYPE_CHECKING:
-    from .recurrence import Pair
+    from .recurrence import OrderConstraint
 
 PARTS_LIMIT = 12
 """The statements are cut into no more parts than this, all together."""
@@ -54,14 +54,16 @@ class Part:
     domain: Set
 
 
-def scheduled(model: Model, statements: Sequence[Statement], pairs: Sequence[Pair]) -> Tree | None:
+def scheduled(
+    model: Model, statements: Sequence[Statement], pairs: Sequence[OrderConstraint]
+) -> Tree | None:
     """The nest that isl's scheduler finds for whole statements, if every pair obeys it."""
     whole = [Part(f"S{k}", s, s.domain) for k, s in enumerate(statements)]
     return _attempt(model, whole, pairs)
 
 
 def scheduled_in_parts(
-    model: Model, statements: Sequence[Statement], pairs: Sequence[Pair]
+    model: Model, statements: Sequence[Statement], pairs: Sequence[OrderConstraint]
 ) -> Tree | None:
     """The same with statements cut where their reads change: one of them in two, else all."""
     group = {s.func for s in statements}
@@ -106,7 +108,7 @@ def _divided(parts: Sequence[Set], where: Set) -> list[Set]:
     return [half.coalesce() for half in halves if not half.is_empty()]
 
 
-def _attempt(model: Model, parts: Sequence[Part], pairs: Sequence[Pair]) -> Tree | None:
+def _attempt(model: Model, parts: Sequence[Part], pairs: Sequence[OrderConstraint]) -> Tree | None:
     times = _times(model, parts, pairs)
     if times is None:
         return None
@@ -126,7 +128,7 @@ def _is_ragged(stage: Stage) -> bool:
     return bool(iterations(stage).n_basic_set() > allowed)
 
 
-def obeyed(tree: Seq, pairs: Sequence[Pair]) -> bool:
+def obeyed(tree: Seq, pairs: Sequence[OrderConstraint]) -> bool:
     """Whether a tree runs each pair in its order, and no two instances at once."""
     for _, stage in leaves(tree):
         if not loop_map(stage).intersect_domain(stage.statement.domain).is_injective():
@@ -141,7 +143,7 @@ def obeyed(tree: Seq, pairs: Sequence[Pair]) -> bool:
 
 
 # isl's scheduler ---------------------------------------------------------------------------------
-def _times(model: Model, parts: Sequence[Part], pairs: Sequence[Pair]) -> Times | None:
+def _times(model: Model, parts: Sequence[Part], pairs: Sequence[OrderConstraint]) -> Times | None:
     """The time of each part, over the dimensions of its statement; None if isl finds none."""
     nothing = model.parameters.space.params()
     domain, order = UnionSet.empty(nothing), UnionMap.empty(nothing)
@@ -194,7 +196,7 @@ def _symbols(model: Model) -> dict[str, Node]:
 
 
 # simpler times ----------------------------------------------------------------------------------
-def _fewer(times: Times, pairs: Sequence[Pair]) -> Times:
+def _fewer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
     """With parts in one order with other ones of their statement where every pair obeys that."""
     for a, b in itertools.permutations(times, 2):
         if a.statement is b.statement and times[a] != times[b]:
@@ -202,7 +204,7 @@ def _fewer(times: Times, pairs: Sequence[Pair]) -> Times:
     return times
 
 
-def _plainer(times: Times, pairs: Sequence[Pair]) -> Times:
+def _plainer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
     """With dimensions of the statements in the place of other values where every pair obeys it."""
     for part in times:
         for level, node in enumerate(times[part]):
@@ -216,7 +218,9 @@ def _plainer(times: Times, pairs: Sequence[Pair]) -> Times:
     return times
 
 
-def _changed(times: Times, part: Part, time: list[Node], pairs: Sequence[Pair]) -> Times | None:
+def _changed(
+    times: Times, part: Part, time: list[Node], pairs: Sequence[OrderConstraint]
+) -> Times | None:
     """With another time for one part, if every pair obeys it and no two instances meet."""
     times = {**times, part: time}
     own = [p for p in times if p.statement is part.statement]
@@ -226,7 +230,7 @@ def _changed(times: Times, part: Part, time: list[Node], pairs: Sequence[Pair]) 
     return times if all(forward) else None
 
 
-def _ends(times: Times, pair: Pair, part: Part) -> Iterator[tuple[Part, Part]]:
+def _ends(times: Times, pair: OrderConstraint, part: Part) -> Iterator[tuple[Part, Part]]:
     """Between which parts a pair may be, where one of them is this one."""
     for a in (p for p in times if p.statement is pair.first):
         for b in (p for p in times if p.statement is pair.second):
@@ -241,7 +245,7 @@ def _apart(times: Times, a: Part, b: Part) -> bool:
     return met.is_subset(Map.identity(met.get_space()))
 
 
-def _forward(times: Times, pair: Pair, a: Part, b: Part) -> bool:
+def _forward(times: Times, pair: OrderConstraint, a: Part, b: Part) -> bool:
     first, second = _time_map(a, times[a]), _time_map(b, times[b])
     late = first.apply_range(Map.lex_ge(first.get_space().range()))
     return bool(pair.map.intersect(late.apply_range(second.reverse())).is_empty())

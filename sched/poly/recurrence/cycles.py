@@ -12,7 +12,7 @@ from ..model.model import Model
 from ..sets.isl import Map, isl, val
 
 if TYPE_CHECKING:
-    from .recurrence import Pair
+    from .recurrence import OrderConstraint
 
 Instance = tuple[str, tuple[int, ...]]
 
@@ -22,12 +22,12 @@ _SMALL, _LARGEST = 3, 6
 """Sizes up to these are tried; a cycle that needs more room is not found."""
 
 
-def small_cycle(model: Model, pairs: Sequence[Pair]) -> Found | None:
+def small_cycle(model: Model, pairs: Sequence[OrderConstraint]) -> Found | None:
     """The smallest sizes with a cycle of instances that must each run before the next."""
     return _smallest(model, pairs, itertools.product(range(_SMALL + 1), repeat=len(model.params)))
 
 
-def larger_cycle(model: Model, pairs: Sequence[Pair]) -> Found | None:
+def larger_cycle(model: Model, pairs: Sequence[OrderConstraint]) -> Found | None:
     """The same for larger sizes, if there are few enough of them to try."""
     count = len(model.params)
     if count > 2:
@@ -37,7 +37,7 @@ def larger_cycle(model: Model, pairs: Sequence[Pair]) -> Found | None:
 
 
 def _smallest(
-    model: Model, pairs: Sequence[Pair], trials: Iterable[tuple[int, ...]]
+    model: Model, pairs: Sequence[OrderConstraint], trials: Iterable[tuple[int, ...]]
 ) -> Found | None:
     for values in sorted(trials, key=lambda v: (sum(v), v)):
         sizes = dict(zip(model.params, values, strict=True))
@@ -57,7 +57,9 @@ def _is_cyclic(graph: Mapping[Instance, list[Instance]]) -> bool:
     return False
 
 
-def _graph(pairs: Sequence[Pair], sizes: Mapping[str, int]) -> dict[Instance, list[Instance]]:
+def _graph(
+    pairs: Sequence[OrderConstraint], sizes: Mapping[str, int]
+) -> dict[Instance, list[Instance]]:
     """What each instance needs."""
     graph: dict[Instance, list[Instance]] = {}
     for p in pairs:

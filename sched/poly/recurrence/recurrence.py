@@ -28,7 +28,7 @@ from .cycles import larger_cycle, small_cycle
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class OrderConstraint:
     """{ first -> second }: instances that must run in this order."""
 
     first: Statement
@@ -60,16 +60,18 @@ def nest(model: Model, group: Sequence[Func]) -> Tree:
     raise _no_order(group) if cycle is None else _needs_itself(group, *cycle)
 
 
-def _in_one_iteration(p: Pair) -> Pair:
+def _in_one_iteration(p: OrderConstraint) -> OrderConstraint:
     """The pair within each iteration of the loops around."""
-    return Pair(p.first, p.second, equal_dims(p.map, range(len(p.first.definition.loops))))
+    return OrderConstraint(
+        p.first, p.second, equal_dims(p.map, range(len(p.first.definition.loops)))
+    )
 
 
 Plan = tuple[tuple[int, int], ...]
 """Which axes are shared, outermost first, each up (1) or down (-1)."""
 
 
-def _along_axes(statements: Sequence[Statement], pairs: Sequence[Pair]) -> Tree | None:
+def _along_axes(statements: Sequence[Statement], pairs: Sequence[OrderConstraint]) -> Tree | None:
     """The nest that shares some axes; those as declared are tried before any other choice."""
     late: set[Plan] = set()
     for plan in _plans(min(len(s.definition.lhs) for s in statements)):
@@ -96,7 +98,7 @@ def _plans(shared: int) -> Iterator[Plan]:
             yield tuple(zip(axes, signs, strict=True))
 
 
-def required(model: Model, statements: Sequence[Statement]) -> Iterator[Pair]:
+def required(model: Model, statements: Sequence[Statement]) -> Iterator[OrderConstraint]:
     """Every pair of instances whose order the meaning fixes."""
     written = {id(s): k for k, s in enumerate(statements)}
     for a, b in itertools.product(statements, repeat=2):
@@ -105,28 +107,30 @@ def required(model: Model, statements: Sequence[Statement]) -> Iterator[Pair]:
             for other in b.accesses_of(write.tensor):
                 touched = _touched(model, write, other)
                 if not same:
-                    yield Pair(a, b, touched)  # the final value is read
+                    yield OrderConstraint(a, b, touched)  # the final value is read
                 elif a is b:
                     yield from _own(a, touched, other)
                 elif written[id(a)] < written[id(b)]:
-                    yield Pair(a, b, touched)
+                    yield OrderConstraint(a, b, touched)
                 elif other.is_write or not b.definition.is_update:
                     # A pure definition reads final values, also of its own Func.
-                    yield Pair(*((b, a, touched.reverse()) if other.is_write else (a, b, touched)))
+                    yield OrderConstraint(
+                        *((b, a, touched.reverse()) if other.is_write else (a, b, touched))
+                    )
                 else:
-                    yield Pair(b, a, touched.reverse())
+                    yield OrderConstraint(b, a, touched.reverse())
 
 
-def _own(statement: Statement, touched: Map, other: Access) -> Iterator[Pair]:
+def _own(statement: Statement, touched: Map, other: Access) -> Iterator[OrderConstraint]:
     """Pairs of instances of one statement."""
     if not statement.definition.is_update:
         if not other.is_write:
-            yield Pair(statement, statement, touched)
+            yield OrderConstraint(statement, statement, touched)
         return
     # The Vars of an update do not matter; its RVars run in order, whoever writes.
     first = len(statement.definition.loops) + len(statement.definition.vars)
     earlier = _lexicographic(touched, first)
-    yield Pair(statement, statement, touched.union(touched.reverse()).intersect(earlier))
+    yield OrderConstraint(statement, statement, touched.union(touched.reverse()).intersect(earlier))
 
 
 def _lexicographic(pairs: Map, first: int) -> Map:
@@ -145,22 +149,24 @@ def _touched(model: Model, a: Access, b: Access) -> Map:
 
 
 def _unordered(
-    statements: Sequence[Statement], pairs: Sequence[Pair], plan: Plan
-) -> list[Pair] | None:
+    statements: Sequence[Statement], pairs: Sequence[OrderConstraint], plan: Plan
+) -> list[OrderConstraint] | None:
     """The pairs within one iteration of the shared loops; None if one goes backwards there."""
     prefix = {s: _prefix(s, plan) for s in statements}
-    left: list[Pair] = []
+    left: list[OrderConstraint] = []
     for p in pairs:
         late = _compare(prefix[p.first], prefix[p.second], p.map, Map.lex_gt)
         if not late.is_empty():
             return None
         same = _compare(prefix[p.first], prefix[p.second], p.map, _equal)
         if not same.is_empty():
-            left.append(Pair(p.first, p.second, same))
+            left.append(OrderConstraint(p.first, p.second, same))
     return left
 
 
-def _nest(statements: Sequence[Statement], left: Sequence[Pair], plan: Plan) -> Tree | None:
+def _nest(
+    statements: Sequence[Statement], left: Sequence[OrderConstraint], plan: Plan
+) -> Tree | None:
     """The nest that shares these axes, if the pairs that are left can be obeyed inside."""
     order = _sorted(statements, [p for p in left if p.first is not p.second])
     if order is None:
@@ -197,7 +203,9 @@ def _compare(a: Map, b: Map, pairs: Map, order: Callable[[isl.Space], Map]) -> M
     return pairs.intersect(related)
 
 
-def _sorted(statements: Sequence[Statement], pairs: Sequence[Pair]) -> list[Statement] | None:
+def _sorted(
+    statements: Sequence[Statement], pairs: Sequence[OrderConstraint]
+) -> list[Statement] | None:
     """The statements so that every pair goes forward, as written where that is free."""
     waiting = {s: {p.first for p in pairs if p.second is s} for s in statements}
     order: list[Statement] = []
@@ -210,7 +218,7 @@ def _sorted(statements: Sequence[Statement], pairs: Sequence[Pair]) -> list[Stat
     return order
 
 
-def _inside(s: Statement, plan: Plan, pairs: Sequence[Pair]) -> Tree | None:
+def _inside(s: Statement, plan: Plan, pairs: Sequence[OrderConstraint]) -> Tree | None:
     """The loops of one statement inside the shared ones, each up or down."""
     shared = {s.definition.lhs[axis] for axis, _ in plan} | set(s.definition.loops)
     rest = [x for x in s.loops if x not in shared]

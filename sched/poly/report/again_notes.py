@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def again_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
     """What is computed at a loop, if iterations of the loops around compute some of it again; not
     copies of operands, which are there to be made anew."""
-    for func, found in a.repeats_at(loop.loop):
+    for func, found in a.recomputed_at(loop.loop):
         is_copy = func.history.typed()[0].is_added
         if found is not None and found.total > found.distinct and not is_copy:
             yield LoopNote("runs", f"{a.program.names[func]} {found.ratio()}")

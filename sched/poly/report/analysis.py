@@ -14,7 +14,7 @@ from ...lang.program.scalars import symbols_of
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
 from ...steps import Log
-from ..legality.judge import Judge
+from ..legality.checker import LegalityChecker
 from ..model.conditions import Conditions
 from ..model.model import Model
 from ..placement.folding import copied, windows
@@ -32,8 +32,8 @@ from ..tree.memory import Memory, Window
 from . import requires
 from .evaluations import Evaluation, evaluations
 from .listing import loop_extent
-from .placed import repeats_of
-from .repeats import Repeats
+from .placed import recomputations_of
+from .recomputation import Recomputation
 from .requirements import Requirements
 
 T = TypeVar("T")
@@ -82,9 +82,11 @@ class Analysis:
     Any fact may raise `BudgetExceeded`.
     """
 
-    def __init__(self, state: State, directives: tuple[Directive, ...], judge: Judge, log: Log):
+    def __init__(
+        self, state: State, directives: tuple[Directive, ...], legality: LegalityChecker, log: Log
+    ):
         self.state, self.directives = state, directives
-        self.log, self._judge = log, judge
+        self.log, self._legality = log, legality
 
     def logged(self, log: Log) -> Analysis:
         """The same, with all that has been found: what is found from now on is timed by `log`."""
@@ -160,7 +162,7 @@ class Analysis:
     def accepted(self) -> Set:
         """The sizes that a call accepts."""
         with self.in_time():
-            return self._judge.callable(self.state)
+            return self._legality.callable(self.state)
 
     @cached_property
     def context(self) -> Set:
@@ -171,7 +173,7 @@ class Analysis:
     @found
     def bounds(self) -> tuple[Scan, ...]:
         """The loops with their bounds."""
-        return self._judge.nests(self.state)
+        return self._legality.nests(self.state)
 
     @property
     def nests(self) -> tuple[Scan, ...]:
@@ -211,13 +213,13 @@ class Analysis:
         return tuple(evaluations(self))
 
     @found
-    def repeats(self) -> dict[int, list[tuple[Func, Repeats | None]]]:
+    def recomputation(self) -> dict[int, list[tuple[Func, Recomputation | None]]]:
         """By the identity of a loop, the Funcs that are computed there, and how often."""
-        return repeats_of(self)
+        return recomputations_of(self)
 
-    def repeats_at(self, loop: Loop) -> list[tuple[Func, Repeats | None]]:
+    def recomputed_at(self, loop: Loop) -> list[tuple[Func, Recomputation | None]]:
         """The Funcs that are computed at a loop, and how often each instance runs."""
-        return self.repeats.get(id(loop), [])
+        return self.recomputation.get(id(loop), [])
 
     # for code and calls -----------------------------------------------------------------------
     @property

@@ -23,7 +23,7 @@ from ..sets.affine import Relation, access_relation
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.isl import PwAff, Set, isl, union_sets
-from .repeats import counted
+from .recomputation import counted
 
 if TYPE_CHECKING:
     from .analysis import Analysis

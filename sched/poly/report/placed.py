@@ -14,7 +14,7 @@ from ..scan.scantree import ScanAlloc, walk
 from ..sets.budget import BudgetExceeded, attempt
 from ..tree.edits import stages
 from ..tree.looptree import Path, Produce, Stage, loops_of, produced
-from .repeats import Repeats, repeats
+from .recomputation import Recomputation, recomputation
 
 if TYPE_CHECKING:
     from .analysis import Analysis
@@ -32,26 +32,26 @@ def placements(a: Analysis) -> Iterator[str]:
     for func, found in places.items():
         where = "; ".join(dict.fromkeys(_where(a, func, *place) for place in found))
         own = [x for _, node in found for x in stages(node) if x.statement.func is func]
-        count = _repeats(a, own)
+        count = _recomputation(a, own)
         yield f"{a.program.names[func]}: {where}" + (f", {count}" if count is not None else "")
 
 
-def repeats_of(a: Analysis) -> dict[int, list[tuple[Func, Repeats | None]]]:
+def recomputations_of(a: Analysis) -> dict[int, list[tuple[Func, Recomputation | None]]]:
     """Of each loop at which Funcs are computed, by its identity, how often these run."""
     places: dict[tuple[int, Func], list[Stage]] = {}
     for path, node in produced(a.tree):
         for func in node.funcs:
             own = [x for x in stages(node) if x.statement.func is func]
             places.setdefault((id(loops_of(path)[-1]), func), []).extend(own)
-    found: dict[int, list[tuple[Func, Repeats | None]]] = {}
+    found: dict[int, list[tuple[Func, Recomputation | None]]] = {}
     for (loop, func), own in places.items():
-        found.setdefault(loop, []).append((func, _repeats(a, own)))
+        found.setdefault(loop, []).append((func, _recomputation(a, own)))
     return found
 
 
-def _repeats(a: Analysis, own: list[Stage]) -> Repeats | None:
+def _recomputation(a: Analysis, own: list[Stage]) -> Recomputation | None:
     with suppress(BudgetExceeded), attempt(OPERATIONS):
-        return repeats(own, a.accepted)
+        return recomputation(own, a.accepted)
     return None
 
 

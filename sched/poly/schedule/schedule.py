@@ -41,9 +41,9 @@ from ..tree.edits import At, stages
 from ..tree.looptree import Loop, Seq, Stage
 from ..tree.memory import Memory, Window
 from . import serial
-from .builder import Builder
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle
+from .schedule_builder import ScheduleBuilder
 from .stages import StageHandle
 
 Outputs = Func | Sequence[Func]
@@ -108,7 +108,9 @@ class Schedule(Suggesting):
         self._rule = rule
         try:
             with budget(allowance(len(program.definitions))):
-                self._builder = Builder(form_of(program, rule, self.log), symbols_of(program))
+                self._builder = ScheduleBuilder(
+                    form_of(program, rule, self.log), symbols_of(program)
+                )
         except BudgetExceeded:
             raise unproved(program) from None
         self._analysis: Analysis | None = None
@@ -168,7 +170,7 @@ class Schedule(Suggesting):
         """What follows from the state: each fact is found once for each state."""
         state = self._builder.state
         if self._analysis is None or self._analysis.state is not state:
-            self._analysis = Analysis(state, self.directives, self._builder.judge, self.log)
+            self._analysis = Analysis(state, self.directives, self._builder.legality, self.log)
         return self._analysis
 
     @contextmanager

@@ -65,7 +65,7 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
 
     Kept, since each directive that changes definitions asks anew about all others.
     """
-    builder = _Builder(frame, index)
+    builder = _AffineBuilder(frame, index)
     values = [builder.value[x] for x in index]
     exact = relation(values, builder.frame)
     if not builder.unknowns:
@@ -80,13 +80,13 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
 
 def affine_value(frame: Frame, node: Node) -> PwAff | None:
     """An integer expression over the frame, or None where it is not quasi-affine."""
-    builder = _Builder(frame, (node,))
+    builder = _AffineBuilder(frame, (node,))
     return None if builder.unknowns else builder.value[node]
 
 
 def affine_values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
     """Integer expressions over the frame, or None where one of them is not quasi-affine."""
-    builder = _Builder(frame, nodes)
+    builder = _AffineBuilder(frame, nodes)
     return None if builder.unknowns else [builder.value[node] for node in nodes]
 
 
@@ -135,7 +135,7 @@ def _condition(frame: Frame, node: Node, done: dict[Node, Condition]) -> Conditi
             chosen = k.set.intersect(x.set).union(k.negated(frame).set.intersect(y.set))
             return Condition(chosen.coalesce(), k.exact and x.exact and y.exact)
         case Op(op=op, operands=operands) if op in _COMPARE and _integers(operands):
-            builder = _Builder(frame, operands)
+            builder = _AffineBuilder(frame, operands)
             if builder.unknowns:
                 return unknown
             return Condition(_COMPARE[op](*(builder.value[a] for a in operands)), True)
@@ -154,7 +154,7 @@ def _without(access: Map, keep: int, count: int) -> Map:
     return access.coalesce()
 
 
-class _Builder:
+class _AffineBuilder:
     """The values of some integer expressions as piecewise affine functions of a frame."""
 
     def __init__(self, base: Frame, roots: Sequence[Node]) -> None:

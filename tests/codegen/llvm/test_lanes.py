@@ -15,7 +15,7 @@ from codegen.llvm import oracle
 from codegen.llvm.test_instructions import assert_same, binary_cases, unary_cases
 
 from polysched.codegen.llvm import casts, compile_module, host, instructions
-from polysched.codegen.llvm.builder import Builder
+from polysched.codegen.llvm.function_builder import FunctionBuilder
 from polysched.codegen.llvm.values import Value, constant
 from polysched.lang.nodes.dtypes import ALL, DType, float32, float64, int64
 
@@ -32,7 +32,7 @@ class Case(NamedTuple):
     to: DType
     right: int | None = None
 
-    def code(self, b: Builder, x: Value, y: Value) -> Value:
+    def code(self, b: FunctionBuilder, x: Value, y: Value) -> Value:
         if self.right is not None:
             y = constant(self.right, x.dtype, x.lanes)
         one = self.op == "cast" or (self.op, x.dtype) in UNARY
@@ -61,7 +61,7 @@ def test_every_operator_in_lanes(dtype: DType, lanes: int) -> None:
     rows = [(a, b) for a in values for b in values]
     rows += rows[:1] * (-len(rows) % lanes)
     assert len(rows) % lanes == 0
-    b = Builder()
+    b = FunctionBuilder()
     x, y = (b.load(p, dtype, lanes) for p in ("%x", "%y"))
     for number, case in enumerate(cases(dtype)):
         slot = b.element("%outs", constant(number, int64), int64)

@@ -117,7 +117,7 @@ def random_program(rng: random.Random) -> Random:
 
 # dependences ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class Pair:
+class LineDependence:
     """The sink must run after the source."""
 
     kind: str
@@ -125,20 +125,20 @@ class Pair:
     sink: tuple[int, Point]
 
 
-def pairs(program: Random, n: int, m: int) -> list[Pair]:
+def pairs(program: Random, n: int, m: int) -> list[LineDependence]:
     """Flow from the last writer, anti and output from all, in the order written."""
     last: dict[Element, tuple[int, Point]] = {}
     readers: dict[Element, list[tuple[int, Point]]] = {}
     writers: dict[Element, list[tuple[int, Point]]] = {}
-    found: list[Pair] = []
+    found: list[LineDependence] = []
     for r, q in itertools.product(range(n), range(m)):
         for k, line in enumerate(program.lines):
             here = (k, (r, q))
             read = {e for t in line.reads for e in t.elements(r, q)}
-            found += [Pair("flow", last[e], here) for e in read if e in last]
+            found += [LineDependence("flow", last[e], here) for e in read if e in last]
             for e in line.write.elements(r, q):
-                found += [Pair("anti", x, here) for x in readers.get(e, ())]
-                found += [Pair("output", x, here) for x in writers.get(e, ())]
+                found += [LineDependence("anti", x, here) for x in readers.get(e, ())]
+                found += [LineDependence("output", x, here) for x in writers.get(e, ())]
                 last[e] = here
                 writers.setdefault(e, []).append(here)
             for e in read:
@@ -207,7 +207,7 @@ class Nest:
             replace(old, name=names[1], value=lambda r, q: old.value(r, q) % factor),
         )
 
-    def keeps(self, pair: Pair) -> bool:
+    def keeps(self, pair: LineDependence) -> bool:
         """Whether the source runs before the sink."""
         first = [x.value(*pair.source[1]) for x in self.levels]
         second = [x.value(*pair.sink[1]) for x in self.levels]

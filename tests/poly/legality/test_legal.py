@@ -6,7 +6,7 @@ import pytest
 from counting import operations
 
 import polysched as ps
-from polysched.poly.schedule.builder import Builder
+from polysched.poly.schedule.schedule_builder import ScheduleBuilder
 from polysched.poly.state.record import Directive, made
 from polysched.testing.choices import Choices
 from polysched.testing.directives import apply, random_directive
@@ -31,13 +31,13 @@ def seidel() -> ps.Schedule:
 def test_it_says_what_trying_shows(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of random directives, accepted and refused; and the schedule stays what it is."""
     given: list[Directive] = []
-    before = Builder.apply
+    before = ScheduleBuilder.apply
 
-    def noted(builder: Builder, directive: Directive) -> tuple[str, ...]:
+    def noted(builder: ScheduleBuilder, directive: Directive) -> tuple[str, ...]:
         given.append(directive)
         return before(builder, directive)
 
-    monkeypatch.setattr(Builder, "apply", noted)
+    monkeypatch.setattr(ScheduleBuilder, "apply", noted)
     choices, s = Choices.from_seed(seed), ps.Schedule(PROGRAMS[name]())
     for _ in range(16):
         made_of_others = random_rewriting(choices, s) if choices.chance(40) else None

@@ -10,7 +10,7 @@ import polysched as ps
 from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.proof.dependences import Dependence, dependences
-from polysched.poly.proof.pairs import smallest_pair
+from polysched.poly.proof.instance_pairs import smallest_pair
 from polysched.poly.proof.proof import Prover, Violation
 from polysched.poly.sets.isl import Map, isl
 from polysched.poly.tree.looptree import Loop, Seq, Stage
@@ -20,7 +20,7 @@ from .. import programs
 from ..trees import executed, stages
 
 Instance = tuple[str, tuple[int, ...]]
-Pair = tuple[str, Instance, Instance]
+DependentInstances = tuple[str, Instance, Instance]
 
 
 def model_of(func: ps.Func) -> Model:
@@ -47,7 +47,7 @@ def points(relation: Map, sizes: dict[str, int]) -> set[tuple[tuple[int, ...], t
     return found
 
 
-def brute_force(model: Model, sizes: dict[str, int]) -> set[Pair]:
+def brute_force(model: Model, sizes: dict[str, int]) -> set[DependentInstances]:
     """Flow from the last writer, anti and output between every ordered pair."""
     order = executed(model, as_written(model), sizes)
     touched: dict[Instance, list[tuple[bool, object, tuple[int, ...]]]] = {}
@@ -57,7 +57,7 @@ def brute_force(model: Model, sizes: dict[str, int]) -> set[Pair]:
                 touched.setdefault((statement.name, at), []).append(
                     (access.is_write, access.tensor, element)
                 )
-    found: set[Pair] = set()
+    found: set[DependentInstances] = set()
     for later, sink in enumerate(order):
         for is_write, tensor, element in touched.get(sink, []):
             writer_seen = False
@@ -75,7 +75,7 @@ def brute_force(model: Model, sizes: dict[str, int]) -> set[Pair]:
     return found
 
 
-def computed(found: tuple[Dependence, ...], sizes: dict[str, int]) -> set[Pair]:
+def computed(found: tuple[Dependence, ...], sizes: dict[str, int]) -> set[DependentInstances]:
     return {
         (d.kind, (d.source.name, a), (d.sink.name, b))
         for d in found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import polysched as ps
-from polysched.poly.report.repeats import Repeats, repeats
+from polysched.poly.report.recomputation import Recomputation, recomputation
 from polysched.poly.tree.edits import stages
 
 from ..placing import blur, chain, i, j, n, ran, scans
@@ -124,7 +124,7 @@ def test_counts_are_what_runs(k: int) -> None:
     s["f0"].compute_at("f1", i)
     name = f"f{k}"
     own = [x for x in stages(s.tree) if x.name == name]
-    found = repeats(own, s.accepted)
+    found = recomputation(own, s.accepted)
     assert found is not None
     report = ran(s, **found.sizes)
     assert found.distinct == report.distinct[name]
@@ -149,5 +149,5 @@ def test_fewer_where_there_are_too_many() -> None:
 
 
 def test_as_text() -> None:
-    assert str(Repeats(3, 3, {"n": 1})) == "runs each instance once"
-    assert str(Repeats(3, 2, {})) == "runs each instance 1.50 times (3 for 2)"
+    assert str(Recomputation(3, 3, {"n": 1})) == "runs each instance once"
+    assert str(Recomputation(3, 2, {})) == "runs each instance 1.50 times (3 for 2)"

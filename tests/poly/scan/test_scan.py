@@ -23,10 +23,10 @@ from ..trees import executed, fused_tree, nest, random_tree, split, stages
 
 _PARAM = isl.dim_type.param
 SIZES = (0, 1, 2, 3, 5)
-Builder = Callable[[], ps.Func]
+FuncMaker = Callable[[], ps.Func]
 
 
-def model_of(build: Builder, exact: bool = True) -> Model:
+def model_of(build: FuncMaker, exact: bool = True) -> Model:
     return Model(Program((build(),)), None, exact)
 
 
@@ -36,7 +36,7 @@ def sizes_of(model: Model, n: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("build", programs.ALL, ids=lambda b: b.__name__)
 @pytest.mark.parametrize("exact", [True, False])
-def test_as_written(build: Builder, exact: bool) -> None:
+def test_as_written(build: FuncMaker, exact: bool) -> None:
     model = model_of(build, exact)
     tree = as_written(model)
     for n in SIZES:
@@ -46,7 +46,7 @@ def test_as_written(build: Builder, exact: bool) -> None:
 
 @pytest.mark.parametrize("build", programs.ALL, ids=lambda b: b.__name__)
 @pytest.mark.parametrize("seed", range(6))
-def test_random_trees(build: Builder, seed: int) -> None:
+def test_random_trees(build: FuncMaker, seed: int) -> None:
     model = model_of(build)
     tree = random_tree(model, seed)
     for n in (0, 1, 4, 5):
@@ -57,7 +57,7 @@ def test_random_trees(build: Builder, seed: int) -> None:
 @pytest.mark.parametrize(
     "build", [programs.rectangle, programs.triangle, programs.pipeline], ids=lambda b: b.__name__
 )
-def test_stages_that_share_a_loop(build: Builder) -> None:
+def test_stages_that_share_a_loop(build: FuncMaker) -> None:
     model = model_of(build)
     tree = fused_tree(model)
     for n in SIZES:
@@ -66,7 +66,7 @@ def test_stages_that_share_a_loop(build: Builder) -> None:
 
 
 @pytest.mark.parametrize("build", programs.ALL, ids=lambda b: b.__name__)
-def test_every_instance_once(build: Builder) -> None:
+def test_every_instance_once(build: FuncMaker) -> None:
     """The same from the domains, without isl's code generator."""
     model = model_of(build)
     found = executed(model, as_written(model), sizes_of(model, 4))

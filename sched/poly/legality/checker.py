@@ -16,7 +16,7 @@ from ..placement.folding import Clobber, enough, fold_of, windows
 from ..program.accumulation import accumulates, is_exact
 from ..proof import padding
 from ..proof.indivisible import divided
-from ..proof.pairs import Pair, smallest_pair
+from ..proof.instance_pairs import InstancePair, smallest_pair
 from ..proof.proof import Violation
 from ..proof.sharing import shared
 from ..scan.scan import scan
@@ -71,10 +71,10 @@ def _beyond(faults: Sequence[F], known: Sequence[F]) -> Iterator[F]:
             yield replace(fault, pairs=pairs)
 
 
-def _smallest(faults: Sequence[F]) -> tuple[F, Pair | None]:
+def _smallest(faults: Sequence[F]) -> tuple[F, InstancePair | None]:
     """The fault with the smallest pair of instances, or any where none is found; among those that
     are found soon, where there are several."""
-    best: tuple[F, Pair | None] = faults[0], smallest_pair(faults[0].pairs, *faults[0].ends)
+    best: tuple[F, InstancePair | None] = faults[0], smallest_pair(faults[0].pairs, *faults[0].ends)
     with suppress(BudgetExceeded), attempt(SEARCH):
         for fault in faults[1:]:
             pair = smallest_pair(fault.pairs, *fault.ends)
@@ -96,7 +96,7 @@ class Change:
         return len(self.after.trusted) > len(self.before.trusted)
 
 
-class Judge:
+class LegalityChecker:
     """Judges states of schedules."""
 
     def __init__(self) -> None:
@@ -275,7 +275,7 @@ class Judge:
         )
 
     def _culprit(
-        self, changes: Sequence[Change], fault: Violation | Clobber, pair: Pair | None
+        self, changes: Sequence[Change], fault: Violation | Clobber, pair: InstancePair | None
     ) -> Asked:
         """The first change behind which two instances are out of order, and stay so to the end."""
         pairs = fault.pairs if pair is None else pair.relation

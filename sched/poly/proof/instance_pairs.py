@@ -13,7 +13,7 @@ from ..sets.smallest import any_point, smallest_point
 
 
 @dataclass(frozen=True)
-class Pair:
+class InstancePair:
     """An instance of one statement and one of another, with the coordinates of each."""
 
     first: Statement
@@ -45,7 +45,7 @@ class Pair:
         return Map.from_domain_and_range(source, instance(self.second, self.sizes, self.points[1]))
 
 
-def smallest_pair(pairs: Map, first: Statement, second: Statement) -> Pair | None:
+def smallest_pair(pairs: Map, first: Statement, second: Statement) -> InstancePair | None:
     """The smallest pair of a relation between two statements; any where that takes long to find;
     None if there is none, or none is found."""
     found = None
@@ -56,7 +56,7 @@ def smallest_pair(pairs: Map, first: Statement, second: Statement) -> Pair | Non
         return None
     sizes, point = found
     count = len(first.loops)
-    return Pair(first, second, sizes, (point[:count], point[count:]))
+    return InstancePair(first, second, sizes, (point[:count], point[count:]))
 
 
 def instance(statement: Statement, sizes: dict[str, int], at: list[int]) -> Set:

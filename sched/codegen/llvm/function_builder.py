@@ -15,7 +15,7 @@ from .values import Number, Value, constant, memory_type_name, suffix, type_name
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.]")
 
 
-class Builder:
+class FunctionBuilder:
     """The body of a function under construction; instructions go into the current block."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.runtime import repeats
+from polysched.codegen.runtime import call_cache
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -28,7 +28,7 @@ def test_other_data_and_other_scalars() -> None:
         x[:] = k + 1
         assert kernel(x, a=k, out=out) is out
         assert (out == (k + 1) * k).all()
-    assert len(kernel._repeats) == 3
+    assert len(kernel._cached_calls) == 3
     kernel(x, a=0.0, out=out)
     assert not np.signbit(out).any()
     kernel(x, a=-0.0, out=out)
@@ -55,7 +55,7 @@ def test_several_outputs_and_arguments_that_are_changed() -> None:
         assert first is out
         assert second is b
         assert np.array_equal(b, k * a)
-    assert len(kernel._repeats) == 1
+    assert len(kernel._cached_calls) == 1
 
 
 def test_results_that_are_made_anew() -> None:
@@ -70,7 +70,7 @@ def test_results_that_are_made_anew() -> None:
         assert not any(x is y for x in again for y in first)
         assert np.array_equal(again[0], 2 * a)
         assert np.array_equal(again[1], a + 2 * a[::-1])
-    assert len(kernel._repeats) == 1
+    assert len(kernel._cached_calls) == 1
     assert np.array_equal(kernel(a, out=(again[0], again[1]))[1], a + 2 * a[::-1])
     assert np.array_equal(first[0], 2 * np.arange(7))
 
@@ -104,15 +104,15 @@ def test_new_arrays_of_known_shapes() -> None:
         assert np.array_equal(kernel(x, a=2.0), 2 * x)
         assert kernel(x, a=2.0, out=out) is out
         assert np.array_equal(out, 2 * x)
-    assert len(kernel._repeats) == 8
-    assert all(len(call.apart) <= repeats.MOST for call in kernel._repeats.values())
+    assert len(kernel._cached_calls) == 8
+    assert all(len(call.apart) <= call_cache.MOST for call in kernel._cached_calls.values())
 
 
 @pytest.mark.slow
 def test_nothing_is_kept_alive() -> None:
     kernel, x, out = scaled(), np.ones(9, "f4"), np.empty(9, "f4")
     kernel(x, a=1.0, out=out)
-    assert kernel._repeats
+    assert kernel._cached_calls
     gone = weakref.ref(x), weakref.ref(out)
     del x, out
     gc.collect()
@@ -121,10 +121,10 @@ def test_nothing_is_kept_alive() -> None:
 
 def test_few_calls_are_remembered() -> None:
     kernel, x, out = scaled(), np.ones(9, "f4"), np.empty(9, "f4")
-    for k in range(3 * repeats.MOST):
+    for k in range(3 * call_cache.MOST):
         kernel(x, a=k, out=out)
         assert (out == k).all()
-    assert len(kernel._repeats) <= repeats.MOST
+    assert len(kernel._cached_calls) <= call_cache.MOST
 
 
 def test_threads_may_change_in_between() -> None:

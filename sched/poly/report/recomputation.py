@@ -21,7 +21,7 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Recomputation:
     """`total` runs of `distinct` instances."""
 
     total: int
@@ -41,7 +41,7 @@ class Repeats:
         return f"runs each instance {self.ratio()}"
 
 
-def repeats(stages: Iterable[Stage], context: Set) -> Repeats | None:
+def recomputation(stages: Iterable[Stage], context: Set) -> Recomputation | None:
     """How often stages run their instances; None if there are too many to count, or none.
 
     Args:
@@ -57,7 +57,7 @@ def repeats(stages: Iterable[Stage], context: Set) -> Repeats | None:
     return counted(total, [union_sets(found[1:], found[0]) for found in own.values()], context)
 
 
-def counted(total: list[Set], distinct: list[Set], context: Set) -> Repeats | None:
+def counted(total: list[Set], distinct: list[Set], context: Set) -> Recomputation | None:
     """How many points there are in sets, for those of others, at small sizes."""
     names = _sizes_of([*total, *distinct])
     for least in LEAST:
@@ -69,7 +69,7 @@ def counted(total: list[Set], distinct: list[Set], context: Set) -> Repeats | No
         if sum(map(_box, here)) <= MOST:
             among = sum(_count(_at(where, sizes)) for where in distinct)
             shown = {k: sizes[k] for k in names}
-            return Repeats(sum(map(_count, here)), among, shown) if among else None
+            return Recomputation(sum(map(_count, here)), among, shown) if among else None
     return None
 
 

@@ -14,7 +14,7 @@ from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
 from ..legality.advice import Part, apart, explained, of_those_there, parts_made, why_inlined
-from ..legality.judge import Change, Judge
+from ..legality.checker import Change, LegalityChecker
 from ..legality.refusals import Asked
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget
 from ..state.editing import Editing
@@ -46,7 +46,7 @@ class Whole:
     records: tuple[Directive, ...]
 
 
-class Builder:
+class ScheduleBuilder:
     """The state of a schedule, and the directives that led to it.
 
     Attributes:
@@ -54,7 +54,7 @@ class Builder:
     """
 
     def __init__(self, form: Form, symbols: Mapping[str, Node]) -> None:
-        self.judge = Judge()
+        self.legality = LegalityChecker()
         self.state = State(form, form.written, {})
         self.records: tuple[Directive, ...] = ()
         self._batches: tuple[range, ...] = ()
@@ -65,7 +65,7 @@ class Builder:
         self._budgets = 1
         self._advises = True
 
-    def copy(self) -> Builder:
+    def copy(self) -> ScheduleBuilder:
         """One that goes its own way, outside of the batches and trust around this one; a sketch
         if this is one."""
         made = copy.copy(self)
@@ -116,11 +116,11 @@ class Builder:
             change = Change(asked, self.state, self._with_trust(edit.state, directive))
             if self._batch is None:
                 trusted = self._trust is not None
-                self.judge.check((change,), self._would_help, is_trusted=trusted)
+                self.legality.check((change,), self._would_help, is_trusted=trusted)
             # Whether a hint would be right is a smaller question, with a budget of its own.
             if self._batch is None and self._whole is None and self._advises:
                 records = (*self.records, directive)
-                self.judge.check_loops(change.after, records, self._budgets)
+                self.legality.check_loops(change.after, records, self._budgets)
         if self._batch is not None:
             self._batch = self._batch.with_change(change)
         self.state = change.after
@@ -136,10 +136,10 @@ class Builder:
                 edit = applied(self.editing(directive.mapped(self._named)))
                 change = Change(asked, self.state, edit.state)
                 before = () if self._batch is None else self._batch.changes
-                if not self.judge.is_kept((*before, change)):
+                if not self.legality.is_kept((*before, change)):
                     return False
                 records = (*self.records, directive)
-                self.judge.check_loops(change.after, records, self._budgets)
+                self.legality.check_loops(change.after, records, self._budgets)
         except (LanguageError, ScheduleError):
             return False
         return True
@@ -223,8 +223,8 @@ class Builder:
         last = self.records[-1]
         with self._in_time(Asked(last, f"the {self._among} up to {last.text()}")):
             trusted = all(change.is_trusted for change in batch.changes)
-            self.judge.check(batch.changes, self._would_help, is_trusted=trusted)
-            self.judge.check_loops(self.state, self.records, self._budgets)
+            self.legality.check(batch.changes, self._would_help, is_trusted=trusted)
+            self.legality.check_loops(self.state, self.records, self._budgets)
 
     def sketch(self) -> None:
         """From now on directives are carried out and not proven, until `prove`."""
@@ -308,7 +308,7 @@ class Builder:
         """What is asked of the loops behind directives that count as one."""
         if self._batch is None and len(self.records) > len(whole.records):
             with self._in_their_terms(Asked(self.records[-1], whole.text)):
-                self.judge.check_loops(self.state, self.records, self._budgets)
+                self.legality.check_loops(self.state, self.records, self._budgets)
 
     @contextmanager
     def batch(self) -> Iterator[None]:

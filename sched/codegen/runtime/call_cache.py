@@ -59,7 +59,7 @@ def key_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class CachedCall:
     """How such a call runs: by what code, on what, and which arrays it returns.
 
     Attributes:
@@ -99,14 +99,14 @@ class Repeat:
         return tuple(arrays[k] for k in self.places)
 
 
-def repeat(
+def cached_call(
     variant: Variant,
     prepared: Prepared,
     inputs: Mapping[str, Array],
     outputs: Mapping[str, Array],
     given: Sequence[Any],
     results: Sequence[Any],
-) -> Repeat | None:
+) -> CachedCall | None:
     """A call that has run, to be run again; None where something is neither an argument nor made
     for an output, or an array is two arguments, so that it does not tell which."""
     taken = [id(x) for x in given if type(x) is np.ndarray]
@@ -131,7 +131,7 @@ def repeat(
     places = [next((k for k, x in enumerate(arrays) if x is r), -1) for r in results]
     if -1 in places or not all(name in where for name in inputs):
         return None
-    return Repeat(
+    return CachedCall(
         variant, prepared, tuple(words), tuple(made), tuple(places),
         tuple((name, where[name]) for name in inputs),
         tuple((name, where[name]) for name in outputs if name in where),
