@@ -1,4 +1,4 @@
-"""The independent judge of a schedule: runs the loop IR at given sizes and compares what happens.
+"""The independent check of a schedule: runs the loop IR at given sizes and compares what happens.
 
 Nothing here knows of isl. The program is interpreted, which says what each instance reads and who
 wrote that (`interp.flow`); the lowered loops are executed with plain values (`execute`), and
@@ -21,17 +21,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..cached import cached_property
-from ..codegen.ir.ir import Module
 from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols
 from ..interp.flow import flow
 from ..lang.call.binding import Binding, bind
 from ..lang.errors.errors import LanguageError
 from ..poly.schedule.schedule import Schedule
-from . import judge as judging
+from . import subject as subjects
 from .execute import Machine, Path, Touch, Write
-from .judge import Judge, free_serials
+from .instance_checker import InstanceChecker
 from .report import FaultError, Report, TrustError
+from .subject import Subject
 
 
 def check(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Report:
@@ -70,8 +70,8 @@ class Examiner:
         self.schedule = schedule
 
     @cached_property
-    def _module(self) -> Module:
-        return judging.module_of(self.schedule)
+    def _subject(self) -> Subject:
+        return Subject(self.schedule, subjects.module_of(self.schedule))
 
     def report(self, binding: Binding, tick: Callable[[int], object] | None = None) -> Report:
         """What the loops do in a call.
@@ -89,27 +89,28 @@ class Examiner:
         # A schedule need only be right at the sizes that its kernel takes.
         preconditions = Preconditions(schedule.requirements, program)
         symbols = Symbols(preconditions.check(binding), binding.params)
-        meaning = flow(schedule.form.base, binding, free_serials(schedule))
-        judge = Judge(schedule, binding, symbols, meaning, self._module)
-        machine = Machine(judge.module, symbols, start, _Counting(judge, tick) if tick else judge)
+        meaning = flow(schedule.form.base, binding, subjects.reordered(schedule))
+        checker = InstanceChecker(self._subject, meaning, symbols)
+        watcher = _Counting(checker, tick) if tick else checker
+        machine = Machine(self._subject.module, symbols, start, watcher)
         machine.run()
-        judge.finish(machine)
-        return judge.report
+        checker.finish(machine)
+        return checker.report
 
 
 @dataclass(frozen=True)
 class _Counting:
-    """A judge, with somebody who counts what it sees."""
+    """A checker whose instances are counted for a progress report."""
 
-    judge: Judge
+    checker: InstanceChecker
     tick: Callable[[int], object]
 
     def joint(self, path: Path, writes: list[Write]) -> None:
         self.tick(len(writes))
-        self.judge.joint(path, writes)
+        self.checker.joint(path, writes)
 
     def looked(self, path: Path, reads: list[Touch]) -> None:
-        self.judge.looked(path, reads)
+        self.checker.looked(path, reads)
 
     def wrong(self, kind: str, text: str) -> None:
-        self.judge.wrong(kind, text)
+        self.checker.wrong(kind, text)

@@ -1,4 +1,4 @@
-"""What came of a run of a schedule under the eyes of a `Judge`."""
+"""What came of a run of a schedule under the eyes of an `InstanceChecker`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..checking.execute import Location, Machine, Path as Place, Touch, Write
-from ..checking.judge import module_of
+from ..checking.subject import module_of
 from ..codegen.ir.ir import Buffer
 from ..codegen.runtime.preconditions import Preconditions
 from ..interp.evaluate import Symbols

@@ -12,7 +12,7 @@ from gallery.execute import schedule
 from gallery.registry import CASES, some
 
 import polysched as ps
-from polysched.checking import judge
+from polysched.checking import subject
 from polysched.checking.examine import check, examine
 from polysched.checking.report import CheckError
 from polysched.codegen.ir import ir
@@ -153,10 +153,10 @@ def test_a_plane_too_few_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_breaches_of_the_loops_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop that is one iteration too short, too long, or begins one too early."""
     schedule = ps.Schedule(blurred())
-    whole = judge.module_of(schedule)
+    whole = subject.module_of(schedule)
     for lo, hi, found in ((0, -1, "coverage"), (0, 1, "bounds"), (-1, 0, "bounds")):
         broken = map_module(whole, lambda s, lo=lo, hi=hi: _moved(s, lo, hi))
-        monkeypatch.setattr(judge, "module_of", lambda schedule, broken=broken: broken)
+        monkeypatch.setattr(subject, "module_of", lambda schedule, broken=broken: broken)
         assert found in kinds(schedule, a=numbers(5))
 
 
@@ -177,8 +177,8 @@ def test_a_load_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> No
     def guarded(node: Any) -> Any:
         return ir.Load(node.buffer, node.index, never, node.type) if _is_load(node) else node
 
-    broken = map_stores(judge.module_of(schedule), cut)
-    monkeypatch.setattr(judge, "module_of", lambda schedule: broken)
+    broken = map_stores(subject.module_of(schedule), cut)
+    monkeypatch.setattr(subject, "module_of", lambda schedule: broken)
     assert "guard" in kinds(schedule, a=numbers(5))
 
 
@@ -192,8 +192,8 @@ def test_an_instance_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(stmt: ir.Stmt) -> ir.Stmt:
         return ir.Seq((stmt, stmt)) if isinstance(stmt, ir.Stores) else stmt
 
-    broken = map_module(judge.module_of(schedule), twice)
-    monkeypatch.setattr(judge, "module_of", lambda schedule: broken)
+    broken = map_module(subject.module_of(schedule), twice)
+    monkeypatch.setattr(subject, "module_of", lambda schedule: broken)
     with pytest.raises(CheckError, match="twice"):
         check(schedule, a=numbers(5))
 
@@ -289,8 +289,8 @@ def test_a_read_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         is_load = isinstance(node, ir.Load) and node.buffer.name == "p"
         return Const(0, ps.int32) if is_load else node
 
-    meant = judge.build
-    monkeypatch.setattr(judge, "build", lambda s: map_expressions(meant(s), left_out))
+    meant = subject.build
+    monkeypatch.setattr(subject, "build", lambda s: map_expressions(meant(s), left_out))
     a, p, f = ps.Input("a", ps.int32, (n,)), ps.Input("p", ps.int32, (n,)), ps.Func("f", (n,))
     f[i] = a[i] + p[i]
     assert "flow" in kinds(ps.Schedule(f), a=numbers(5), p=numbers(5))

@@ -174,7 +174,7 @@ Broken = TypeVar("Broken", bound=Pairs, covariant=True)
 
 
 class Obligation(Protocol[Broken]):
-    """What must hold, with its own judge."""
+    """What must hold, with the question that decides it."""
 
     def broken(self, context: Set) -> Broken: ...
 

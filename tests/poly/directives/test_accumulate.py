@@ -10,7 +10,7 @@ from polybench.solvers import lu_right_looking
 
 import polysched as ps
 from polysched.checking.execute import Path, Write
-from polysched.checking.judge import Judge
+from polysched.checking.instance_checker import InstanceChecker
 from polysched.poly.schedule.stages import StageHandle
 
 from ..schedule.test_serial import survives
@@ -56,14 +56,14 @@ def traffic(s: ps.Schedule, patch: pytest.MonkeyPatch, **sizes: int) -> tuple[Co
     """How often each buffer is read and written."""
     reads: Counter[str] = Counter()
     writes: Counter[str] = Counter()
-    joint = Judge.joint
+    joint = InstanceChecker.joint
 
-    def counted(self: Judge, path: Path, made: list[Write]) -> None:
+    def counted(self: InstanceChecker, path: Path, made: list[Write]) -> None:
         writes.update(w.to.buffer.name for w in made)
         reads.update(r.buffer.name for w in made for r in w.reads)
         joint(self, path, made)
 
-    patch.setattr(Judge, "joint", counted)
+    patch.setattr(InstanceChecker, "joint", counted)
     judged(s, **sizes)
     return reads, writes
 

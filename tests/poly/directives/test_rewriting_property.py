@@ -1,5 +1,5 @@
 """Random copies, clones, partial results, whole tiles and orders on programs that have a use for
-them: what is accepted passes the judge, and gives the interpreter's bits."""
+them: what is accepted passes `check`, and gives the interpreter's bits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def attacked(name: str, seed: int, most: int = 6) -> tuple[ps.Schedule, list[str
 
 
 def verified(schedule: ps.Schedule, seed: int) -> None:
-    """The judge finds nothing; native code equals the interpreter."""
+    """`check` finds nothing; native code equals the interpreter."""
     kernels = Kernels(schedule)
     for number, sizes in enumerate(SIZES):
         known = {k: v for k, v in sizes.items() if k in schedule.parameters}
