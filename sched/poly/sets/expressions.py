@@ -10,7 +10,7 @@ from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, integer
 from .coordinates import FARTHEST, Terms
 from .intervals import declared_range
-from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl
+from .isl import Aff, BasicSet, Constraint, PwAff, Set, isl, val
 
 _PARAM, _SET, _DIV = isl.dim_type.param, isl.dim_type.set, isl.dim_type.div
 
@@ -39,12 +39,33 @@ class Translator:
 
     def _sides(self, aff: Aff) -> tuple[Node, Node]:
         """Two sums without negative terms whose difference is the (integer) affine value."""
-        terms = [
-            (int(aff.get_coefficient_val(kind, k).to_python()), node)
-            for kind, k, node in self._variables(aff)
-            if not aff.get_coefficient_val(kind, k).is_zero()
-        ]
-        return _sides(terms, int(aff.get_constant_val().to_python()))
+        terms: dict[Node, int] = {}
+        for kind, k, node in self._variables(aff):
+            coefficient = int(aff.get_coefficient_val(kind, k).to_python())
+            if kind != _DIV or abs(coefficient) < _FACTOR:
+                terms[node] = terms.get(node, 0) + coefficient
+                continue
+            rest, quotients = self._split(aff.get_div(k))
+            for x, quotient in [*quotients, (self.aff(rest), 1)]:
+                terms[x] = terms.get(x, 0) + coefficient * quotient
+        listed = [(coefficient, node) for node, coefficient in terms.items() if coefficient]
+        return _sides(listed, int(aff.get_constant_val().to_python()))
+
+    def _split(self, inner: Aff) -> tuple[Aff, list[tuple[Node, int]]]:
+        """What is rounded down, as the smallest rest and multiples of loops and sizes before it.
+
+        `(13106 * x) // 13107` is `x + (-x) // 13107`: in a sum with `-x` this needs no product of
+        x with a large number.
+        """
+        quotients: list[tuple[Node, int]] = []
+        rest = inner
+        for kind, k, node in self._variables(inner):
+            share = inner.get_coefficient_val(kind, k)
+            nearest = int(share.add(_HALF).floor().to_python())
+            if kind != _DIV and nearest:
+                quotients.append((node, nearest))
+                rest = rest.set_coefficient_val(kind, k, share.sub(val(nearest)))
+        return rest, quotients
 
     def _variables(self, aff: Aff) -> list[tuple[isl.dim_type, int, Node]]:
         result: list[tuple[isl.dim_type, int, Node]] = []
@@ -173,3 +194,6 @@ def _number(value: int) -> Node:
 _LARGE = 1 << 62
 # The largest coefficient whose product with any loop (up to 2**44) is far from 64 bits.
 _MODERATE = 1 << 18
+# The smallest factor of a quotient that is worth another form of the quotient.
+_FACTOR = 1 << 12
+_HALF = isl.Val(1).div(isl.Val(2))

@@ -128,7 +128,7 @@ def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
 
 
 def _smallest_piece(value: PwAff, context: Set, translate: Translator) -> Node | None:
-    everywhere = value.domain()
+    everywhere = value.domain().compute_divs()  # isl may fail an assertion without
     pieces = [aff for _, aff in value.get_pieces()]
     pieces = [aff for aff in pieces if everywhere.is_subset(PwAff(aff).ge_set(value))]
     least = PwAff(pieces[0]) if pieces else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import polysched as ps
@@ -56,3 +57,42 @@ def test_a_region_of_high_bits_needs_no_large_product() -> None:
     g[i, j] = f[i, 3 * j]
     found = g(n=2, m=3)
     assert found.tolist() == [[5, 3, 6], [5, 3, 6]]
+
+
+@pytest.mark.parametrize(
+    ("text", "largest"),
+    [
+        ("n + 65530x - 65535*floor((13106 + 13106x)/13107)", 5),
+        ("65530x - 65535*floor((26213 + 13106x - 13100n)/13107)", 5),
+        ("x - 5000*floor((n + 2500x)/5000)", 4999),
+        ("x + 5000*floor((n + 2501x + 3*floor((x + n)/3))/5000)", 5001),
+    ],
+)
+def test_a_quotient_is_split_where_its_factor_is_large(text: str, largest: int) -> None:
+    """Its value is the same, and loops are multiplied by small numbers only."""
+    value = isl.PwAff(f"[n] -> {{ [x] -> [({text})] }}")
+    found = Translator({"n": N}, [X]).pw_aff(value, N)
+    for node in postorder(found):
+        if isinstance(node, Op) and node.op == "mul" and X in node.operands:
+            assert all(abs(int(k.value)) <= largest for k in node.operands if isinstance(k, Const))
+    at = _function(found)
+    for n in (-13108, -1, 0, 1, 7, 4999):
+        for x in (-13107, -2501, -3, -1, 0, 1, 2, 13106, 13107, 30000):
+            point = value.intersect_params(Set(f"[n] -> {{ : n = {n} }}"))
+            exact = point.intersect_domain(Set(f"{{ [{x}] }}")).max_val()
+            assert at({N: n, X: x}) == int(exact.to_python()), (n, x)
+
+
+def test_a_tile_of_a_fused_loop_over_data_needs_no_large_product() -> None:
+    n = ps.sizes("n")
+    i, j = ps.vars("i j")
+    ends = ps.Input("ends", ps.uint16, (1,), range=(0, n + n))
+    r = ps.RVar("r", 0, ends[0])
+    f = ps.Func("f", (n, n))
+    f[i, j] = 0
+    f[0, j] += r
+    s = ps.Schedule(f)
+    s["f.update(0)"].fuse("j", "r")
+    s["f.update(0)"].tile("jr", 5)
+    made = s.compile()(np.array([4], np.uint16), n=3)
+    assert made.tolist() == [[6, 6, 6], [0, 0, 0], [0, 0, 0]]

@@ -1,32 +1,25 @@
-"""How many values a loop takes."""
+"""Extents of storage that is made inside of loops."""
 
 from __future__ import annotations
 
-import pytest
+import numpy as np
 
-from polysched.poly.sets.budget import budget
-from polysched.poly.sets.isl import CONTEXT, Set
-from polysched.poly.tree.extents import span_of
+import polysched as ps
 
 
-@pytest.mark.parametrize("modulus", [5, 2**31 - 1, 2**44 + 1, 2**63 - 1])
-def test_pieces_that_ask_of_remainders_are_spanned_with_few_operations(modulus: int) -> None:
-    """The first and the last value of each iteration of i0 would be found in minutes."""
-    tiles = f"i0 >= 0 and 0 <= i1 <= 3 and 0 <= j <= 3 and 16 i0 + 4 i1 + j < n and {modulus} *"
-    point = f"floor((16 i0 + 4 i1 + j)/{modulus})"
-    pieces = [
-        f"(exists j: {tiles}{point} {sign} 16 i0 + 4 i1 + j - {shift})"
-        for sign, shift in (("<=", 1), ("=", 0), ("<=", 2), (">=", 1))
-    ]
-    visited = Set.read_from_str(CONTEXT, f"[n] -> {{ [i0, i1] : {' or '.join(pieces)} }}")
-    with budget(200_000):
-        assert span_of(visited, 1) == 4
-
-
-def test_spans_are_the_largest_of_any_iteration() -> None:
-    visited = Set.read_from_str(
-        CONTEXT, "[n] -> { [i, j] : 0 <= i < n and i % 3 <= j <= 4 and (j = 0 or j >= 2) }"
-    )
-    assert span_of(visited, 1) == 5
-    assert span_of(visited, 0) is None
-    assert span_of(visited.subtract(visited), 1) == 0
+def test_storage_of_a_clone_that_two_patterns_read() -> None:
+    """The extent is a function of the size in pieces with divisions, which isl compares only where
+    it knows them."""
+    n = ps.sizes("n")
+    i, j = ps.vars("i j")
+    f = ps.Func("f", (2 * n, n))
+    f[i, j] = i
+    r = ps.RVar("r", n // 2, n)
+    f[i, r] += 1
+    g = ps.Func("g", (2 * n, n))
+    g[j, i] = f[(2 * n - 1 - j) // 2, ps.abs(i)] + f[j - j % 2, i // 2]
+    s = ps.Schedule(g)
+    s["g"].vectorize("i", 4)
+    s["f"].clone_in(s["g"])
+    s["f.in.g"].compute_at(s["g"], "j")
+    assert np.array_equal(s.compile()(n=5), ps.interpret(g, n=5))
