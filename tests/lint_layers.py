@@ -50,7 +50,7 @@ ORDER: dict[str, tuple[str, ...]] = {
         "errors", "nodes", "arithmetic", "expr", "tensors", "arguments", "program", "call",
     ),
     "poly": (
-        "sets", "program", "model", "tree", "recurrence", "placement", "proof", "scan", "state",
+        "sets", "program", "model", "tree", "recurrence", "placement", "proof", "nests", "state",
         "directives", "legality", "report", "schedule",
     ),
     "codegen": ("ir", "build", "passes", "llvm", "lower", "runtime"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..garbage import uncollected
-from ..poly.scan.loop_program import LoopProgram
+from ..poly.nests.loop_program import LoopProgram
 from ..steps import Log
 from .build.build import build
 from .ir.ir import Module

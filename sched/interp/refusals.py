@@ -140,7 +140,7 @@ def endless(func: Func, steps: int) -> LanguageError:
 
 
 # indices read from Inputs ---------------------------------------------------------------------
-def scannable(index: Node) -> Input | None:
+def checked_source(index: Node) -> Input | None:
     """The Input whose element the index is, if its type alone bounds it."""
     node = index
     while isinstance(node, Op) and node.op == "cast" and _widens(node):

@@ -136,7 +136,7 @@ class Regions:
         self._prepared: dict[Definition, PreparedDefinition] = {}
         self._fresh: dict[tuple[Func, Point], Region] = {}
         self._ranges = {b.sequential: Range(b.sequential, symbols) for b in blocks(program.steps)}
-        self._scanned: set[tuple[Input, int]] = set()
+        self._checked: set[tuple[Input, int]] = set()
 
     def compute(self) -> None:
         """All regions."""
@@ -300,16 +300,18 @@ class Regions:
         for axis, ((lo, hi), extent) in enumerate(zip(box, region.limit, strict=True)):
             if lo >= 0 and hi < extent:
                 continue
-            source = refusals.scannable(access.index[axis])
+            source = refusals.checked_source(access.index[axis])
             if source is None:
                 raise refusals.unproved(d, access, axis, (lo, hi), env, region.limit)
-            self._scan(d, access, axis, source, extent)
+            self._check_index(d, access, axis, source, extent)
 
-    def _scan(self, d: Definition, access: Access, axis: int, source: Input, extent: int) -> None:
+    def _check_index(
+        self, d: Definition, access: Access, axis: int, source: Input, extent: int
+    ) -> None:
         """An index that is an element of an Input: all of its elements must be in bounds."""
-        if source in self.arrays and (source, extent) not in self._scanned:
+        if source in self.arrays and (source, extent) not in self._checked:
             refusals.check_elements(d, access, axis, source, self.arrays[source], extent)
-            self._scanned.add((source, extent))
+            self._checked.add((source, extent))
 
 
 def tensor_shapes(

@@ -35,7 +35,7 @@ NEVER_REACHED = {
     "sched/poly/directives/sums.py: nothing says where the loop {} begins and ends": (
         "programs whose loops nothing bounds are refused"
     ),
-    "sched/poly/scan/scan.py: the {} loop {} has no constant extent any more": (
+    "sched/poly/nests/nests.py: the {} loop {} has no constant extent any more": (
         "each directive asks for constant extents"
     ),
     "sched/poly/sets/coordinates.py: a loop would count so far that its index may not fit in 64 "

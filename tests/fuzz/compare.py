@@ -173,8 +173,8 @@ class _Comparison:
         """
         proven = kernel._schedule.proven
         may = any(c.text in found.text for c in proven.sizes if not c.access.must)
-        scanned = "which is used as an index" in found.text
-        if may or scanned:
+        checked = "which is used as an index" in found.text
+        if may or checked:
             self.report.notes.append(f"at the call: {normalised(found.text)}")
         else:
             self._finding("refused natively alone", name, call.label, found.text)

@@ -70,7 +70,7 @@ def _evaluated(meant: Meaning, sizes: dict[str, int], call: Call) -> Outcome:
 
 
 def _compare(report: Report, call: Call, wanted: Outcome, found: Outcome) -> None:
-    """The interpreter refuses more: it scans arrays. What it runs must be in bounds."""
+    """The interpreter refuses more: it checks whole arrays. What it runs must be in bounds."""
     if found.kind == "program refused":
         report.counts[f"calls not told: {found.text}"] += 1
         return

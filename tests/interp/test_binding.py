@@ -282,7 +282,7 @@ def test_declared_bounds_of_params():
 
 
 # ranges and requirements ----------------------------------------------------------------------
-def test_declared_ranges_are_scanned():
+def test_declared_ranges_are_checked():
     A = ps.Input("A", ps.int32, (n, n), range=(0, n))
     f = ps.Func("f", (1,))
     f[i] = A[0, 0]

@@ -94,7 +94,7 @@ def gather(dtype, index=lambda x: x, **options):
 table = np.arange(5, dtype=np.float32)
 
 
-def test_an_index_read_from_an_input_is_scanned():
+def test_an_index_read_from_an_input_is_checked():
     f = gather(ps.int32)
     assert interpret(f, A=np.array([4, 0], np.int32), T=table).tolist() == [4, 0]
     text = refusal(ps.CallValueError, f, A=np.array([4, 0, -1, 7], np.int32), T=table)
@@ -102,7 +102,7 @@ def test_an_index_read_from_an_input_is_scanned():
     assert "T[int64(A[i])], read by f (" in text
 
 
-def test_the_scan_looks_at_all_of_the_array():
+def test_the_check_looks_at_all_of_the_array():
     """Also at elements that no instance reads."""
     A = ps.Input("A", ps.int32, (n,))
     T = ps.Input("T", ps.float32, (m,))
@@ -112,20 +112,20 @@ def test_the_scan_looks_at_all_of_the_array():
     assert "A[1] is 9" in text
 
 
-def test_a_scan_through_widening_casts():
+def test_a_check_through_widening_casts():
     f = gather(ps.uint16, lambda x: ps.cast(ps.int32, x))
     assert interpret(f, A=np.array([4], np.uint16), T=table).tolist() == [4]
     text = refusal(ps.CallValueError, f, A=np.array([5], np.uint16), T=table)
     assert "A[0] is 5, which is no index of T" in text
 
 
-def test_no_scan_where_the_type_suffices():
+def test_no_check_where_the_type_suffices():
     f = gather(ps.uint8)
     big = np.zeros(256, np.float32)
     assert interpret(f, A=np.array([255], np.uint8), T=big).tolist() == [0]
 
 
-def test_a_scatter_is_scanned_too():
+def test_a_scatter_is_checked_too():
     A = ps.Input("A", ps.int64, (n,))
     k = ps.RVar("k", 0, n)
     f = ps.Func("f", (m,))
@@ -137,7 +137,7 @@ def test_a_scatter_is_scanned_too():
     assert "the index is in f[A[k]], read by f.update(0) (" in text
 
 
-def test_a_write_alone_is_scanned():
+def test_a_write_alone_is_checked():
     A = ps.Input("A", ps.int64, (n,))
     k = ps.RVar("k", 0, n)
     f = ps.Func("f", (m,))
@@ -170,7 +170,7 @@ def test_a_condition_does_not_make_an_index_safe():
     refusal(ps.LanguageError, f, A=np.array([1], np.int32), T=table)
 
 
-def test_a_value_of_a_func_is_not_scanned():
+def test_a_value_of_a_func_is_not_checked():
     f = ps.Func("f", (n,), dtype=ps.int32)
     g = ps.Func("g", (n,))
     f[i] = ps.cast(ps.int32, i)

@@ -168,7 +168,7 @@ def test_3_2_a_reduced_or_masked_index_is_safe():
     for index in (I[i] % 8, I[i] & 7, abs(I[i] % 7), ps.cast(ps.uint8, I[i]) // 32):
         f = func(m)
         f[i] = table[index]
-        assert not ps.Schedule(f).proven.scans
+        assert not ps.Schedule(f).proven.checked
         run(f, I=np.int32([-5, 2, 99, -(2**31)]))
 
 
@@ -179,7 +179,7 @@ def test_3_2_an_index_bounded_by_its_type():
     assert run(f, table=np.arange(256, dtype=np.int32), U=np.uint8([255, 0])).tolist() == [255, 0]
 
 
-def test_3_2_an_element_of_an_input_is_scanned_at_the_call():
+def test_3_2_an_element_of_an_input_is_checked_at_the_call():
     f = func(m)
     f[i] = T[I[i]] * 2
     assert run(f, I=np.int32([3, 0]), T=a).tolist() == [8, 2]
@@ -189,7 +189,7 @@ def test_3_2_an_element_of_an_input_is_scanned_at_the_call():
                 call(I=np.int32([0, wrong]), T=a)
 
 
-def test_3_2_an_element_widened_or_narrowed_is_scanned_if_that_keeps_it():
+def test_3_2_an_element_widened_or_narrowed_is_checked_if_that_keeps_it():
     f = func(m)
     f[i] = T[ps.cast(ps.int64, I[i])]
     assert run(f, I=np.int32([3, 0]), T=a).tolist() == [4, 1]

@@ -155,7 +155,7 @@ def test_3_9_inside_and_within_a_period_proofs_are_exact(rule):
     e = extended(rule, A)
     f[i] = e[i - 1] + e[i] + e[i + 1]
     schedule = ps.Schedule(f)
-    assert not schedule.proven.scans
+    assert not schedule.proven.checked
     a = np.arange(4, dtype=np.float32)
     weights = np.ones(3, np.float32)
     wanted = scipy.ndimage.correlate1d(a, weights, mode=MODES[rule], cval=7)

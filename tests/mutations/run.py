@@ -131,7 +131,7 @@ FAULTS = (
     Fault(
         "loops begin anywhere", "poly/model/domains.py",
         "if not (is_near(r.lo) and is_near(r.hi)):", "if False:",
-        ("tests/poly/scan/test_far_loops.py",),
+        ("tests/poly/nests/test_far_loops.py",),
     ),
     Fault(
         "rows of elements begin at one of them", "codegen/llvm/vectors.py",
@@ -372,14 +372,14 @@ FAULTS = (
         "return accumulates(d)",
     ),
     Fault(
-        "tiles end one too early", "poly/scan/bounds.py",
+        "tiles end one too early", "poly/nests/bounds.py",
         "    return Bounds(lo, hi, step, described)\n",
         "    return Bounds(lo, ix.sub(hi, integer(1)) if last > 1 else hi, step, described)\n",
     ),
     Fault(
         "loops begin where remainders are not asked", "poly/sets/ends.py",
         "        found = _nearest(found, iterations, axis)\n", "",
-        ("tests/poly/scan/test_far_loops.py",),
+        ("tests/poly/nests/test_far_loops.py",),
     ),
     Fault(
         "one plane too few is kept", "poly/placement/folding.py",
@@ -387,7 +387,7 @@ FAULTS = (
         "            return Window(axis, max(planes - 1, 1))\n",
     ),
     Fault(
-        "a vector has too few lanes", "poly/scan/scan.py",
+        "a vector has too few lanes", "poly/nests/nests.py",
         "            count = span_of(described, depth)\n",
         "            count = span_of(visited.intersect_params(self.context), depth)\n",
         ("tests/poly/sets/test_budget.py",),
@@ -620,13 +620,13 @@ FAULTS = (
         VECTORS,
     ),
     Fault(
-        "conditions that hold in some iterations hold in all", "poly/scan/decided.py",
+        "conditions that hold in some iterations hold in all", "poly/nests/decided.py",
         "visited.is_subset(where.set)", "not visited.is_disjoint(where.set)", VECTORS,
     ),
     Fault(
-        "conditions on data hold always", "poly/scan/decided.py",
+        "conditions on data hold always", "poly/nests/decided.py",
         "            if not where.exact:\n", "            if False:\n",
-        ("tests/poly/scan/test_decided.py",),
+        ("tests/poly/nests/test_decided.py",),
     ),
     Fault(
         "an element near another is one further", "codegen/llvm/vectors.py",

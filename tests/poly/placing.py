@@ -39,7 +39,7 @@ def chain(length: int) -> ps.Schedule:
     return ps.Schedule(before)
 
 
-def scans(halo: int) -> ps.Schedule:
+def row_sums(halo: int) -> ps.Schedule:
     """`c` are sums along the rows, of which `f` reads row i, and row i + halo if there is one."""
     x, c, f = ps.Input("x", ps.int64, (n + halo, m)), ps.Func("c"), ps.Func("f", (n, m))
     r = ps.RVar("r", 1, m)

@@ -84,7 +84,7 @@ def test_a_literal_beyond_int64_in_a_condition(make: Any) -> None:
 
 
 @SCHEDULES
-def test_a_scan_makes_its_own_axis_safe_alone(make: Any) -> None:
+def test_a_check_makes_its_own_axis_safe_alone(make: Any) -> None:
     """The read lost its guard, and at n = 0 it touched A[-1, 1]."""
     A, X = ps.Input("A", ps.int32, (n, 4)), ps.Input("X", ps.int32, (m,))
     f = ps.Func("f", (m,))
@@ -96,8 +96,8 @@ def test_a_scan_makes_its_own_axis_safe_alone(make: Any) -> None:
 
 
 @SCHEDULES
-def test_a_scan_and_a_condition_on_the_sizes(make: Any) -> None:
-    """Scanning one axis did not help where another one needs n >= 1."""
+def test_a_check_of_indices_and_a_condition_on_the_sizes(make: Any) -> None:
+    """Checking one axis did not help where another one needs n >= 1."""
     A, X = ps.Input("A", ps.int32, (n, m)), ps.Input("X", ps.uint64, (2,))
     f = ps.Func("f", (2,))
     f[i] = A[ps.clip(i, 0, n - 1), X[i]]

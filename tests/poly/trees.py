@@ -1,4 +1,4 @@
-"""Loop trees built by hand, and a plain executor of scanned loops."""
+"""Loop trees built by hand, and a plain executor of loop nests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import Node, Op, Size, integer, substitute
 from polysched.poly.model.model import Model
-from polysched.poly.scan.scan import scan
-from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
+from polysched.poly.nests.loop_nest import LoopNest, NestIf, NestLoop, NestSeq, NestStage
+from polysched.poly.nests.nests import loop_nests
 from polysched.poly.tree.looptree import Loop, Seq, Stage, Tree, leaves
 from polysched.poly.tree.written import as_written
 
@@ -65,29 +65,29 @@ def fused_tree(model: Model) -> Seq:
 
 
 def executed(model: Model, tree: Tree, sizes: dict[str, int]) -> list[Instance]:
-    """The instances that the scanned loops visit, in order, with plain integers."""
+    """The instances that loop nests visit, in order, with plain integers."""
     parameters: dict[str, Node] = {n: Size(n, None) for n in model.params}
     result: list[Instance] = []
-    for found in scan(tree, parameters, model.context):
+    for found in loop_nests(tree, parameters, model.context):
         result += _run(found, dict(sizes), {})
     return result
 
 
-def _run(found: Scan, sizes: dict[str, int], loops: dict[str, int]) -> Iterator[Instance]:
+def _run(found: LoopNest, sizes: dict[str, int], loops: dict[str, int]) -> Iterator[Instance]:
     def value(node: Node) -> int:
         return _value(node, sizes, loops)
 
     match found:
-        case ScanLoop(var=var, lo=lo, hi=hi, step=step, body=body):
+        case NestLoop(var=var, lo=lo, hi=hi, step=step, body=body):
             for at in range(value(lo), value(hi), step):
                 yield from _run(body, sizes, {**loops, var.name: at})
-        case ScanIf(condition=condition, body=body):
+        case NestIf(condition=condition, body=body):
             if value(condition):
                 yield from _run(body, sizes, loops)
-        case ScanSeq(parts=parts):
+        case NestSeq(parts=parts):
             for part in parts:
                 yield from _run(part, sizes, loops)
-        case ScanStage(stage=stage, point=point):
+        case NestStage(stage=stage, point=point):
             statement = stage.statement
             yield statement.name, tuple(value(point[s]) for s in statement.loops)
 

@@ -1,4 +1,4 @@
-"""From the scanned loops of a schedule to the loop IR: stores of expressions that load."""
+"""From the loop nests of a schedule to the loop IR: stores of expressions that load."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ...lang.program.scalars import scalars
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.opaque import Opaque, Trace
 from ...lang.tensors.tensors import Func
-from ...poly.scan import loop_program as lp
+from ...poly.nests import loop_program as lp
 from ..ir.ir import (
     Alloc,
     Buffer,

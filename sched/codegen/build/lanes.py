@@ -18,8 +18,8 @@ from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.guards import Guard, conjunction
 from ...lang.nodes.nodes import Node, Var, integer, postorder, transform_all
+from ...poly.nests import loop_program as lp
 from ...poly.program.accumulation import accumulates
-from ...poly.scan import loop_program as lp
 from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from ..ir.rewrite import map_tree_expressions
 

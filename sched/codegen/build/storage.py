@@ -11,8 +11,8 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.tensors import Const, Func, Input
-from ...poly.scan import loop_program as lp
-from ...poly.scan.rooms import local_box
+from ...poly.nests import loop_program as lp
+from ...poly.nests.rooms import local_box
 from ...poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory
 from ..ir.ir import Buffer, BufferKind
 

@@ -7,8 +7,8 @@ from typing import Protocol, Self
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
+from ...poly.nests.loop_program import LoopProgram
 from ...poly.report.requirements import Requirements
-from ...poly.scan.loop_program import LoopProgram
 from ...steps import Log
 
 

@@ -30,7 +30,7 @@ class Input(Indexable):
         dtype: its element type, ours or NumPy's.
         shape: extents: integers or expressions affine in sizes.
         range: half-open bounds `(lo, hi)` of its values, as Python's range: `lo <= value < hi`.
-            Scanned at the call and used in proofs, so that gathers through it need no clamp.
+            Checked at the call, and used in proofs, so that gathers through it need no clamp.
     """
 
     kind = "Input"

@@ -72,8 +72,8 @@ def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
         given = matched(d, stage.statement.definition)
         moved = replaced_all(outer, given)
         own = set(stage.statement.loops)
-        stray = next((n for c in moved for n in postorder(c) if _is_stray(n, own)), None)
-        if stray is not None:
+        foreign = next((n for c in moved for n in postorder(c) if _is_foreign(n, own)), None)
+        if foreign is not None:
             raise ScheduleError(
                 f"an iteration of {at.loop.name} is not about elements of {stage.name} alone",
                 hint="a loop over the Vars of the update, or over an RVar with fixed bounds",
@@ -105,7 +105,7 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
     return rewritten(tree, change)
 
 
-def _is_stray(n: Node, own: set[Var | RVar]) -> bool:
+def _is_foreign(n: Node, own: set[Var | RVar]) -> bool:
     """Whether something else than loops of the stage's own, and sizes, says where it runs."""
     return isinstance(n, Read) or (isinstance(n, (Var, RVar)) and n not in own)
 

@@ -11,6 +11,8 @@ from typing import TypeVar
 from ...lang.errors.errors import InternalError, PolyschedError, ScheduleError
 from ...lang.program.scalars import symbols_of
 from ..model.statements import Statement
+from ..nests.loop_nest import LoopNest
+from ..nests.nests import loop_nests
 from ..placement import kept, sinking
 from ..placement.folding import Clobber, enough, fold_of, windows
 from ..program.accumulation import accumulates, is_exact
@@ -19,8 +21,6 @@ from ..proof.indivisible import divided
 from ..proof.instance_pairs import InstancePair, smallest_pair
 from ..proof.proof import Violation
 from ..proof.sharing import shared
-from ..scan.scan import scan
-from ..scan.scantree import Scan
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget_apart
 from ..sets.isl import Set
 from ..sets.memo import Same, same
@@ -100,19 +100,19 @@ class LegalityChecker:
     """Judges states of schedules."""
 
     def __init__(self) -> None:
-        self._scanned: tuple[State, tuple[Scan, ...]] | None = None
+        self._nests: tuple[State, tuple[LoopNest, ...]] | None = None
 
-    def nests(self, state: State, budgets: int = BOUNDS) -> tuple[Scan, ...]:
+    def nests(self, state: State, budgets: int = BOUNDS) -> tuple[LoopNest, ...]:
         """The loops of a state with their bounds; those of the last one asked for are kept.
 
         They have budgets of their own: they are the same whoever asks first, with whatever left.
         """
-        kept = self._scanned
+        kept = self._nests
         if kept is None or kept[0] is not state:
             symbols = {**symbols_of(state.form.program), **state.constants}
             with budget_apart(budgets * allowance(len(state.form.model.statements))):
-                kept = state, scan(state.tree, symbols, self.callable(state))
-            self._scanned = kept
+                kept = state, loop_nests(state.tree, symbols, self.callable(state))
+            self._nests = kept
         return kept[1]
 
     def check_loops(self, state: State, directives: Iterable[Directive], budgets: int = 1) -> None:

@@ -7,16 +7,16 @@ from functools import partial
 
 from ...lang.nodes.nodes import Node, Var, integer, postorder, replaced_all
 from ...lang.tensors.tensors import Func
-from ..scan.scan import Nest, nests
-from ..scan.scantree import (
-    Scan,
-    ScanAlloc,
-    ScanKeep,
-    ScanLoop,
-    ScanStage,
+from ..nests.loop_nest import (
+    LoopNest,
+    NestAlloc,
+    NestKeep,
+    NestLoop,
+    NestStage,
     children,
     walk,
 )
+from ..nests.nests import NestTree, nest_trees
 from ..sets.isl import Set
 from ..sets.memo import Memo, Same
 from ..tree.looptree import Alloc, Keep, Loop, Seq, nodes
@@ -41,7 +41,7 @@ def fault(
         folds: what is kept of Funcs that are not stored whole.
         memo: what has been found for nests that nothing has changed about.
     """
-    found = [(nest, _stored_in(nest)) for nest in nests(tree, context)]
+    found = [(nest, _stored_in(nest)) for nest in nest_trees(tree, context)]
     for func, how in memory.items():
         if not any(func in stored for _, stored in found):
             return (
@@ -60,26 +60,26 @@ def fault(
     return None
 
 
-def _stored_in(nest: Nest) -> set[Func]:
+def _stored_in(nest: NestTree) -> set[Func]:
     """What has storage there."""
     return {x.func for _, x in nodes(Seq((nest.tree,))) if isinstance(x, (Alloc, Keep))}
 
 
-def _loop_names(nest: Nest) -> tuple[str, ...]:
+def _loop_names(nest: NestTree) -> tuple[str, ...]:
     """What a message may say."""
     return tuple(x.name for _, x in nodes(Seq((nest.tree,))) if isinstance(x, Loop))
 
 
 def _fault(
-    nest: Nest,
+    nest: NestTree,
     symbols: Mapping[str, Node],
     context: Set,
     memory: Mapping[Func, Memory],
     folds: Mapping[Func, Window],
 ) -> Fault | None:
     """The same of one nest."""
-    scanned = nest.scanned(symbols, context)
-    rooms = [x for x in walk(scanned) if isinstance(x, (ScanAlloc, ScanKeep))]
+    bounded = nest.bounded(symbols, context)
+    rooms = [x for x in walk(bounded) if isinstance(x, (NestAlloc, NestKeep))]
     for func, how in memory.items():
         for room in rooms:
             if room.func is func:
@@ -90,7 +90,7 @@ def _fault(
 
 
 def _all_together(
-    rooms: Sequence[ScanAlloc | ScanKeep],
+    rooms: Sequence[NestAlloc | NestKeep],
     memory: Mapping[Func, Memory],
     folds: Mapping[Func, Window],
 ) -> Fault | None:
@@ -110,7 +110,7 @@ def _all_together(
     )
 
 
-def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> Fault | None:
+def _no_room(room: NestAlloc | NestKeep, how: Memory, folds: Mapping[Func, Window]) -> Fault | None:
     """Storage whose size is not known when compiling, or too large."""
     func, bytes = room.func, _bytes(room, how, folds)
     if bytes is None:
@@ -127,16 +127,16 @@ def _no_room(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Windo
     return None
 
 
-def _bytes(room: ScanAlloc | ScanKeep, how: Memory, folds: Mapping[Func, Window]) -> int | None:
+def _bytes(room: NestAlloc | NestKeep, how: Memory, folds: Mapping[Func, Window]) -> int | None:
     """How much memory it takes, where that is a constant."""
     func, extents = room.func, list(room.extents)
-    if isinstance(room, ScanAlloc) and func in folds:
+    if isinstance(room, NestAlloc) and func in folds:
         extents[folds[func].axis] = integer(folds[func].planes)
     needed = [how.bytes(t, extents) for t in func.dtypes]
     return None if None in needed else sum(n for n in needed if n is not None)
 
 
-def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
+def _addressed(room: NestAlloc | NestKeep, how: Memory) -> Fault | None:
     """What is to be in registers, and has elements that are found when the program runs."""
     moving = next(_moving(room.body, room, frozenset(), {}), None)
     if how.place != "register" or moving is None:
@@ -149,22 +149,22 @@ def _addressed(room: ScanAlloc | ScanKeep, how: Memory) -> Fault | None:
 
 
 def _moving(
-    scan: Scan, room: ScanAlloc | ScanKeep, serial: frozenset[Node], shown: Mapping[Node, str]
+    nest: LoopNest, room: NestAlloc | NestKeep, serial: frozenset[Node], shown: Mapping[Node, str]
 ) -> Iterator[str]:
     """The loops inside, not laid out one by one, that an index into a room depends on."""
-    match scan:
-        case ScanLoop(loop=loop, var=var, body=body):
+    match nest:
+        case NestLoop(loop=loop, var=var, body=body):
             laid_out = loop.kind in ("unrolled", "vector")
             inside = serial if laid_out else serial | {var}
             yield from _moving(body, room, inside, {**shown, var: loop.name})
-        case ScanStage(stage=stage, point=point):
+        case NestStage(stage=stage, point=point):
             for access in stage.statement.accesses:
-                kept = not isinstance(room, ScanKeep) or room.keep.holds(stage, access)
+                kept = not isinstance(room, NestKeep) or room.keep.holds(stage, access)
                 if access.tensor is room.func and kept:
                     index = replaced_all(access.index, point)
                     for n in postorder(*index):
                         if isinstance(n, Var) and n in serial:
                             yield shown[n]
         case _:
-            for part in children(scan):
+            for part in children(nest):
                 yield from _moving(part, room, serial, shown)

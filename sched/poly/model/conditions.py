@@ -1,7 +1,7 @@
 """What a program asks of its sizes and data so that every access is in bounds.
 
 Each access is proven inside its tensor for all sizes, or turned into the weakest condition on the
-sizes under which it is; an index that its type alone bounds, read from an Input, into a scan of
+sizes under which it is; an index that its type alone bounds, read from an Input, into a check of
 that Input at the call. What neither can save is refused.
 """
 
@@ -57,8 +57,8 @@ class SizeCondition:
 
 
 @dataclass(frozen=True, eq=False)
-class Scan:
-    """Every value of `source` must be a valid index along `axis` of `tensor`.
+class CheckedIndex:
+    """An index that a call checks: every value of `source` must be one along `axis` of `tensor`.
 
     Attributes:
         is_padded: whether the index is read from a copy that has zeros where `source` has no
@@ -74,11 +74,12 @@ class Scan:
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """All of them; `own` are those of the model alone."""
+    """What is asked of sizes, and the indices that a call checks; `own` are those of the model
+    alone."""
 
     model: Model
     sizes: tuple[SizeCondition, ...]
-    scans: tuple[Scan, ...]
+    checked: tuple[CheckedIndex, ...]
     own: Conditions | None = None
 
     @cached_property
@@ -95,7 +96,7 @@ class Conditions:
         for s in self.model.statements:
             for a in s.reads:
                 with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it keeps its guard
-                    if a.node is not None and _is_safe(self.model, a, allowed, self.scans):
+                    if a.node is not None and _is_safe(self.model, a, allowed, self.checked):
                         found.add((s, a.node))
         return frozenset(found)
 
@@ -103,21 +104,21 @@ class Conditions:
 def conditions(model: Model) -> Conditions:
     """Proves or conditions every access of a model; refuses the hopeless ones."""
     sizes: list[SizeCondition] = []
-    scans: list[Scan] = []
+    checked: list[CheckedIndex] = []
     for access in (a for s in model.statements for a in s.accesses):
         needed, found = _known(model, access)
-        scans += needed
+        checked += needed
         if found is not None and not any(found.allowed.is_equal(old.allowed) for old in sizes):
             sizes.append(found)
     sizes += [c for s in model.statements if (c := _not_empty(model, s)) is not None]
     sizes = _without_implied(model, sizes)
     _check_not_empty(model, sizes)
-    return Conditions(model, tuple(sizes), tuple(scans))
+    return Conditions(model, tuple(sizes), tuple(checked))
 
 
-def _known(model: Model, access: Access) -> tuple[Sequence[Scan], SizeCondition | None]:
+def _known(model: Model, access: Access) -> tuple[Sequence[CheckedIndex], SizeCondition | None]:
     """`_check`, of what has not been checked in another form of the program. What an index is
-    copied from, `_scanned` looks up in all definitions."""
+    copied from, `_source` looks up in all definitions."""
     read = (n.tensor for n in postorder(*access.index) if isinstance(n, Read))
     if any(isinstance(tensor, Func) for tensor in read):
         return _check(model, access)
@@ -168,8 +169,8 @@ def _other_sizes(model: Model, bad: Set) -> Set:
 def together(model: Model, found: Conditions, whole: Conditions) -> Conditions:
     """What is asked of a model, `found`, and of the program before anything was inlined."""
     sizes = _without_implied(model, [*whole.sizes, *found.sizes])
-    scans = {(s.source, s.tensor, s.axis): s for s in (*whole.scans, *found.scans)}
-    return Conditions(model, tuple(sizes), tuple(scans.values()), found)
+    checked = {(s.source, s.tensor, s.axis): s for s in (*whole.checked, *found.checked)}
+    return Conditions(model, tuple(sizes), tuple(checked.values()), found)
 
 
 def _without_implied(model: Model, sizes: list[SizeCondition]) -> list[SizeCondition]:
@@ -191,8 +192,8 @@ def outside(model: Model, access: Access, relation: Map, domain: Set) -> Map:
     return relation.intersect_domain(domain).subtract_range(box).intersect_params(model.context)
 
 
-def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | None]:
-    """What makes an access safe: Inputs to be scanned, and what the sizes must satisfy."""
+def _check(model: Model, access: Access) -> tuple[list[CheckedIndex], SizeCondition | None]:
+    """What makes an access safe: the indices that a call checks, and the sizes that it accepts."""
     tensor = access.tensor
     if not _has_box(model, tensor):
         access.check_region()
@@ -200,28 +201,28 @@ def _check(model: Model, access: Access) -> tuple[list[Scan], SizeCondition | No
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
         return [], None
-    scans = _scans(model, access)
-    bad = _scanned_inside(model, scans, bad)
+    checked = _checked_indices(model, access)
+    bad = _checked_inside(model, checked, bad)
     if bad.is_empty():
-        return scans, None
+        return checked, None
     span = access.statement.definition.span
     if access.relation.may:
-        bad = _scanned_inside(model, scans, _without_types(model, access))
+        bad = _checked_inside(model, checked, _without_types(model, access))
     allowed = _other_sizes(model, bad.params())
     if access.relation.may and access.domain.intersect_params(allowed).is_empty():
         raise _unprovable(access, span)
     if allowed.intersect(model.context).is_empty():
         raise _never(access, bad, span)
-    return scans, SizeCondition(allowed, access, span)
+    return checked, SizeCondition(allowed, access, span)
 
 
-def _scans(model: Model, access: Access) -> list[Scan]:
-    """A scan for each index that is a value read from an Input, bounded by its type alone."""
+def _checked_indices(model: Model, access: Access) -> list[CheckedIndex]:
+    """The indices that are values read from an Input, bounded by their type alone."""
     found = []
     for axis, index in enumerate(access.index):
-        source, is_padded = _scanned(model, index)
+        source, is_padded = _source(model, index)
         if source is not None:
-            found.append(Scan(source, access.tensor, axis, access, is_padded))
+            found.append(CheckedIndex(source, access.tensor, axis, access, is_padded))
     return found
 
 
@@ -238,10 +239,10 @@ def _without_types(model: Model, access: Access) -> Map:
     return loose
 
 
-def _scanned_inside(model: Model, scans: Sequence[Scan], accessed: Map) -> Map:
-    """{ instance -> element } with the coordinates that are scanned inside of the tensor."""
-    for scan in scans:
-        accessed = accessed.intersect_range(_axis_range(model.declared(scan.tensor), scan.axis))
+def _checked_inside(model: Model, checked: Sequence[CheckedIndex], accessed: Map) -> Map:
+    """{ instance -> element } with the coordinates that are checked inside of the tensor."""
+    for index in checked:
+        accessed = accessed.intersect_range(_axis_range(model.declared(index.tensor), index.axis))
     return accessed
 
 
@@ -255,10 +256,10 @@ def _axis_range(box: Set, axis: int) -> Set:
     return result
 
 
-def _scanned(model: Model, index: Node) -> tuple[Input | None, bool]:
+def _source(model: Model, index: Node) -> tuple[Input | None, bool]:
     """The Input whose value is the index, through conversions that keep it and through copies, if
     there is one; and whether a copy has zeros where the Input has no elements. These zeros are not
-    scanned: no index that the program reads is among them."""
+    checked: no index that the program reads is among them."""
     passed: set[Tensor] = set()
     is_padded = False
     while True:
@@ -350,9 +351,9 @@ def _check_not_empty(model: Model, sizes: list[SizeCondition]) -> None:
         allowed = smaller
 
 
-def _is_safe(model: Model, access: Access, allowed: Set, scans: Sequence[Scan]) -> bool:
+def _is_safe(model: Model, access: Access, allowed: Set, checked: Sequence[CheckedIndex]) -> bool:
     """Whether the read is in bounds at every instance, whatever its guard says."""
     domain = access.statement.domain.union(access.domain).intersect_params(allowed)
-    own = [scan for scan in scans if scan.access is access and not scan.is_padded]
-    reached = _scanned_inside(model, own, access.relation.map.intersect_domain(domain))
+    own = [index for index in checked if index.access is access and not index.is_padded]
+    reached = _checked_inside(model, own, access.relation.map.intersect_domain(domain))
     return bool(reached.range().is_subset(model.box(access.tensor)))

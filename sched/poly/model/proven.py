@@ -47,7 +47,7 @@ def _proven(
     filled: tuple[Model, Conditions] | None = None
     with suppress(BudgetExceeded, LanguageError), attempt():
         filled = _attempt(program, definitions, False, log, memo)
-        if not (filled[1].sizes or filled[1].scans):
+        if not (filled[1].sizes or filled[1].checked):
             return filled
     if filled is None:
         return _attempt(program, definitions, True, log, memo)

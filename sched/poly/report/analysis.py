@@ -17,10 +17,10 @@ from ...steps import Log
 from ..legality.checker import LegalityChecker
 from ..model.conditions import Conditions
 from ..model.model import Model
+from ..nests import generate
+from ..nests.loop_nest import LoopNest, NestAlloc, walk
+from ..nests.loop_program import LoopProgram
 from ..placement.folding import copied, windows
-from ..scan import generate
-from ..scan.loop_program import LoopProgram
-from ..scan.scantree import Scan, ScanAlloc, walk
 from ..sets.budget import BudgetExceeded, allowance, budget, budget_apart
 from ..sets.isl import Set
 from ..state.forms import Form
@@ -171,17 +171,17 @@ class Analysis:
             return self.state.assumed(self.model.context)
 
     @found
-    def bounds(self) -> tuple[Scan, ...]:
+    def bounds(self) -> tuple[LoopNest, ...]:
         """The loops with their bounds."""
         return self._legality.nests(self.state)
 
     @property
-    def nests(self) -> tuple[Scan, ...]:
+    def nests(self) -> tuple[LoopNest, ...]:
         """The same."""
         return self.bounds
 
     @property
-    def nests_if_known(self) -> tuple[Scan, ...] | None:
+    def nests_if_known(self) -> tuple[LoopNest, ...] | None:
         """The same; None where they are too intricate to be found."""
         with suppress(BudgetExceeded):
             return self.bounds
@@ -232,7 +232,7 @@ class Analysis:
     def loops(self) -> LoopProgram:
         """The same."""
         nests, planes, copies = self.nests, self.windows, self.copied
-        local = frozenset(x.func for x in walk(*nests) if isinstance(x, ScanAlloc))
+        local = frozenset(x.func for x in walk(*nests) if isinstance(x, NestAlloc))
         generator = generate.Generator(self.proven, self.context, local)
         return LoopProgram(
             self.program,

@@ -12,11 +12,11 @@ from ...lang.nodes.printer import expr_text
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.opaque import Trace
 from ...lang.tensors.tensors import Func
-from ..scan.scantree import (
-    Scan,
-    ScanIf,
-    ScanLoop,
-    ScanStage,
+from ..nests.loop_nest import (
+    LoopNest,
+    NestIf,
+    NestLoop,
+    NestStage,
     children,
 )
 from ..sets.budget import BudgetExceeded, attempt
@@ -248,15 +248,15 @@ def _guards(a: Analysis) -> Iterator[str]:
             yield from (f"the loops of {name} visit {share}" for name, share in shares.items())
 
 
-def _guarded(scan: Scan, inside: bool, tested: bool) -> Iterator[str]:
-    match scan:
-        case ScanLoop(body=body):
+def _guarded(nest: LoopNest, inside: bool, tested: bool) -> Iterator[str]:
+    match nest:
+        case NestLoop(body=body):
             yield from _guarded(body, True, tested)
-        case ScanIf(body=body):
+        case NestIf(body=body):
             yield from _guarded(body, inside, tested or inside)
-        case ScanStage(stage=stage):
+        case NestStage(stage=stage):
             if tested:
                 yield stage.name
         case _:
-            for part in children(scan):
+            for part in children(nest):
                 yield from _guarded(part, inside, tested)

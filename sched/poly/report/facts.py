@@ -11,7 +11,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Param, Size, postorder, replaced_all
 from ...lang.nodes.printer import index_text
 from ...lang.nodes.tensor import Tensor
-from ..scan import loop_program as lp
+from ..nests import loop_program as lp
 from ..sets.intervals import Interval, interval
 from ..sets.linear import cancelled, coefficient
 

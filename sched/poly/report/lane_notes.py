@@ -19,20 +19,20 @@ from ...lang.nodes.tensor import Tensor
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.inout import Initial
 from ...lang.tensors.tensors import Func
-from ..program.accumulation import accumulates
-from ..scan.boxes import box
-from ..scan.decided import decided
-from ..scan.rooms import local_box
-from ..scan.scantree import (
-    Scan,
-    ScanAlloc,
-    ScanIf,
-    ScanKeep,
-    ScanLoop,
-    ScanStage,
+from ..nests.boxes import box
+from ..nests.decided import decided
+from ..nests.loop_nest import (
+    LoopNest,
+    NestAlloc,
+    NestIf,
+    NestKeep,
+    NestLoop,
+    NestStage,
     children,
     walk,
 )
+from ..nests.rooms import local_box
+from ..program.accumulation import accumulates
 from ..sets.flat import offset, without_origins
 from ..sets.lanes import near, stride, whole
 from ..sets.linear import Apart
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .analysis import Analysis
 
 
-def lane_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
+def lane_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     """What lanes gather and scatter, and what they do one after the other."""
     if loop.loop.kind != "vector" or loop.count is None or loop.count <= loop.step:
         return
@@ -54,21 +54,21 @@ def lane_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
 
 
 def _stages(
-    scan: Scan, var: Var, tests: tuple[Node, ...]
-) -> Iterator[tuple[ScanStage, tuple[Node, ...]]]:
+    nest: LoopNest, var: Var, tests: tuple[Node, ...]
+) -> Iterator[tuple[NestStage, tuple[Node, ...]]]:
     """Every stage below, with the conditions around it; where loops between run over different
     iterations in each lane, these are conditions as well."""
-    match scan:
-        case ScanStage():
-            yield scan, tests
-        case ScanIf(condition=condition, body=body):
+    match nest:
+        case NestStage():
+            yield nest, tests
+        case NestIf(condition=condition, body=body):
             yield from _stages(body, var, (*tests, condition))
-        case ScanLoop(var=x, lo=lo, hi=hi, body=body):
+        case NestLoop(var=x, lo=lo, hi=hi, body=body):
             apart = var in postorder(lo, hi)
             within = (ix.compare("ge", x, lo), ix.compare("lt", x, hi)) if apart else ()
             yield from _stages(body, var, (*tests, *within))
         case _:
-            for part in children(scan):
+            for part in children(nest):
                 yield from _stages(part, var, tests)
 
 
@@ -77,12 +77,12 @@ class _Lanes:
     """One stage in the lanes of a loop; `tests` are the conditions between them."""
 
     a: Analysis
-    loop: ScanLoop
-    scan: ScanStage
+    loop: NestLoop
+    leaf: NestStage
     tests: tuple[Node, ...]
 
     def notes(self) -> Iterator[LoopNote]:
-        stage, names = self.scan.stage, self.a.program.names
+        stage, names = self.leaf.stage, self.a.program.names
         d = stage.statement.definition
         store = self._stride(d.func, self._at[: len(d.lhs)], self._own)
         folds = accumulates(d) and not store
@@ -113,7 +113,7 @@ class _Lanes:
     def _roots(self) -> tuple[Node, ...]:
         """What the stage is made of, as code generation has it: where it stores, its values, and
         what is tested."""
-        statement = self.scan.stage.statement
+        statement = self.leaf.stage.statement
         d = statement.definition
         tests: list[Node] = [
             test
@@ -122,14 +122,14 @@ class _Lanes:
             if test.operands[1] in statement.data_bounds
         ]
         tests += [] if statement.guard is None else [statement.guard]
-        return decided(self.scan.stage, self.a.context, (*d.lhs, *d.values, *tests))
+        return decided(self.leaf.stage, self.a.context, (*d.lhs, *d.values, *tests))
 
     @cached_property
     def _reads(self) -> list[tuple[Read, Node | None]]:
         """All reads, each with the condition that it is kept under."""
-        statement = self.scan.stage.statement
+        statement = self.leaf.stage.statement
         needed = guards(self._roots)
-        local = {x.func for x in walk(*self.a.nests) if isinstance(x, ScanAlloc)}
+        local = {x.func for x in walk(*self.a.nests) if isinstance(x, NestAlloc)}
         safe = {n for x, n in self.a.proven.safe if x is statement.base and n.tensor not in local}
         found: dict[Read, Node | None] = {}
         for n in postorder(*self._roots):
@@ -146,13 +146,13 @@ class _Lanes:
             dict.fromkeys([*self._roots, *(x for pair in self._reads for x in pair if x)])
         )
         known = {self.a.parameters[name]: value for name, value in self.a.constants.items()}
-        return dict(zip(nodes, replaced_all(nodes, {**self.scan.point, **known}), strict=True))
+        return dict(zip(nodes, replaced_all(nodes, {**self.leaf.point, **known}), strict=True))
 
     @cached_property
     def _whole(self) -> Mapping[Node, Node]:
         """All of it in whole vectors."""
         roots = (*self._moved.values(), *self.tests)
-        count = len(self.scan.stage.statement.definition.lhs)
+        count = len(self.leaf.stage.statement.definition.lhs)
         indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]
         stored = [self._moved[x] for x in self._roots[:count]]
         return whole(roots, self.loop.var, set(postorder(*indices, *stored)))
@@ -165,12 +165,12 @@ class _Lanes:
     @property
     def _at_first(self) -> tuple[Node, ...]:
         """Where the stage stores, over its dimensions."""
-        return self._roots[: len(self.scan.stage.statement.definition.lhs)]
+        return self._roots[: len(self.leaf.stage.statement.definition.lhs)]
 
     @cached_property
     def _masks(self) -> tuple[Node, ...]:
         """Conditions on the instance, of which some may differ between lanes."""
-        d = self.scan.stage.statement.definition
+        d = self.leaf.stage.statement.definition
         return (*self._at[len(d.lhs) + len(d.values) :], *(self._whole[x] for x in self.tests))
 
     @cached_property
@@ -182,16 +182,16 @@ class _Lanes:
         return self.loop.var in postorder(node)
 
     # memory -----------------------------------------------------------------------------------
-    def _stride(self, tensor: Tensor, index: Sequence[Node], inside: ScanKeep | None) -> int | None:
+    def _stride(self, tensor: Tensor, index: Sequence[Node], inside: NestKeep | None) -> int | None:
         return stride(self._offset(tensor, index, inside), self.loop.var, self.loop.step)
 
-    def _is_near(self, read: Read, inside: ScanKeep | None) -> bool:
+    def _is_near(self, read: Read, inside: NestKeep | None) -> bool:
         loop = self.loop
         assert loop.count is not None
         lanes = Apart(loop.lo, tuple(range(0, loop.count, loop.step)))
         return near(self._offset(read.tensor, read.index, inside), loop.var, lanes) is not None
 
-    def _offset(self, tensor: Tensor, index: Sequence[Node], inside: ScanKeep | None) -> Node:
+    def _offset(self, tensor: Tensor, index: Sequence[Node], inside: NestKeep | None) -> Node:
         """Where an element is, as far as lanes differ in it: from the outermost axis that moves."""
         how = self.a.memory.get(tensor, AS_WRITTEN) if isinstance(tensor, Func) else AS_WRITTEN
         order = how.order or tuple(range(len(index)))
@@ -205,13 +205,13 @@ class _Lanes:
             return without_origins(offset(at, inner, at))  # no other axis is stepped over
         return without_origins(offset(at, inner, how.pitches(self._extents(tensor, inside))))
 
-    def _extents(self, tensor: Tensor, inside: ScanKeep | None) -> tuple[Node, ...]:
+    def _extents(self, tensor: Tensor, inside: NestKeep | None) -> tuple[Node, ...]:
         """How many elements of it are stored along each axis."""
         a = self.a
         if isinstance(tensor, Initial) and tensor.array in a.program.inouts:
             tensor = tensor.array
         if inside is not None:
-            same = [x for x in walk(*a.nests) if isinstance(x, ScanKeep) and x.name == inside.name]
+            same = [x for x in walk(*a.nests) if isinstance(x, NestKeep) and x.name == inside.name]
             found = local_box(same, "")[1]
         elif isinstance(tensor, Func) and tensor not in a.program.outputs:
             found = self._stored(tensor)
@@ -224,11 +224,11 @@ class _Lanes:
         return replaced_all(found, known)
 
     def _stored(self, func: Func) -> tuple[Node, ...]:
-        scans = list(walk(*self.a.nests))
-        local = [x for x in scans if isinstance(x, ScanAlloc) and x.func is func]
+        parts = list(walk(*self.a.nests))
+        local = [x for x in parts if isinstance(x, NestAlloc) and x.func is func]
         if local:
             return local_box(local, "")[1]
-        padded = [x.stage for x in scans if isinstance(x, ScanStage) and x.stage.pads]
+        padded = [x.stage for x in parts if isinstance(x, NestStage) and x.stage.pads]
         found = box(self.a.model, func, padded)[1]
         window = self.a.windows.get(func)
         if window is None:
@@ -236,14 +236,14 @@ class _Lanes:
         return (*found[: window.axis], integer(window.planes), *found[window.axis + 1 :])
 
     @cached_property
-    def _own(self) -> ScanKeep | None:
+    def _own(self) -> NestKeep | None:
         """The storage that the stage accumulates in, if that is not its Func's."""
-        stage = self.scan.stage
+        stage = self.leaf.stage
         found = [
             x
             for x in walk(*self.a.nests)
-            if isinstance(x, ScanKeep)
-            and any(y is self.scan for y in walk(x.body))
+            if isinstance(x, NestKeep)
+            and any(y is self.leaf for y in walk(x.body))
             and x.keep.holds(stage, stage.statement.write)
         ]
         return found[-1] if found else None
@@ -251,7 +251,7 @@ class _Lanes:
     @property
     def _is_indivisible(self) -> bool:
         """Whether threads accumulate in one element."""
-        stage, atomic = self.scan.stage, self.a.atomic
+        stage, atomic = self.leaf.stage, self.a.atomic
         around = loops_around(self.a.tree, stage.name)
         return not atomic.isdisjoint((stage.name, stage.statement.name)) and any(
             x.loop.kind == "parallel" for x in around

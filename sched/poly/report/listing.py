@@ -7,25 +7,34 @@ from collections.abc import Callable, Collection, Sequence
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, RVar, Var, integer, substitute
 from ...lang.nodes.printer import Names, expr_text, index_text
-from ..scan.databounds import over_all
-from ..scan.scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage, walk
+from ..nests.databounds import over_all
+from ..nests.loop_nest import (
+    LoopNest,
+    NestAlloc,
+    NestIf,
+    NestKeep,
+    NestLoop,
+    NestSeq,
+    NestStage,
+    walk,
+)
 from ..tree.looptree import Loop
 
 
-def loop_extent(nests: Sequence[Scan], loop: Loop) -> str:
+def loop_extent(nests: Sequence[LoopNest], loop: Loop) -> str:
     """How many iterations a loop of the tree has, as text over sizes and the loops around."""
     for x in walk(*nests):
-        if isinstance(x, ScanLoop) and x.loop is loop:
+        if isinstance(x, NestLoop) and x.loop is loop:
             return expr_text(ix.floordiv(ix.add(ix.sub(x.hi, x.lo), integer(x.step - 1)), x.step))
     return "0"
 
 
-Notes = Callable[[ScanLoop], str]
+Notes = Callable[[NestLoop], str]
 """What is said at the end of a loop's line, if that is anything."""
 
 
 def text(
-    found: Scan, indent: int = 0, names: Names | None = None, notes: Notes = lambda loop: ""
+    found: LoopNest, indent: int = 0, names: Names | None = None, notes: Notes = lambda loop: ""
 ) -> str:
     """The loops with their bounds, as an indented listing.
 
@@ -35,14 +44,16 @@ def text(
     return _text(found, "  " * indent, names, {}, notes)
 
 
-def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], notes: Notes) -> str:
+def _text(
+    found: LoopNest, pad: str, names: Names | None, shown: dict[Node, Node], notes: Notes
+) -> str:
     """`shown` are loop variables by the names of their loops, as the user's lines have them."""
 
     def written(node: Node) -> str:
         return expr_text(substitute(node, shown), names)
 
     match found:
-        case ScanLoop(loop=loop, var=var, body=body):
+        case NestLoop(loop=loop, var=var, body=body):
             free = Var(loop.name) not in shown.values()
             inner = {**shown, var: Var(loop.name) if free else var}
             head = f"{pad}for {expr_text(inner[var])} in [{_ends(found, names, written)})"
@@ -52,21 +63,21 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], n
             everything = _over_all(found, len(shown))
             said = "; ".join(filter(None, (_direction(loop), everything, notes(found))))
             return f"{head}{by}{kind}:{'  # ' if said else ''}{said}\n{below}"
-        case ScanIf(condition=condition, body=body):
+        case NestIf(condition=condition, body=body):
             return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown, notes)}"
-        case ScanSeq(parts=parts):
+        case NestSeq(parts=parts):
             return "\n".join(_text(p, pad, names, shown, notes) for p in parts)
-        case ScanAlloc():
+        case NestAlloc():
             rooms, body = [], found
-            while isinstance(body, ScanAlloc):
+            while isinstance(body, NestAlloc):
                 name = (names or {}).get(body.func, body.func.name)
                 rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
                 body = body.body
             return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown, notes)}"
-        case ScanKeep(func=func, extents=extents, body=body):
+        case NestKeep(func=func, extents=extents, body=body):
             room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
             return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown, notes)}"
-        case ScanStage(stage=stage):
+        case NestStage(stage=stage):
             guard, func = stage.statement.guard, stage.statement.func
             loops = [expr_text(loop) for loop in shown.values()]
             note = _point_note(found, written, loops, (names or {}).get(func, func.name))
@@ -78,7 +89,7 @@ def _text(found: Scan, pad: str, names: Names | None, shown: dict[Node, Node], n
             return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
 
 
-def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) -> str:
+def _ends(found: NestLoop, names: Names | None, written: Callable[[Node], str]) -> str:
     if found.data is None:
         return f"{written(found.lo)}, {written(found.hi)}"
     lo, hi = (index_text((end,), names) for end in (found.data.lo, found.data.hi))
@@ -87,14 +98,14 @@ def _ends(found: ScanLoop, names: Names | None, written: Callable[[Node], str]) 
     return f"max({written(found.lo)}, {lo}), min({written(found.hi)}, {hi})"
 
 
-def _over_all(found: ScanLoop, depth: int) -> str:
+def _over_all(found: NestLoop, depth: int) -> str:
     """That a loop visits all that is declared, though data say what is to be done."""
     rvar = over_all(found, depth)
     return "" if rvar is None else f"all that {rvar.name} may be, under a guard"
 
 
 def _point_note(
-    found: ScanStage, written: Callable[[Node], str], loops: Collection[str], func: str
+    found: NestStage, written: Callable[[Node], str], loops: Collection[str], func: str
 ) -> str:
     """The dimensions that no loop runs over, up or down, in terms of the loops.
 

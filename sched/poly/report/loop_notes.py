@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..scan.scantree import ScanLoop, walk
+from ..nests.loop_nest import NestLoop, walk
 from ..sets.budget import BudgetExceeded, attempt
 from .again_notes import again_notes
 from .lane_notes import lane_notes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..tree.looptree import Loop
     from .analysis import Analysis
 
-Rule = Callable[["Analysis", ScanLoop], Iterator[LoopNote]]
+Rule = Callable[["Analysis", NestLoop], Iterator[LoopNote]]
 
 RULES: tuple[Rule, ...] = (lane_notes, again_notes)
 
@@ -29,21 +29,21 @@ WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
 """What goes without saying in a schedule without any vector loop."""
 
 
-def loop_notes(a: Analysis, loop: ScanLoop) -> tuple[LoopNote, ...]:
+def loop_notes(a: Analysis, loop: NestLoop) -> tuple[LoopNote, ...]:
     """What is to be said beside a loop, each thing once."""
     return _found(a, loop, (*RULES, *WITH_VECTORS) if has_vectors(a) else RULES)
 
 
 def notes_of(a: Analysis, loop: Loop) -> tuple[LoopNote, ...]:
-    """All that can be said of a loop of the tree, which may be scanned into several."""
+    """All that can be said of a loop of the tree, which may have become several."""
     nests = a.nests_if_known or ()
-    scans = [x for x in walk(*nests) if isinstance(x, ScanLoop) and x.loop is loop]
+    loops = [x for x in walk(*nests) if isinstance(x, NestLoop) and x.loop is loop]
     rules = (*RULES, *WITH_VECTORS) if a.directives else RULES
-    found = (_found(a, x, rules) for x in scans)
+    found = (_found(a, x, rules) for x in loops)
     return tuple(dict.fromkeys(note for notes in found for note in notes))
 
 
-def _found(a: Analysis, loop: ScanLoop, rules: tuple[Rule, ...]) -> tuple[LoopNote, ...]:
+def _found(a: Analysis, loop: NestLoop, rules: tuple[Rule, ...]) -> tuple[LoopNote, ...]:
     found: dict[LoopNote, None] = {}
     for rule in rules:
         with suppress(BudgetExceeded), attempt(OPERATIONS):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ...lang.nodes import index as ix
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.tensors import Func
+from ..nests.loop_nest import NestAlloc, walk
 from ..placement.sinking import storage_of, stored_depth
-from ..scan.scantree import ScanAlloc, walk
 from ..sets.budget import BudgetExceeded, attempt
 from ..tree.edits import stages
 from ..tree.looptree import Path, Produce, Stage, loops_of, produced
@@ -101,7 +101,7 @@ def local_extents(a: Analysis, func: Func) -> list[str] | None:
     """The extents of storage that lives inside of loops, over sizes; the largest, where there are
     several; None if it lives outside of them."""
     found = [
-        x for x in walk(*(a.nests_if_known or ())) if isinstance(x, ScanAlloc) and x.func is func
+        x for x in walk(*(a.nests_if_known or ())) if isinstance(x, NestAlloc) and x.func is func
     ]
     if not found:
         return None

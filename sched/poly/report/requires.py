@@ -105,7 +105,7 @@ def requirements(a: Analysis) -> Requirements:
     return Requirements(
         tuple(SizesNeeded(node, c.problem, c.text) for node, c in sizes if node is not None),
         tuple(assumptions(a)),
-        tuple(IndexCheck(x.source, x.tensor, x.axis) for x in proven.scans),
+        tuple(IndexCheck(x.source, x.tensor, x.axis) for x in proven.checked),
         tuple(sorted(bounding(a))),
         tuple(reaches(a)),
     )

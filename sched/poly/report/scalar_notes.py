@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import index as ix
-from ..scan.scantree import ScanLoop, ScanStage, walk
+from ..nests.loop_nest import NestLoop, NestStage, walk
 from ..sets.linear import cancelled
 from .notes import LoopNote
 
@@ -21,27 +21,27 @@ FEW = 4
 """So many iterations are not worth a vector."""
 
 
-def scalar_notes(a: Analysis, loop: ScanLoop) -> Iterator[LoopNote]:
+def scalar_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     """A serial loop without another one in it, that is in no vector loop and computes something."""
     inside = list(walk(loop.body))
     if loop.loop.kind not in ("serial", "parallel") or _extent(loop) in range(FEW + 1):
         return
-    if any(isinstance(x, ScanLoop) and _extent(x) not in range(FEW + 1) for x in inside):
+    if any(isinstance(x, NestLoop) and _extent(x) not in range(FEW + 1) for x in inside):
         return
-    vectors = (x for x in walk(*a.nests) if isinstance(x, ScanLoop) and x.loop.kind == "vector")
+    vectors = (x for x in walk(*a.nests) if isinstance(x, NestLoop) and x.loop.kind == "vector")
     if any(x is loop or y is loop for x in vectors for y in walk(x)) or any(
-        isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in inside
+        isinstance(x, NestLoop) and x.loop.kind == "vector" for x in inside
     ):
         return
-    stages = [x.stage.statement.definition for x in inside if isinstance(x, ScanStage)]
+    stages = [x.stage.statement.definition for x in inside if isinstance(x, NestStage)]
     if any(d.opaque is None for d in stages):
         yield LoopNote("one element at a time")
 
 
 def has_vectors(a: Analysis) -> bool:
     """Whether any loop is a vector."""
-    return any(isinstance(x, ScanLoop) and x.loop.kind == "vector" for x in walk(*a.nests))
+    return any(isinstance(x, NestLoop) and x.loop.kind == "vector" for x in walk(*a.nests))
 
 
-def _extent(loop: ScanLoop) -> int | None:
+def _extent(loop: NestLoop) -> int | None:
     return ix.constant(cancelled(ix.sub(loop.hi, loop.lo)))

@@ -1,7 +1,7 @@
 """How many iterations of its loops a stage has no use for, counted at small sizes.
 
-A scan is executed with Python integers. Of a stage below `for i: if i < 3: S` the innermost loop
-visits every i, and has no use for those from 3 on. Where a guard stands further outside, the
+A loop nest is executed with Python integers. Of a stage below `for i: if i < 3: S` the innermost
+loop visits every i, and has no use for those from 3 on. Where a guard stands further outside, the
 innermost loop does not begin. The lanes of a vector loop run in step: a loop inside of it, whose
 bounds depend on the lane, visits in each lane what any of them needs.
 """
@@ -16,14 +16,14 @@ from itertools import product
 from ...lang.arguments.admission import SIZE_LIMIT
 from ...lang.arithmetic.evaluate import ByNode, compile_over_loops
 from ...lang.nodes.nodes import Node, Op, Param, Size, Var, postorder
-from ..scan.scantree import (
-    Scan,
-    ScanAlloc,
-    ScanIf,
-    ScanKeep,
-    ScanLoop,
-    ScanSeq,
-    ScanStage,
+from ..nests.loop_nest import (
+    LoopNest,
+    NestAlloc,
+    NestIf,
+    NestKeep,
+    NestLoop,
+    NestSeq,
+    NestStage,
     children,
     walk,
 )
@@ -73,7 +73,7 @@ class Uncountable(Exception):
     """What runs depends on data, or takes too many steps to count."""
 
 
-def empty_shares(nest: Scan, context: Set, steps: Steps | None = None) -> dict[str, Share]:
+def empty_shares(nest: LoopNest, context: Set, steps: Steps | None = None) -> dict[str, Share]:
     """For each stage of a nest that has no use for some iterations, how many.
 
     Counted at sizes that are nearly equal, and, as most tiles divide 24, at ones beside them.
@@ -100,11 +100,11 @@ def empty_shares(nest: Scan, context: Set, steps: Steps | None = None) -> dict[s
     raise Uncountable
 
 
-def _names(nest: Scan) -> list[str]:
+def _names(nest: LoopNest) -> list[str]:
     return list(dict.fromkeys(n.name for n in _symbols(nest)))
 
 
-def _symbols(nest: Scan) -> Iterator[Size | Param]:
+def _symbols(nest: LoopNest) -> Iterator[Size | Param]:
     """The sizes and Params that the bounds and guards of a nest are made of."""
     for part in walk(nest):
         yield from (n for n in postorder(*_expressions(part)) if isinstance(n, (Size, Param)))
@@ -140,7 +140,7 @@ class _TooMany(Uncountable):
 
 
 def shares_at(
-    nest: Scan,
+    nest: LoopNest,
     sizes: Mapping[str, int],
     steps: Steps | None = None,
     functions: Functions | None = None,
@@ -162,7 +162,7 @@ def shares_at(
     finally:
         pool.left -= counter.steps
     shown = {name: sizes[name] for name in _names(nest)}
-    loops = [p for p in walk(nest) if isinstance(p, ScanLoop)]
+    loops = [p for p in walk(nest) if isinstance(p, NestLoop)]
     stages = dict.fromkeys(s.name for loop in loops for s in _directly_in(loop.body))
     return {
         name: Share(visits, visits - counter.runs[name], shown)
@@ -189,55 +189,55 @@ class _Counter:
         if self.steps > self.most:
             raise _TooMany
 
-    def run(self, scan: Scan) -> None:
+    def run(self, nest: LoopNest) -> None:
         self.step(1)
-        match scan:
-            case ScanStage(stage=stage):
+        match nest:
+            case NestStage(stage=stage):
                 self.runs[stage.name] += 1
-            case ScanSeq(parts=parts):
+            case NestSeq(parts=parts):
                 for part in parts:
                     self.run(part)
-            case ScanAlloc(body=body) | ScanKeep(body=body):
+            case NestAlloc(body=body) | NestKeep(body=body):
                 self.run(body)
-            case ScanIf(condition=condition, body=body):
+            case NestIf(condition=condition, body=body):
                 if self.value(condition):
                     self.run(body)
-            case ScanLoop():
-                self.loop(scan)
+            case NestLoop():
+                self.loop(nest)
 
-    def loop(self, scan: ScanLoop) -> None:
-        if scan.data is not None:
+    def loop(self, nest: NestLoop) -> None:
+        if nest.data is not None:
             raise Uncountable
-        lo, hi = self.value(scan.lo), self.value(scan.hi)
-        count = max(0, -((lo - hi) // scan.step))  # `len` of a range ends at 2**63
-        apart = [x for x in self.lanes if x in postorder(scan.lo, scan.hi)]
-        visits = self._in_step(scan, apart) if apart else count
-        for stage in _directly_in(scan.body):
+        lo, hi = self.value(nest.lo), self.value(nest.hi)
+        count = max(0, -((lo - hi) // nest.step))  # `len` of a range ends at 2**63
+        apart = [x for x in self.lanes if x in postorder(nest.lo, nest.hi)]
+        visits = self._in_step(nest, apart) if apart else count
+        for stage in _directly_in(nest.body):
             self.visits[stage.name] += visits
-        if isinstance(scan.body, ScanStage):
-            self.runs[scan.body.stage.name] += count
+        if isinstance(nest.body, NestStage):
+            self.runs[nest.body.stage.name] += count
             return
-        values = range(lo, hi, scan.step)
-        if scan.loop.kind == "vector":
-            self.lanes[scan.var] = values
+        values = range(lo, hi, nest.step)
+        if nest.loop.kind == "vector":
+            self.lanes[nest.var] = values
         for x in values:
-            self.values[scan.var] = x
-            self.run(scan.body)
-        self.lanes.pop(scan.var, None)
+            self.values[nest.var] = x
+            self.run(nest.body)
+        self.lanes.pop(nest.var, None)
 
-    def _in_step(self, scan: ScanLoop, apart: list[Var]) -> int:
+    def _in_step(self, nest: NestLoop, apart: list[Var]) -> int:
         """How many iterations a loop visits whose bounds depend on lanes: those that any needs."""
         kept: Values = {x: self.values[x] for x in apart}
         ends = []
         for lanes in product(*(self.lanes[x] for x in apart)):
             self.step(1)
             self.values.update(zip(apart, lanes, strict=True))
-            ends.append((self.value(scan.lo), self.value(scan.hi)))
+            ends.append((self.value(nest.lo), self.value(nest.hi)))
         self.values.update(kept)
         some = [(lo, hi) for lo, hi in ends if lo < hi]
         lo = min((lo for lo, _ in some), default=0)
         hi = max((hi for _, hi in some), default=0)
-        return -((lo - hi) // scan.step)
+        return -((lo - hi) // nest.step)
 
     def value(self, node: Node) -> int:
         if node not in self.functions:
@@ -250,24 +250,24 @@ class _Counter:
             raise Uncountable from None
 
 
-def _directly_in(scan: Scan) -> Iterator[Stage]:
-    """The stages of a scan that are in none of its loops."""
-    match scan:
-        case ScanStage(stage=stage):
+def _directly_in(nest: LoopNest) -> Iterator[Stage]:
+    """The stages of a nest that are in none of its loops."""
+    match nest:
+        case NestStage(stage=stage):
             yield stage
-        case ScanLoop():
+        case NestLoop():
             return
         case _:
-            for part in children(scan):
+            for part in children(nest):
                 yield from _directly_in(part)
 
 
-def _expressions(scan: Scan) -> tuple[Node, ...]:
+def _expressions(nest: LoopNest) -> tuple[Node, ...]:
     """What decides, at a node itself, on what runs below."""
-    match scan:
-        case ScanLoop(lo=lo, hi=hi):
+    match nest:
+        case NestLoop(lo=lo, hi=hi):
             return lo, hi
-        case ScanIf(condition=condition):
+        case NestIf(condition=condition):
             return (condition,)
     return ()
 

@@ -22,6 +22,8 @@ from ..directives.assumptions import Assume
 from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.proven import unproved
+from ..nests.loop_nest import LoopNest
+from ..nests.loop_program import LoopProgram
 from ..program.inline import Rule, once_a_consumer, without_recomputation
 from ..proof.dependences import Dependence
 from ..report import facts, finding, requires
@@ -30,8 +32,6 @@ from ..report.evaluations import Evaluation
 from ..report.explain import explain, listing
 from ..report.requirements import Requirements
 from ..report.said import Said
-from ..scan.loop_program import LoopProgram
-from ..scan.scantree import Scan
 from ..sets.budget import BudgetExceeded, allowance, budget
 from ..sets.isl import Set
 from ..state.forms import Form, form_of
@@ -203,7 +203,7 @@ class Schedule(Suggesting):
             return a.copied
 
     @property
-    def nests(self) -> tuple[Scan, ...]:
+    def nests(self) -> tuple[LoopNest, ...]:
         """The loops with their bounds."""
         with self.in_time() as a:
             return a.nests

@@ -163,7 +163,8 @@ class _AffineBuilder:
         self.exact: dict[Node, bool] = {}
         #: Those that have one value, whatever wraps inside of them: `clip(int32(i), 0, 0)`.
         self.constants: dict[Node, int] = {}
-        # What is read may have one value by its declared range, too: that has to be scanned for.
+        # What is read may have one value by its declared range, too, but only a call's check of
+        # the range makes that so.
         by_type: dict[Node, Interval] = {}
         for node in postorder(*roots):
             self.intervals[node], self.exact[node] = interval(node, self.intervals)

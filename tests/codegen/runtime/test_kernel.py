@@ -160,7 +160,7 @@ def test_a_condition_on_sizes_is_checked_before_anything_runs() -> None:
     assert (out == 7).all()
 
 
-def test_a_scan_names_the_offending_element() -> None:
+def test_a_check_of_indices_names_the_offending_element() -> None:
     t, at = ps.Input("t", ps.float32, (m,)), ps.Input("at", ps.int16, (n, l))
     f = ps.Func("f", (n, l))
     f[i, j] = t[at[i, j]]

@@ -1,4 +1,4 @@
-"""Bounds: proven, turned into the weakest condition on the sizes, scanned, or refused."""
+"""Bounds: proven, turned into the weakest condition on sizes, checked at the call, or refused."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_proven_access_asks_nothing() -> None:
     f[i] = a[ps.clip(i - 1, 0, n - 1)] + a[n - 1 - i]
     found = conditions(Model(Program((f,))))
     assert found.sizes == ()
-    assert found.scans == ()
+    assert found.checked == ()
 
 
 def test_a_read_in_an_arm_is_judged_where_the_arm_is_chosen() -> None:
@@ -79,23 +79,23 @@ def test_a_condition_on_data_does_not_make_an_index_safe() -> None:
         conditions(Model(Program((f,))))
 
 
-def test_an_index_read_from_an_input_is_scanned() -> None:
+def test_an_index_read_from_an_input_is_checked() -> None:
     a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,))
     f = ps.Func("f", (n,))
     f[i] = a[x[i]]
     found = conditions(Model(Program((f,))))
-    assert [(s.source, s.tensor, s.axis) for s in found.scans] == [(x, a, 0)]
+    assert [(s.source, s.tensor, s.axis) for s in found.checked] == [(x, a, 0)]
     assert found.sizes == ()
 
 
-def test_an_index_read_from_a_copy_of_an_input_is_scanned() -> None:
+def test_an_index_read_from_a_copy_of_an_input_is_checked() -> None:
     """Staged, it was asked of the sizes that they allow any value of its type."""
     x, a = ps.Input("x", ps.uint8, (n,)), ps.Input("a", ps.float32, (m,))
     f = ps.Func("f", (n,))
     f[i] = a[x[i]]
     s = ps.Schedule(f)
     s["f"].stage("x", at="i")
-    assert [(scan.source, scan.tensor) for scan in s.proven.scans] == [(x, a)]
+    assert [(index.source, index.tensor) for index in s.proven.checked] == [(x, a)]
     assert s.conditions == ps.Schedule(f).conditions
     kernel = s.compile()
     found = kernel(np.array([2, 0], np.uint8), np.arange(3, dtype=np.float32))
@@ -104,7 +104,7 @@ def test_an_index_read_from_a_copy_of_an_input_is_scanned() -> None:
         kernel(np.array([3, 0], np.uint8), np.arange(3, dtype=np.float32))
 
 
-def test_an_index_that_is_copied_in_a_circle_is_scanned_nowhere() -> None:
+def test_an_index_that_is_copied_in_a_circle_is_checked_nowhere() -> None:
     x, a = ps.Input("x", ps.uint8, (n,)), ps.Input("a", ps.float32, (m,))
     f, g = ps.Func("f", (n,)), ps.Func("g", (n,), ps.uint8)
     g[i] = g[ps.maximum(i - 1, 0)]
@@ -113,12 +113,12 @@ def test_an_index_that_is_copied_in_a_circle_is_scanned_nowhere() -> None:
         ps.Schedule(f)
 
 
-def test_a_declared_range_needs_no_scan() -> None:
+def test_a_declared_range_needs_no_check() -> None:
     a, x = ps.Input("a", ps.int32, (m,)), ps.Input("x", ps.int32, (n,), range=(0, m))
     f = ps.Func("f", (n,))
     f[i] = a[x[i]]
     found = conditions(Model(Program((f,))))
-    assert (found.sizes, found.scans) == ((), ())
+    assert (found.sizes, found.checked) == ((), ())
 
 
 def test_a_clamp_by_constants_is_a_condition_on_the_size() -> None:

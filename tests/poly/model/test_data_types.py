@@ -113,7 +113,7 @@ def test_refuses_to_fuse_what_only_sizes_bound(dtype: ps.DType, kind: str) -> No
 
 
 def _histogram(dtype: ps.DType) -> ps.Func:
-    """Its index is scanned at the call: no range is declared."""
+    """Its index is checked at the call: no range is declared."""
     bins, k = ps.Input("bins", dtype, (n,)), ps.RVar("k", 0, n)
     count = ps.Func("count", (m,), ps.int32)
     count[i] = 0

@@ -8,7 +8,7 @@ import polysched as ps
 from polysched.poly.tree.memory import Window
 
 from ..directives.support import listed
-from ..placing import blur, chain, i, j, kept, m, n, ran, right, scans, t
+from ..placing import blur, chain, i, j, kept, m, n, ran, right, row_sums, t
 
 
 # rows -------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_overlapped_tiles() -> None:
 
 @pytest.mark.slow
 def test_sums_of_rows_in_tiles_with_storage_of_their_own() -> None:
-    s = scans(2)
+    s = row_sums(2)
     s["f"].split(i, 4)
     s["c"].compute_at("f", "io")
     s["f"].parallel("io")
@@ -185,7 +185,7 @@ def test_sums_of_rows_in_tiles_with_storage_of_their_own() -> None:
 
 @pytest.mark.slow
 def test_sums_of_rows_share_a_buffer_where_no_two_tiles_need_a_row() -> None:
-    s = scans(0)
+    s = row_sums(0)
     s["f"].split(i, 4)
     s["c"].compute_at("f", "io").store_root()
     s["f"].parallel("io")
@@ -196,7 +196,7 @@ def test_sums_of_rows_share_a_buffer_where_no_two_tiles_need_a_row() -> None:
 @pytest.mark.slow
 def test_sums_of_rows_do_not_slide() -> None:
     """An update that is not of one element runs anew in each tile, in the same four rows."""
-    s = scans(2)
+    s = row_sums(2)
     s["f"].split(i, 4)
     s["c"].compute_at("f", "io").store_root()
     right(s)

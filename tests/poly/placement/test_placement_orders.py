@@ -9,7 +9,7 @@ import polysched as ps
 from polysched.poly.sets.budget import counted
 
 from ..directives.support import listed
-from ..placing import blur, chain, i, j, kept, m, n, ran, right, scans
+from ..placing import blur, chain, i, j, kept, m, n, ran, right, row_sums
 
 TAILS = pytest.mark.parametrize("tail", ["auto", "guard", "peel", "shift"])
 
@@ -294,7 +294,7 @@ def test_a_variant_that_is_placed_by_itself() -> None:
 @pytest.mark.slow
 def test_a_batch_is_proven_at_its_end() -> None:
     """Storage that would be written at once, until it is moved inside."""
-    s = scans(2)
+    s = row_sums(2)
     with s.batch():
         s["f"].split(i, 4)
         s["f"].parallel("io")

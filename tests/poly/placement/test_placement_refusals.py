@@ -12,7 +12,7 @@ from polysched.poly.tree.edits import map_stages, stages
 from polysched.poly.tree.looptree import Seq, Stage
 
 from ..directives.support import refused, witness
-from ..placing import blur, chain, examined, i, j, m, n, ran, right, scans
+from ..placing import blur, chain, examined, i, j, m, n, ran, right, row_sums
 
 
 def shared() -> ps.Schedule:
@@ -56,7 +56,7 @@ def test_the_witness_of_two_planes_is_the_smallest() -> None:
 @pytest.mark.parametrize("order", ["parallel last", "storage last"])
 def test_refuses_storage_that_is_written_at_once(order: str) -> None:
     """Rows 4 and 5 belong to both tiles, which compute them anew."""
-    s = scans(2)
+    s = row_sums(2)
     s["f"].split(i, 4)
     s["c"].compute_at("f", "io")
     steps = [lambda: s["c"].store_root(), lambda: s["f"].parallel("io")]
@@ -78,7 +78,7 @@ def test_refuses_storage_that_is_written_at_once(order: str) -> None:
 
 
 def test_storage_that_is_written_at_once_is_wrong() -> None:
-    s = scans(2)
+    s = row_sums(2)
     s["f"].split(i, 4)
     s["c"].compute_at("f", "io").store_root()
     with s.trust("to see what happens"):

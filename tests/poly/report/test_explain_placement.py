@@ -8,7 +8,7 @@ import polysched as ps
 from polysched.poly.report.recomputation import Recomputation, recomputation
 from polysched.poly.tree.edits import stages
 
-from ..placing import blur, chain, i, j, n, ran, scans
+from ..placing import blur, chain, i, j, n, ran, row_sums
 from .test_explain import sections
 
 
@@ -63,7 +63,7 @@ def test_a_window_that_slides_in_blocks() -> None:
 
 def test_what_does_not_slide() -> None:
     """Sums along rows are not computed one element at a time."""
-    s = scans(2)
+    s = row_sums(2)
     s["f"].split(i, 8)
     s["c"].compute_at("f", "io").store_root()
     found = sections(s)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import polysched as ps
-from polysched.poly.scan.scantree import ScanLoop
+from polysched.poly.nests.loop_nest import NestLoop
 from polysched.poly.tree.edits import stages
 
 from ..directives.cases import gauss_seidel, jacobi, plane, product, running, seidel_2d
@@ -34,7 +34,7 @@ def test_no_loop_has_more_iterations_than_its_extent(name: str) -> None:
     found = s.extents(**sizes)
     for nest in s.nests:
         trace = visited(nest, values_of(s, sizes))
-        loops = ((x, at) for x, at in trace if isinstance(x, ScanLoop))
+        loops = ((x, at) for x, at in trace if isinstance(x, NestLoop))
         rounds = Counter((x.loop.name, x.var, at[:-1]) for x, at in loops)
         for (loop, *_), count in rounds.items():
             assert max(own.get(loop, 0) for own in found.values()) >= count

@@ -11,9 +11,9 @@ import pytest
 
 import polysched as ps
 from polysched.lang.nodes.nodes import Node
+from polysched.poly.nests.loop_nest import LoopNest, NestIf, NestLoop, NestSeq, NestStage
 from polysched.poly.report import visits
 from polysched.poly.report.visits import Uncountable, empty_shares, shares_at
-from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq, ScanStage
 from polysched.poly.sets.isl import Set
 from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import iterations
@@ -46,13 +46,16 @@ def evaluated(node: Node, values: Mapping[Any, int]) -> int:
 
 
 def visited(
-    scan: Scan, values: dict[Any, int], around: Point = (), lanes: dict[Any, range] | None = None
-) -> Iterator[tuple[ScanLoop | ScanStage, Point]]:
+    nest: LoopNest,
+    values: dict[Any, int],
+    around: Point = (),
+    lanes: dict[Any, range] | None = None,
+) -> Iterator[tuple[NestLoop | NestStage, Point]]:
     """Each loop at each of its iterations, and each stage where it runs. Lanes run in step: an
     iteration that only another one needs is one of the loop, in which nothing runs."""
     lanes = lanes or {}
-    match scan:
-        case ScanLoop(var=var, lo=lo, hi=hi, step=step, body=body):
+    match nest:
+        case NestLoop(var=var, lo=lo, hi=hi, step=step, body=body):
             together = [dict(zip(lanes, at, strict=True)) for at in product(*lanes.values())]
             ends = [
                 (evaluated(lo, {**values, **at}), evaluated(hi, {**values, **at}))
@@ -60,28 +63,28 @@ def visited(
             ]
             own = range(evaluated(lo, values), evaluated(hi, values), step)
             some = [x for a, b in ends for x in range(a, b, step)]
-            if scan.loop.kind == "vector":
+            if nest.loop.kind == "vector":
                 lanes = {**lanes, var: own}
             for x in range(min(some, default=0), max(some, default=-1) + 1, step):
-                yield scan, (*around, x)
+                yield nest, (*around, x)
                 if x in own:
                     yield from visited(body, {**values, var: x}, (*around, x), lanes)
-        case ScanIf(condition=condition, body=body):
+        case NestIf(condition=condition, body=body):
             if evaluated(condition, values):
                 yield from visited(body, values, around, lanes)
-        case ScanSeq(parts=parts):
+        case NestSeq(parts=parts):
             for part in parts:
                 yield from visited(part, values, around, lanes)
-        case ScanStage():
-            yield scan, around
+        case NestStage():
+            yield nest, around
 
 
-def below(scan: Scan, *, loops: bool = True) -> Iterator[Scan]:
-    """What is in a scan; without what is in its loops, if so wanted."""
-    yield scan
-    parts: tuple[Scan, ...] = getattr(scan, "parts", None) or (getattr(scan, "body", None),)
+def below(nest: LoopNest, *, loops: bool = True) -> Iterator[LoopNest]:
+    """What is in a nest; without what is in its loops, if so wanted."""
+    yield nest
+    parts: tuple[LoopNest, ...] = getattr(nest, "parts", None) or (getattr(nest, "body", None),)
     for part in parts:
-        if part is not None and (loops or not isinstance(part, ScanLoop)):
+        if part is not None and (loops or not isinstance(part, NestLoop)):
             yield from below(part, loops=loops)
 
 
@@ -101,11 +104,11 @@ def points(where: Set, sizes: Mapping[str, int]) -> set[Point]:
     return found
 
 
-def counted(nest: Scan, values: dict[Any, int]) -> dict[str, tuple[int, int]]:
+def counted(nest: LoopNest, values: dict[Any, int]) -> dict[str, tuple[int, int]]:
     """For each stage in a loop, how often its innermost loop goes round, and how often it runs."""
     found: dict[str, tuple[int, int]] = {}
     trace = list(visited(nest, values))
-    for loop in (x for x in below(nest) if isinstance(x, ScanLoop)):
+    for loop in (x for x in below(nest) if isinstance(x, NestLoop)):
         for stage in own_stages(loop):
             rounds, runs = found.get(stage.stage.name, (0, 0))
             rounds += sum(x is loop for x, _ in trace)
@@ -113,10 +116,10 @@ def counted(nest: Scan, values: dict[Any, int]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def own_stages(loop: ScanLoop) -> list[ScanStage]:
+def own_stages(loop: NestLoop) -> list[NestStage]:
     """Those of which it is the innermost loop."""
-    body = [] if isinstance(loop.body, ScanLoop) else below(loop.body, loops=False)
-    return [x for x in body if isinstance(x, ScanStage)]
+    body = [] if isinstance(loop.body, NestLoop) else below(loop.body, loops=False)
+    return [x for x in body if isinstance(x, NestStage)]
 
 
 def values_of(s: ps.Schedule, sizes: Mapping[str, int]) -> dict[Any, int]:
@@ -266,8 +269,8 @@ def test_tiles_of_triangles_visit_nothing_for_nothing(name: str) -> None:
         sizes = sizes_of(s, size)
         for nest in s.nests:
             trace = list(visited(nest, values_of(s, sizes)))
-            for loop in (x for x in below(nest) if isinstance(x, ScanLoop)):
-                inside = [x.stage for x in below(loop) if isinstance(x, ScanStage)]
+            for loop in (x for x in below(nest) if isinstance(x, NestLoop)):
+                inside = [x.stage for x in below(loop) if isinstance(x, NestStage)]
                 rounds = {p for x, p in trace if x is loop}
                 depth = max((len(p) for p in rounds), default=0)
                 needed = {p[:depth] for stage in inside for p in points(iterations(stage), sizes)}

@@ -200,7 +200,7 @@ def test_what_has_one_value_is_known_whatever_it_is_made_of(expr: ps.Expr) -> No
     assert elements(at(map_, 4, 2, 1)) == [9]
 
 
-def test_what_has_one_value_by_its_range_is_not_known_before_it_is_scanned() -> None:
+def test_what_has_one_value_by_its_range_is_not_known_before_it_is_checked() -> None:
     zero = ps.Input("zero", ps.int32, (ps.sizes("n"),), range=(0, 1))
     assert bounds(zero[i]) == (0, 0)
     assert bounds(ps.maximum(zero[i], 0)) == (0, 0)

@@ -19,8 +19,8 @@ from polysched.lang.program.program import Program
 from polysched.lang.program.region import Partial
 from polysched.poly.model.needed import DIVS, simpler
 from polysched.poly.model.updates import check_updates
+from polysched.poly.nests import nests
 from polysched.poly.proof.dependences import dependences
-from polysched.poly.scan import scan
 from polysched.poly.schedule import schedule_builder
 from polysched.poly.sets import budget as budgets
 from polysched.poly.sets.budget import (
@@ -293,7 +293,7 @@ def test_counting_leaves_limits_as_they_are() -> None:
 def test_ends_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guard says what the bounds of a loop do not."""
     assert "if " not in str(split())
-    monkeypatch.setattr(scan, "OPERATIONS", 1)
+    monkeypatch.setattr(nests, "OPERATIONS", 1)
     s = split()
     assert "if " in str(s)
     check(s, sizes={"n": 13})
@@ -307,7 +307,7 @@ def test_lanes_of_a_loop_whose_exact_ends_are_given_up(monkeypatch: pytest.Monke
     f = ps.Func("f", (n,))
     f[i] = 0
     f[i] += x[r] * (r + 1)
-    monkeypatch.setattr(scan, "OPERATIONS", 1)
+    monkeypatch.setattr(nests, "OPERATIONS", 1)
     s = ps.Schedule(f)
     s["f.update(0)"].vectorize("r")
     assert "for r in [0, 6) (vector):" in str(s)
@@ -336,14 +336,14 @@ def test_without_attempts_all_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _with_operations() -> Iterator[object]:
     from polysched.poly.model import conditions
+    from polysched.poly.nests import boxes, decided, guards
     from polysched.poly.placement import folding
     from polysched.poly.proof import dependences
     from polysched.poly.report import evaluations, explain, loop_notes, placed
-    from polysched.poly.scan import boxes, decided, guards
     from polysched.poly.tree import extents
 
     yield from (extents, guards, boxes, conditions, decided, dependences, evaluations)
-    yield from (explain, folding, loop_notes, placed, scan)
+    yield from (explain, folding, loop_notes, placed, nests)
 
 
 @hard

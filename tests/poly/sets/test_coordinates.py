@@ -13,7 +13,7 @@ from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import Stage, iterations
 from polysched.poly.tree.times import deciding, placed
 
-from ..placing import blur, chain, i, j, m, n, scans
+from ..placing import blur, chain, i, j, m, n, row_sums
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 
@@ -77,7 +77,7 @@ def at_one_place() -> ps.Schedule:
     return s
 
 
-CASES = [nested, again_and_again, nested_in_tiles, shifted, at_one_place, lambda: scans(1)]
+CASES = [nested, again_and_again, nested_in_tiles, shifted, at_one_place, lambda: row_sums(1)]
 
 
 def every_stage(s: ps.Schedule) -> list[Stage]:

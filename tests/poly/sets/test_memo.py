@@ -147,7 +147,7 @@ def described(model: Model) -> list[object]:
         check_updates(model)
         found = conditions(model)
         told += [(c.text, str(c.allowed)) for c in found.sizes]
-        told += [(c.source.name, c.axis) for c in found.scans]
+        told += [(c.source.name, c.axis) for c in found.checked]
     except LanguageError as error:
         told.append(str(error))
     prover = Prover(model, as_written(model, recurrence.nest))

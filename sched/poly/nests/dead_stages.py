@@ -1,7 +1,7 @@
-"""Stages that are left over: they never run, and stand where what they would read is not stored.
+"""Dead stages: they never run, and stand where what they would read is not stored.
 
-Of a Func of which only clones are read nothing is computed any more. What it would read may be
-computed at a loop of a clone.
+Where only the clones of a Func are read, its own stages have no instances left, and what these
+would read may be computed at a loop of a clone. Such stages are dropped before loops are made.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from ..tree.looptree import Alloc, Path, Seq, Stage, Tree, leaves, nodes
 from ..tree.relocation import without
 
 
-def without_strays(tree: Tree, context: Set) -> Tree:
-    """The tree without them, and without loops that hold nothing else."""
+def without_dead_stages(tree: Tree, context: Set) -> Tree:
+    """The tree without dead stages, and without loops that hold nothing else."""
     stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
-    strays = [
+    dead = [
         stage
         for path, stage in leaves(tree)
         if _reads_elsewhere(path, stage, stored)
         and stage.instances.intersect_params(context).is_empty()
     ]
-    if not strays or not isinstance(tree, Seq):
+    if not dead or not isinstance(tree, Seq):
         return tree
-    return without(tree, strays)
+    return without(tree, dead)
 
 
 def _reads_elsewhere(path: Path, stage: Stage, stored: set[Func]) -> bool:

@@ -10,9 +10,9 @@ import polysched as ps
 from polysched.lang.nodes.nodes import Size
 from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
+from polysched.poly.nests.loop_nest import LoopNest, NestIf, NestLoop, NestSeq
+from polysched.poly.nests.nests import loop_nests
 from polysched.poly.report.listing import text
-from polysched.poly.scan.scan import scan
-from polysched.poly.scan.scantree import Scan, ScanIf, ScanLoop, ScanSeq
 from polysched.poly.sets.isl import isl
 from polysched.poly.tree.looptree import Loop, Seq
 from polysched.poly.tree.written import as_written
@@ -80,7 +80,7 @@ def test_every_instance_once(build: FuncMaker) -> None:
 
 def test_a_strided_domain_becomes_a_step() -> None:
     model = model_of(programs.strided)
-    listing = "\n".join(text(t) for t in _scanned(model))
+    listing = "\n".join(text(t) for t in _nests_of(model))
     assert "by 3" in listing or "by 6" in listing
     assert "if" not in listing
 
@@ -93,13 +93,13 @@ def test_a_rectangle_has_no_guard_even_when_split() -> None:
     tree = Seq(
         (nest(type(stage)(stage.statement, (io, stage.coordinates[1], ii)), ["io", "j", "ii"]),)
     )
-    listing = "\n".join(text(t) for t in _scanned(model, tree))
+    listing = "\n".join(text(t) for t in _nests_of(model, tree))
     assert "if" not in listing
     assert "min(" in listing
 
 
 def test_a_condition_on_sizes_leaves_all_loops() -> None:
-    found = _scanned(model_of(programs.pipeline))
+    found = _nests_of(model_of(programs.pipeline))
     for listing in map(text, found):
         assert not any("n >= 1" in line for line in listing.splitlines()[1:])
     assert text(found[0]).startswith("if n >= 1:")
@@ -124,12 +124,12 @@ def test_loops_keep_the_names_given() -> None:
     model = model_of(programs.rectangle)
     stage = stages(model)[0]
     tree = Seq((Loop("rows", (Loop("columns", (stage,)),)),))
-    assert "for rows in [0, n)" in text(_scanned(model, tree)[0])
+    assert "for rows in [0, n)" in text(_nests_of(model, tree)[0])
 
 
-def _scanned(model: Model, tree: Seq | None = None) -> tuple[Scan, ...]:
+def _nests_of(model: Model, tree: Seq | None = None) -> tuple[LoopNest, ...]:
     parameters = {n: Size(n, None) for n in model.params}
-    return scan(tree or as_written(model), dict(parameters), model.context)
+    return loop_nests(tree or as_written(model), dict(parameters), model.context)
 
 
 def _fixed(model: Model, n: int) -> isl.Set:
@@ -153,7 +153,7 @@ def test_a_condition_of_all_parts_of_a_body_stands_outside_of_it() -> None:
     s["f.piece(0)"].bound(i, 1 << 31)
     s["f.piece(2)"].compute_with(s["f.piece(0)"], i)
     (nest, _) = s.nests
-    assert isinstance(nest, ScanIf)
-    assert isinstance(nest.body, ScanLoop)
-    assert isinstance(nest.body.body, ScanSeq)
-    assert not any(isinstance(x, ScanIf) for x in nest.body.body.parts)
+    assert isinstance(nest, NestIf)
+    assert isinstance(nest.body, NestLoop)
+    assert isinstance(nest.body.body, NestSeq)
+    assert not any(isinstance(x, NestIf) for x in nest.body.body.parts)

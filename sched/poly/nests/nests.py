@@ -50,9 +50,9 @@ from .bounds import (
     within,
 )
 from .databounds import data_bounds
+from .dead_stages import without_dead_stages
 from .guards import remaining, split_guard
-from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
-from .strays import without_strays
+from .loop_nest import LoopNest, NestAlloc, NestIf, NestKeep, NestLoop, NestSeq, NestStage
 from .wraps import check_fits
 
 _SET = isl.dim_type.set
@@ -60,19 +60,19 @@ OPERATIONS = 500_000
 """So much work may isl put into the exact ends of a loop, or of storage: seconds at most."""
 
 
-def scan(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[Scan, ...]:
+def loop_nests(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[LoopNest, ...]:
     """The nests at the root of a tree, each with its bounds.
 
     Args:
         parameters: the sizes that isl knows by name.
         context: what holds of them.
     """
-    found = nests(tree, context)
-    return tuple(nest.scanned(parameters, context) for nest in found)
+    found = nest_trees(tree, context)
+    return tuple(nest.bounded(parameters, context) for nest in found)
 
 
 @dataclass(frozen=True)
-class Nest:
+class NestTree:
     """What stands at the root of a tree, without stages that never run.
 
     Attributes:
@@ -82,19 +82,19 @@ class Nest:
     tree: Tree
     parts: frozenset[Func]
 
-    def scanned(self, parameters: Mapping[str, Node], context: Set) -> Scan:
+    def bounded(self, parameters: Mapping[str, Node], context: Set) -> LoopNest:
         """The loops with their bounds."""
-        found = _Scanner(self.tree, parameters, context, self.parts).result
+        found = _NestMaker(self.tree, parameters, context, self.parts).result
         check_fits(found)
         return found
 
 
-def nests(tree: Tree, context: Set) -> list[Nest]:
+def nest_trees(tree: Tree, context: Set) -> list[NestTree]:
     """What stands at the root of a tree."""
-    tree = without_strays(tree, context)
+    tree = without_dead_stages(tree, context)
     stored = Counter(_stored_below(tree))
     parts = frozenset(f for f, count in stored.items() if count > 1)
-    return [Nest(root, parts) for root in roots(tree, parts)]
+    return [NestTree(root, parts) for root in roots(tree, parts)]
 
 
 def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:
@@ -117,19 +117,19 @@ class _Scope:
 
 @dataclass(frozen=True)
 class _Found:
-    """A scan and the conditions it must be put under, with the number of loops each needs."""
+    """A nest and the conditions it must be put under, with the number of loops each needs."""
 
-    scan: Scan
+    nest: LoopNest
     pending: tuple[tuple[int, Node], ...] = ()
 
     def guarded(self, depth: int) -> _Found:
         """With the conditions that need `depth` loops or more put around it."""
         here = ix.conjunction(c for d, c in self.pending if d >= depth)
         rest = tuple((d, c) for d, c in self.pending if d < depth)
-        return _Found(self.scan if here is None else ScanIf(here, self.scan), rest)
+        return _Found(self.nest if here is None else NestIf(here, self.nest), rest)
 
 
-class _Scanner:
+class _NestMaker:
     def __init__(
         self,
         nest: Tree,
@@ -147,7 +147,7 @@ class _Scanner:
         #: Nests that are not in the tree; kept, as they are known by their ids.
         self.added: list[Tree] = []
         nothing = Set.universe(context.get_space().set_from_params())
-        self.result = self._tree(nest, _Scope((), nothing)).guarded(0).scan
+        self.result = self._tree(nest, _Scope((), nothing)).guarded(0).nest
 
     def _visit(self, tree: Tree, depth: int) -> list[Set]:
         """What a part of the tree makes the loops around it visit; notes it for all inside."""
@@ -186,12 +186,12 @@ class _Scanner:
         for nest in (made.load, made.store):
             self._visit(nest, len(scope.loops))
             self.added.append(nest)
-            parts.append(self._tree(nest, scope).guarded(0).scan)
-        body = self._body(node.body, scope).guarded(0).scan
+            parts.append(self._tree(nest, scope).guarded(0).nest)
+        body = self._body(node.body, scope).guarded(0).nest
         inside = [s for child in node.body for _, s in leaves(child)]
         using = [s for s in inside if node.is_of(s) or node.begins(s)]
         origin, extents = self._room(node.func, using, scope)
-        return _Found(ScanKeep(node, origin, extents, parts[0], body, parts[1]))
+        return _Found(NestKeep(node, origin, extents, parts[0], body, parts[1]))
 
     def _room(
         self, func: Func, using: Sequence[Stage], scope: _Scope
@@ -235,7 +235,7 @@ class _Scanner:
         ):
             return body  # extern stages are given all of a buffer, which stays where it is
         origin, extents = self._room(func, [s for _, s in below], scope)
-        return _Found(ScanAlloc(func, origin, extents, body.scan), body.pending)
+        return _Found(NestAlloc(func, origin, extents, body.nest), body.pending)
 
     def _body(self, body: tuple[Tree, ...], scope: _Scope) -> _Found:
         if len(body) == 1:
@@ -243,8 +243,8 @@ class _Scanner:
         parts = [self._tree(part, scope) for part in body]
         # A condition of one part says nothing about the others: only one of all leaves this body.
         of_all = tuple(c for c in parts[0].pending if all(c in x.pending for x in parts))
-        own = (_Found(x.scan, tuple(c for c in x.pending if c not in of_all)) for x in parts)
-        return _Found(ScanSeq(tuple(x.guarded(0).scan for x in own)), of_all)
+        own = (_Found(x.nest, tuple(c for c in x.pending if c not in of_all)) for x in parts)
+        return _Found(NestSeq(tuple(x.guarded(0).nest for x in own)), of_all)
 
     def _loop(self, loop: Loop, scope: _Scope) -> _Found:
         depth = len(scope.loops)
@@ -270,8 +270,8 @@ class _Scanner:
         described = within(outside, visited.intersect_params(self.context), bounds)
         inside = _Scope((*scope.loops, var), described, lanes)
         body = self._body(loop.body, inside).guarded(depth + 1)
-        data = data_bounds(body.scan, scope.loops) if bounds.step == 1 else None
-        made = ScanLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.scan, data, count)
+        data = data_bounds(body.nest, scope.loops) if bounds.step == 1 else None
+        made = NestLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.nest, data, count)
         found = _Found(made, body.pending)
         if data is not None and count is None:
             # What it would read elsewhere for its bounds may lie outside of the array.
@@ -308,7 +308,7 @@ class _Scanner:
         if stage.pads:
             own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
             real = names.condition(own.gist(self.iterations[id(stage)]))
-        return _Found(ScanStage(stage, self._point(stage, scope, names), real), pending)
+        return _Found(NestStage(stage, self._point(stage, scope, names), real), pending)
 
     def _conditions(self, needed: Set, scope: _Scope) -> tuple[tuple[int, Node], ...]:
         """What tells the iterations that are needed from the others that the loops visit, with

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, RVar, Var, postorder
-from .scantree import DataBounds, Scan, ScanAlloc, ScanIf, ScanLoop, ScanStage, walk
+from .loop_nest import DataBounds, LoopNest, NestAlloc, NestIf, NestLoop, NestStage, walk
 
 
-def data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:
+def data_bounds(body: LoopNest, around: tuple[Var, ...]) -> DataBounds | None:
     """The bounds of a loop in which one stage runs, if those of an RVar are read from data at a
     place that the loops around it know.
 
@@ -17,13 +17,13 @@ def data_bounds(body: Scan, around: tuple[Var, ...]) -> DataBounds | None:
         body: of the loop.
         around: the loops around it.
     """
-    while isinstance(body, (ScanLoop, ScanIf, ScanAlloc)):
+    while isinstance(body, (NestLoop, NestIf, NestAlloc)):
         body = body.body
-    found = _of_stage(body, len(around)) if isinstance(body, ScanStage) else None
+    found = _of_stage(body, len(around)) if isinstance(body, NestStage) else None
     return found if found is not None and _is_known(found, around) else None
 
 
-def over_all(loop: ScanLoop, depth: int) -> RVar | None:
+def over_all(loop: NestLoop, depth: int) -> RVar | None:
     """The RVar whose bounds are read from data, but not by the loop that runs over it, or over
     blocks of it: it visits all values that are declared.
 
@@ -32,11 +32,11 @@ def over_all(loop: ScanLoop, depth: int) -> RVar | None:
     """
     if loop.data is not None:
         return None
-    found = (s for s in walk(loop.body) if isinstance(s, ScanStage))
+    found = (s for s in walk(loop.body) if isinstance(s, NestStage))
     return next((_rvar_of(s, depth) for s in found if _of_stage(s, depth) is not None), None)
 
 
-def _rvar_of(found: ScanStage, depth: int) -> RVar | None:
+def _rvar_of(found: NestStage, depth: int) -> RVar | None:
     """The one RVar with bounds read from data that a coordinate of a stage is made of."""
     statement = found.stage.statement
     rvars = [
@@ -47,7 +47,7 @@ def _rvar_of(found: ScanStage, depth: int) -> RVar | None:
     return rvars[0] if len(rvars) == 1 else None
 
 
-def _of_stage(found: ScanStage, depth: int) -> DataBounds | None:
+def _of_stage(found: NestStage, depth: int) -> DataBounds | None:
     rvar, coordinate = _rvar_of(found, depth), found.stage.coordinates[depth]
     if rvar is None:
         return None

@@ -17,18 +17,18 @@ from ..tree.memory import Window
 from . import loop_program as lp
 from .boxes import box
 from .decided import decisions
-from .rooms import local_box
-from .scantree import (
+from .loop_nest import (
     DataBounds,
-    Scan,
-    ScanAlloc,
-    ScanIf,
-    ScanKeep,
-    ScanLoop,
-    ScanSeq,
-    ScanStage,
+    LoopNest,
+    NestAlloc,
+    NestIf,
+    NestKeep,
+    NestLoop,
+    NestSeq,
+    NestStage,
     walk,
 )
+from .rooms import local_box
 
 
 class Generator:
@@ -48,35 +48,35 @@ class Generator:
             if read.tensor not in local:
                 self._safe.setdefault(statement, set()).add(read)
 
-    def nest(self, scan: Scan) -> lp.Nest:
-        match scan:
-            case ScanLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, count=count):
-                data = None if scan.data is None else self._ends(scan.data)
+    def nest(self, nest: LoopNest) -> lp.Nest:
+        match nest:
+            case NestLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, count=count):
+                data = None if nest.data is None else self._ends(nest.data)
                 inside = self.nest(body)
                 return lp.Loop(loop.name, loop.kind, var, lo, hi, step, inside, data, count)
-            case ScanIf(condition=condition, body=body):
+            case NestIf(condition=condition, body=body):
                 return lp.If(condition, self.nest(body))
-            case ScanSeq(parts=parts):
+            case NestSeq(parts=parts):
                 return lp.Seq(tuple(map(self.nest, parts)))
-            case ScanAlloc(func=func, origin=origin, extents=extents, body=body):
+            case NestAlloc(func=func, origin=origin, extents=extents, body=body):
                 return lp.Alloc(func, origin, extents, self.nest(body))
-            case ScanKeep(keep=keep, origin=origin, extents=extents):
-                around = map(self.nest, (scan.load, scan.body, scan.store))
+            case NestKeep(keep=keep, origin=origin, extents=extents):
+                around = map(self.nest, (nest.load, nest.body, nest.store))
                 return lp.Private(
-                    keep.stage, keep.func, origin, extents, self._users(keep, scan.body), *around
+                    keep.stage, keep.func, origin, extents, self._users(keep, nest.body), *around
                 )
-            case ScanStage():
-                return self._run(scan)
+            case NestStage():
+                return self._run(nest)
 
-    def _run(self, scan: ScanStage) -> lp.Run:
-        return lp.Run(self._instance(scan.stage), scan.point, scan.real)
+    def _run(self, leaf: NestStage) -> lp.Run:
+        return lp.Run(self._instance(leaf.stage), leaf.point, leaf.real)
 
     def _ends(self, data: DataBounds) -> lp.DataEnds:
         return lp.DataEnds(self._run(data.stage), data.lo, data.hi, data.whole)
 
-    def _users(self, keep: Keep, body: Scan) -> frozenset[lp.Instance]:
+    def _users(self, keep: Keep, body: LoopNest) -> frozenset[lp.Instance]:
         """What begins or accumulates elements in storage of its own."""
-        inside = (x.stage for x in walk(body) if isinstance(x, ScanStage))
+        inside = (x.stage for x in walk(body) if isinstance(x, NestStage))
         return frozenset(self._instance(s) for s in inside if keep.holds(s, s.statement.write))
 
     def _instance(self, stage: Stage) -> lp.Instance:
@@ -104,15 +104,15 @@ class Generator:
 
 
 def boxes(
-    model: Model, nests: tuple[Scan, ...], windows: Mapping[Func, Window]
+    model: Model, nests: tuple[LoopNest, ...], windows: Mapping[Func, Window]
 ) -> dict[Func, lp.Box]:
     """Room for each Func that is stored between inputs and outputs, producers first."""
-    program, scans = model.program, list(walk(*nests))
-    local: dict[Func, list[ScanAlloc]] = {}
-    for x in scans:
-        if isinstance(x, ScanAlloc):
+    program, parts = model.program, list(walk(*nests))
+    local: dict[Func, list[NestAlloc]] = {}
+    for x in parts:
+        if isinstance(x, NestAlloc):
             local.setdefault(x.func, []).append(x)
-    padded = [x.stage for x in scans if isinstance(x, ScanStage) and x.stage.pads]
+    padded = [x.stage for x in parts if isinstance(x, NestStage) and x.stage.pads]
     found = {}
     for func in model.regions:
         if func not in program.outputs:

@@ -1,4 +1,4 @@
-"""Loops with their bounds, and what is in them: what scanning a LoopTree gives."""
+"""Loop nests: loops with their bounds, and what is in them, as they are found for a LoopTree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DataBounds:
     tested of it: that is `whole`.
     """
 
-    stage: ScanStage
+    stage: NestStage
     lo: Node
     hi: Node
     whole: RVar | None = None
@@ -30,7 +30,7 @@ class DataBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanLoop:
+class NestLoop:
     """for var in range(lo, hi, step)"""
 
     loop: Loop
@@ -38,22 +38,22 @@ class ScanLoop:
     lo: Node
     hi: Node
     step: int
-    body: Scan
+    body: LoopNest
     data: DataBounds | None = None
     #: The most iterations it can have; known of vector and unrolled loops.
     count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ScanIf:
+class NestIf:
     """The body, where the condition holds."""
 
     condition: Node
-    body: Scan
+    body: LoopNest
 
 
 @dataclass(frozen=True, slots=True)
-class ScanStage:
+class NestStage:
     """One instance of a statement; `point` gives its dimensions in terms of the loops, and what
     its indices are made of besides. What only fills up a tile is none: where it is one, if that
     is not everywhere, `real` holds."""
@@ -64,33 +64,33 @@ class ScanStage:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanSeq:
+class NestSeq:
     """One after the other."""
 
-    parts: tuple[Scan, ...]
+    parts: tuple[LoopNest, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ScanAlloc:
+class NestAlloc:
     """The storage of a Func, for one execution of the body: from `origin` on, over the loops
     around, with `extents`, over sizes."""
 
     func: Func
     origin: tuple[Node, ...]
     extents: tuple[Node, ...]
-    body: Scan
+    body: LoopNest
 
 
 @dataclass(frozen=True, slots=True)
-class ScanKeep:
+class NestKeep:
     """What a stage accumulates is copied to storage of its own, which the body uses, and back."""
 
     keep: Keep
     origin: tuple[Node, ...]
     extents: tuple[Node, ...]
-    load: Scan
-    body: Scan
-    store: Scan
+    load: LoopNest
+    body: LoopNest
+    store: LoopNest
 
     @property
     def func(self) -> Func:
@@ -103,24 +103,24 @@ class ScanKeep:
         return self.keep.stage
 
 
-Scan = ScanLoop | ScanIf | ScanStage | ScanSeq | ScanAlloc | ScanKeep
+LoopNest = NestLoop | NestIf | NestStage | NestSeq | NestAlloc | NestKeep
 
 
-def children(scan: Scan) -> tuple[Scan, ...]:
-    """What stands directly in a scan, in the order of execution; not the copies around what is
+def children(nest: LoopNest) -> tuple[LoopNest, ...]:
+    """What stands directly in a nest, in the order of execution; not the copies around what is
     kept."""
-    match scan:
-        case ScanStage():
+    match nest:
+        case NestStage():
             return ()
-        case ScanSeq(parts=parts):
+        case NestSeq(parts=parts):
             return parts
         case _:
-            return (scan.body,)
+            return (nest.body,)
 
 
-def walk(*scans: Scan) -> Iterator[Scan]:
-    """Scans and all that is in them, in the order of execution."""
-    waiting = list(reversed(scans))
+def walk(*nests: LoopNest) -> Iterator[LoopNest]:
+    """Nests and all that is in them, in the order of execution."""
+    waiting = list(reversed(nests))
     while waiting:
         found = waiting.pop()
         yield found

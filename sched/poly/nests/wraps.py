@@ -17,12 +17,14 @@ from ...lang.nodes.printer import expr_text
 from ..sets.coordinates import FARTHEST
 from ..sets.intervals import Interval, declared_range, interval, reach
 from ..tree.edits import own_stages
-from .scantree import Scan, ScanAlloc, ScanIf, ScanKeep, ScanLoop, ScanSeq, ScanStage
+from .loop_nest import LoopNest, NestAlloc, NestIf, NestKeep, NestLoop, NestSeq, NestStage
 
 _WRAPPING = frozenset({"add", "sub", "mul", "neg", "abs", "floordiv", "mod", "min", "max"})
 
 
-def check_fits(scan: Scan, known: Mapping[Node, Interval] | None = None, depth: int = 0) -> None:
+def check_fits(
+    nest: LoopNest, known: Mapping[Node, Interval] | None = None, depth: int = 0
+) -> None:
     """Refuses loops that would compute with numbers beyond 64 bits.
 
     Args:
@@ -30,33 +32,33 @@ def check_fits(scan: Scan, known: Mapping[Node, Interval] | None = None, depth: 
         depth: how many these are.
     """
     ranges = known or {}
-    match scan:
-        case ScanLoop(var=var, lo=lo, hi=hi, body=body):
+    match nest:
+        case NestLoop(var=var, lo=lo, hi=hi, body=body):
             first, last = _range(lo, ranges, var.name)[0], _range(hi, ranges, var.name)[1] - 1
-            least, most = _counted(scan, depth)
+            least, most = _counted(nest, depth)
             inside = max(first, least), min(last, most)
             check_fits(body, {**ranges, var: (min(inside), max(inside))}, depth + 1)
-        case ScanSeq(parts=parts):
+        case NestSeq(parts=parts):
             for part in parts:
                 check_fits(part, ranges, depth)
-        case ScanKeep(load=load, store=store, body=body):
+        case NestKeep(load=load, store=store, body=body):
             for part in (load, body, store):
                 check_fits(part, ranges, depth)
-        case ScanAlloc(body=body) | ScanIf(body=body):
-            _check(_expressions(scan), ranges)
+        case NestAlloc(body=body) | NestIf(body=body):
+            _check(_expressions(nest), ranges)
             check_fits(body, ranges, depth)
-        case ScanStage():
-            _check(_expressions(scan), ranges)
+        case NestStage():
+            _check(_expressions(nest), ranges)
 
 
-def _expressions(scan: Scan) -> Iterator[tuple[Node, str]]:
+def _expressions(nest: LoopNest) -> Iterator[tuple[Node, str]]:
     """What a part computes of loops, and for what."""
-    match scan:
-        case ScanIf(condition=condition):
+    match nest:
+        case NestIf(condition=condition):
             yield condition, "a condition"
-        case ScanAlloc(func=func, origin=origin):
+        case NestAlloc(func=func, origin=origin):
             yield from ((x, f"the storage of {func.name}") for x in origin)
-        case ScanStage(stage=stage, point=point):
+        case NestStage(stage=stage, point=point):
             yield from ((x, stage.name) for x in point.values())
 
 
@@ -65,10 +67,10 @@ def _check(expressions: Iterator[tuple[Node, str]], known: Mapping[Node, Interva
         _range(node, known, where)
 
 
-def _counted(scan: ScanLoop, depth: int) -> Interval:
+def _counted(nest: NestLoop, depth: int) -> Interval:
     """The range of the coordinates of a loop."""
     anywhere = -FARTHEST, FARTHEST
-    ends = [reach(s.coordinates[depth]) or anywhere for s in own_stages(scan.loop)]
+    ends = [reach(s.coordinates[depth]) or anywhere for s in own_stages(nest.loop)]
     if not ends:  # what is left inside is computed for stages outside
         return anywhere
     return min(lo for lo, _ in ends), max(hi for _, hi in ends)

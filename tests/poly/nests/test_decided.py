@@ -8,7 +8,7 @@ from polysched.lang.nodes.nodes import Op, postorder
 from polysched.lang.nodes.printer import expr_text
 from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
-from polysched.poly.scan.decided import decisions
+from polysched.poly.nests.decided import decisions
 
 from ..trees import stages
 
