@@ -1,0 +1,88 @@
+"""One word for one thing: words that the project has given up for a term of its field, listed in
+one table, stand nowhere any more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("sched", "docs", "tests")
+SUFFIXES = {".py", ".md", ".txt"}
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that is not used.
+
+    Attributes:
+        pattern: what it looks like: a regular expression, searched for in each line.
+        term: the field's word for what it stood for; `docs/glossary.md` explains it.
+        ordinary: its other uses: what matches is no such word.
+        files: files and folders in which it has another meaning, which the comment beside it says.
+    """
+
+    pattern: str
+    term: str
+    ordinary: str = r"(?!)"
+    files: tuple[str, ...] = ()
+
+
+WORDS = (
+    Word(
+        r"\bscan(s|ned|ning|nable|ner)?\b|_scan(s|ned)?\b|\bScan([A-Z]\w*)?\b|\bscantree\b",
+        "loop nest; index check",
+        # The program of these tests is a prefix sum, which is called a scan.
+        files=("tests/testing/", "tests/lang/test_3_10_region.py"),
+    ),
+    Word(r"\bstrays?\b|\w_strays?\b", "dead stage"),
+)
+
+
+def found(text: str, word: Word) -> Iterator[int]:
+    """The lines in which a word is used."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(word.pattern, re.sub(word.ordinary, "", line)):
+            yield number
+
+
+def texts() -> dict[str, str]:
+    """The sources and the pages, by their paths; a path is a line of its text."""
+    paths = [p for folder in FOLDERS for p in sorted((ROOT / folder).rglob("*"))]
+    shown = (p for p in (*paths, ROOT / "README.md") if p.suffix in SUFFIXES)
+    names = {str(p.relative_to(ROOT)): p for p in shown if p != Path(__file__).resolve()}
+    return {name: f"{p.read_text(encoding='utf-8')}\n{name}" for name, p in names.items()}
+
+
+@pytest.fixture(scope="module")
+def sources() -> dict[str, str]:
+    return texts()
+
+
+@pytest.mark.parametrize("word", WORDS, ids=lambda word: word.term)
+def test_words_that_were_given_up_stand_nowhere(word: Word, sources: dict[str, str]) -> None:
+    used = [
+        f"{name}:{line}"
+        for name, text in sources.items()
+        if not name.startswith(word.files)
+        for line in found(text, word)
+    ]
+    assert not used, f"say {word.term}: {', '.join(used)}"
+
+
+@pytest.mark.parametrize("word", WORDS, ids=lambda word: word.term)
+def test_each_exception_is_still_needed(word: Word, sources: dict[str, str]) -> None:
+    """A file in which a word has another meaning uses it."""
+    for start in word.files:
+        assert any(
+            any(found(text, word)) for name, text in sources.items() if name.startswith(start)
+        ), start
+
+
+def test_ordinary_uses_of_a_word_are_none() -> None:
+    word = Word(r"\btold\b", "determined coordinate", r"told apart")
+    assert list(found("told apart\nit is told\nuntold", word)) == [2]
