@@ -188,7 +188,7 @@ def test_a_terminal_shows_ten_lines(tmp_path: Path) -> None:
     command = [sys.executable, "-P", str(script)]
     text = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     assert text.count("\n") <= MOST, text
-    assert "two iterations would run at once" in text
+    assert "two iterations would run concurrently" in text
 
 
 # notebooks --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ wrote that (`interp.flow`); the lowered loops are executed with plain values (`e
 * coverage: every instance that is needed runs once, none twice;
 * flow: it reads the same elements, made by the same instances, from wherever they are kept;
 * live-out: so does whoever looks at the outputs at the end, and they have the same bits;
-* races: iterations of a parallel loop that run at once leave each other's memory alone;
+* races: iterations of a parallel loop that run concurrently leave each other's memory alone;
 * lanes: no two lanes of a joint statement write one place;
 * bounds and guards: loads and stores are inside their buffers, and what is needed is loaded.
 

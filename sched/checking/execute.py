@@ -57,7 +57,7 @@ class Touch:
 @dataclass(frozen=True, slots=True)
 class Write:
     """A store that happens. `reads` are the loads that its value and its index needed; `atomic`
-    says that it is indivisible."""
+    says that loading and storing is one atomic step."""
 
     to: Touch
     key: Key | None

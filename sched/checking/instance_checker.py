@@ -108,7 +108,7 @@ class InstanceChecker:
         self, path: Path, reads: list[Touch], writes: list[Touch], added: Sequence[Touch] = ()
     ) -> None:
         for touch in self.races.found(path, reads, writes, added):
-            self.wrong("race", f"iterations that run at once share {_text(touch)}")
+            self.wrong("race", f"iterations that run concurrently share {_text(touch)}")
 
     # instances --------------------------------------------------------------------------------
     def _instance(self, key: Key, path: Path, writes: list[Write], seen: Seen) -> None:

@@ -11,7 +11,7 @@ from .execute import Location, Path, Touch
 @dataclass(slots=True)
 class _Used:
     """Who touched a place during one run of a parallel loop; -1 stands for several iterations.
-    Those who add to it indivisibly may meet each other, and nobody else."""
+    Atomic additions may meet each other, and nothing else."""
 
     reader: int | None = None
     writer: int | None = None
@@ -20,7 +20,7 @@ class _Used:
 
 @dataclass
 class Races:
-    """Finds two iterations that run at once, touch one place, and one of them writes it."""
+    """Finds two iterations that run concurrently, touch one place, and one of them writes it."""
 
     _used: dict[tuple[Path, Location], _Used] = field(default_factory=dict)
 
@@ -31,7 +31,7 @@ class Races:
         writes: Iterable[Touch],
         added: Iterable[Touch] = (),
     ) -> Iterator[Touch]:
-        """What is touched here and elsewhere at the same time."""
+        """What is touched here and in a concurrent iteration."""
         for depth, (kind, iteration) in enumerate(path):
             if kind != "parallel":
                 continue

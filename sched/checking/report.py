@@ -95,7 +95,7 @@ class Report:
             are put in their place.
         free: those that may run in any order.
         partial: those that accumulate in storage apart, to be merged.
-        atomic: those whose instances may also meet: each is indivisible.
+        atomic: those whose instances may also run concurrently: each is atomic.
     """
 
     flow: Flow

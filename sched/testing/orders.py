@@ -79,7 +79,7 @@ def misordered(
         if relaxed:
             allowed |= {"after", "lanes"}
         if relaxed and pair.source[0] in report.atomic:
-            allowed |= {"at once"}
+            allowed |= {"concurrent"}
         if order not in allowed:
             yield pair
 
@@ -95,12 +95,12 @@ def _is_apart(report: Report, pair: InstanceDependence) -> bool:
     return a != b
 
 
-def compare(a: Path, b: Path) -> Literal["before", "after", "together", "lanes", "at once"]:
+def compare(a: Path, b: Path) -> Literal["before", "after", "together", "lanes", "concurrent"]:
     """In which order the instances at two paths run. "together" is in one joint statement, where
-    all reads come before all writes; "lanes" accumulate in any order, but not "at once"."""
+    all reads come before all writes; "lanes" accumulate in any order, but are not "concurrent"."""
     for (kind, x), (_, y) in zip(a, b, strict=False):
         if x != y:
             if kind in ("parallel", "lanes"):
-                return "at once" if kind == "parallel" else "lanes"
+                return "concurrent" if kind == "parallel" else "lanes"
             return "before" if x < y else "after"
     return "together"

@@ -366,7 +366,7 @@ def test_lanes_that_do_not_run_need_no_condition(size: int) -> None:
     check(s, x=np.arange(size, dtype=np.int32))
 
 
-def test_what_is_added_indivisibly_meets_nothing_else() -> None:
+def test_atomic_additions_meet_nothing_else() -> None:
     """Sums may meet each other; who reads what they have come to so far may not."""
     n, i = ps.size("n"), ps.vars("i")
     a, b = ps.Input("a", ps.int64, (n,)), ps.InOut("b", ps.int64, (1,))

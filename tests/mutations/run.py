@@ -119,7 +119,7 @@ FAULTS = (
         " and told.others <= chosen", "", ("tests/poly/sets/test_coordinates.py",),
     ),
     Fault(
-        "kept sums meet those beside them", "poly/proof/indivisible.py",
+        "kept sums meet those beside them", "poly/proof/atomic_copies.py",
         "            if keep is other:\n", "            if True:\n",
         ("tests/poly/directives/test_storage.py",),
     ),

@@ -98,7 +98,7 @@ def test_iterations_at_once_have_storage_of_their_own() -> None:
     check(s, sizes={"n": 3, "m": 2})
 
 
-def test_indivisible_accumulations_may_meet() -> None:
+def test_atomic_accumulations_may_meet() -> None:
     f = ps.Func("f", (n,), ps.int32)
     f[i] = ps.sum(1, ps.RVar("r", 1, m))
     s = ps.Schedule(f)

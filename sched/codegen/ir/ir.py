@@ -9,11 +9,11 @@ are the typed nodes of `lang.nodes`, with these differences:
 * after the pass `expand_math` only operators remain, no functions (`ops.FUNCTIONS`).
 
 Meaning: `For` runs `body` for var = lo, lo + step, ... < hi, in this order when its kind is
-"serial", in any order or at once when it is "parallel". `Load` and `Store` with a guard happen
-only where it holds (a load that does not happen gives 0); without one they always happen and are
-in bounds. Everything else is total: arithmetic never traps (see `lang`), so it may be computed
-whether or not its value is used. Until the pass `flatten_indices` an index has one entry an axis,
-counted from the buffer's `origin`; after it, it is one offset, in elements or, where
+"serial", in any order or concurrently when it is "parallel". `Load` and `Store` with a guard
+happen only where it holds (a load that does not happen gives 0); without one they always happen
+and are in bounds. Everything else is total: arithmetic never traps (see `lang`), so it may be
+computed whether or not its value is used. Until the pass `flatten_indices` an index has one entry
+an axis, counted from the buffer's `origin`; after it, it is one offset, in elements or, where
 `Buffer.strided`, in bytes.
 """
 
@@ -113,7 +113,7 @@ class Store:
     origin: Origin | None = None
     #: Written past the caches.
     stream: bool = False
-    #: Iterations that run at once may add to one element: loading and storing is indivisible.
+    #: Concurrent iterations may add to one element: loading and storing is one atomic step.
     atomic: bool = False
 
 

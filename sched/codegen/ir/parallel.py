@@ -58,7 +58,7 @@ def is_atomic(stmt: Stmt) -> bool:
 
 def accumulation(stmt: Stmt) -> tuple[Store, tuple[Load, ...]] | None:
     """The store of one number that depends on what was there, and the loads of that: one
-    compare-and-swap makes it indivisible. None for anything else."""
+    compare-and-swap makes it atomic. None for anything else."""
     if not isinstance(stmt, Stores) or len(stmt.stores) != 1:
         return None
     (s,) = stmt.stores

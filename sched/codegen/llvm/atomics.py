@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .statements import Emitter
 
 
-def indivisible(emitter: Emitter, stmt: ir.Stores) -> bool:
+def write_atomic(emitter: Emitter, stmt: ir.Stores) -> bool:
     """Writes an accumulation; False if the statement is none, and nothing has been written."""
     found = accumulation(stmt) if is_atomic(stmt) else None
     if found is None:

@@ -12,7 +12,7 @@ from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node
 from ..ir import ir
 from ..ir.cost import Longest
-from .atomics import indivisible
+from .atomics import write_atomic
 from .expressions import Evaluator
 from .folds import Fold
 from .function_builder import FunctionBuilder
@@ -146,7 +146,7 @@ class Emitter:
     def _joint(self, stmt: ir.Stores) -> None:
         if stmt.lanes is not None:
             self._lanes(stmt, stmt.lanes)
-        elif not self.shared or not indivisible(self, stmt):
+        elif not self.shared or not write_atomic(self, stmt):
             self._stores(stmt.stores)
 
     def _lanes(self, stmt: ir.Stores, lanes: ir.Lanes) -> None:

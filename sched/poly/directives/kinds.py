@@ -27,7 +27,7 @@ MOST_COPIES: Mapping[Kind, int] = {"vector": 64, "unrolled": 256}
 
 @dataclass(frozen=True)
 class Parallel(Directive, name="parallel", of="loops"):
-    """for i   ->   for all i at once, on several threads
+    """for i   ->   for all i concurrently, on several threads
 
     Legal: no two iterations i != i' touch one element, one of them writing it.
     """
@@ -40,7 +40,7 @@ class Parallel(Directive, name="parallel", of="loops"):
 
 @dataclass(frozen=True)
 class Vectorize(Directive, name="vectorize", of="loops"):
-    """for i   ->   for all i at once, statement by statement
+    """for i   ->   for all i concurrently, statement by statement
 
     Legal: each dependence x -> y with i(x) != i(y), in one iteration of the loops around, goes from
     a statement, or an iteration of the loops inside, to a later one.

@@ -114,8 +114,7 @@ class StoreAt(Directive, name="store_at", of="func"):
     """The storage of F for one iteration of a loop: what one iteration of the loops inside has
     computed is there for later ones.
 
-    Legal: all uses of F are inside of the loop; iterations that run at once write no element in
-    common.
+    Legal: all uses of F are inside of the loop; concurrent iterations write no element in common.
     """
 
     consumer: str = stage_name()

@@ -1,4 +1,4 @@
-"""Directives on what accumulates: in other orders, at once, in parts."""
+"""Directives on what accumulates: in other orders, concurrently, in parts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Atomic(Directive, name="atomic", of="stage"):
         d = stage.statement.definition
         if not accumulates(d):
             raise e.malformed(
-                f"{self.stage} does not accumulate: nothing else can be made indivisible",
+                f"{self.stage} does not accumulate: nothing else can be made atomic",
                 "an update does, C[i] += ...",
             )
         name = stage.statement.name

@@ -17,7 +17,7 @@ from ..placement import kept, sinking
 from ..placement.folding import Clobber, enough, fold_of, windows
 from ..program.accumulation import accumulates, is_exact
 from ..proof import padding
-from ..proof.indivisible import divided
+from ..proof.atomic_copies import non_atomic_copies
 from ..proof.instance_pairs import InstancePair, smallest_pair
 from ..proof.proof import Violation
 from ..proof.sharing import shared
@@ -163,12 +163,12 @@ class LegalityChecker:
         every = state.form.model.statements
         asked = None if only is None else [s for s in every if s.definition.serial in serials]
 
-        def indivisible(v: Violation) -> bool:
+        def is_atomic(v: Violation) -> bool:
             own = v.source is v.sink and v.dependence.tensor is v.source.func
             return own and v.source.name in state.atomic and relaxed(v.source.base)
 
         broken = state.form.prover.violations(state.tree, relaxed, context, asked)
-        left = (divided(state.tree, v) if indivisible(v) else v for v in broken)
+        left = (non_atomic_copies(state.tree, v) if is_atomic(v) else v for v in broken)
         found = [v for v in left if v is not None]
         return Faults(tuple(lost), (*found, *shared(state.tree, context, proofs)))
 

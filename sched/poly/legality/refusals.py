@@ -110,9 +110,9 @@ def _order_text(directive: Directive, v: Violation) -> str:
     if v.is_lost:
         return ""
     if directive.name in ("parallel", "accumulate_at") or v.kind == "race":
-        return "two iterations would run at once, and one needs the other: "
+        return "two iterations would run concurrently, and one needs the other: "
     if directive.name == "vectorize":
-        return "two lanes would run at once, and one needs the other: "
+        return "two lanes would run concurrently, and one needs the other: "
     return "the first would run after the second: "
 
 
@@ -124,13 +124,13 @@ def _hint(directive: Directive, v: Violation, pair: InstancePair, helps: Helps) 
         return f"compute {d.tensor.name} at a loop that is around all that read it"
     if v.kind == "race":
         return "store_at that loop, or one inside of it: each iteration has storage of its own then"
-    if v.is_divided:
+    if v.has_non_atomic_copies:
         return "what accumulate_at keeps is copied there and back: keep it around the parallel loop"
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
         if directive.name == "parallel":
             return (
-                "atomic() lets iterations add to the same element at once; rfactor(...) gives each "
-                "a partial sum"
+                "atomic() lets iterations add to the same element concurrently; rfactor(...) gives "
+                "each a partial sum"
             )
         if directive.name == "accumulate_at":
             return "keep it around the parallel loop; rfactor(...) gives each a partial sum"

@@ -202,7 +202,7 @@ class LoopProgram:
         windows: how many planes are kept of what is not stored whole.
         copied: InOuts whose initial values are kept apart: copies come first.
         memory: how Funcs lie in memory, where a directive says so.
-        atomic: the stages whose accumulations are indivisible.
+        atomic: the stages whose accumulations are atomic.
         hints: what is said of caches.
         constants: sizes that are known, by name.
     """

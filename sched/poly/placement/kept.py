@@ -90,7 +90,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
 
 
 def fault(tree: Seq) -> Fault | None:
-    """What is copied back by iterations that run at once though data say whether it is theirs, in
+    """What concurrent iterations copy back though data say whether it is theirs, in
     words with a hint. Only where such loops are trusted: without trust they are a race."""
     if not any(isinstance(node, Keep) for _, node in nodes(tree)):
         return None

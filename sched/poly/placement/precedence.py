@@ -91,7 +91,7 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
 
 def _lives(path: Path, func: Func) -> int:
     """How many of the loops around where a Func is computed tell its values apart: iterations
-    that run at once share storage that lies outside of them."""
+    that run concurrently share storage that lies outside of them."""
     stored, loops = stored_depth(path, func), loops_of(path)
     node = path[-1][1]
     assert isinstance(node, Produce)

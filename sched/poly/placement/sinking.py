@@ -88,7 +88,7 @@ def _outside(
 
 def sunk(model: Model, tree: Seq) -> Seq:
     """What slides and cannot do so over all of its storage gets storage further inside: iterations
-    that run at once share nothing, nor do the parts of a loop that was taken apart."""
+    that run concurrently share nothing, nor do the parts of a loop that was taken apart."""
     while True:
         # Parts first: storage that moves into a loop of one of them is lost to the others.
         if (copies := _shared_by_copies(model, tree)) is not None:
@@ -153,7 +153,7 @@ def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
         if node is storage:
             return body
         if node is loop:
-            why = f"iterations of {loop.name} run at once"
+            why = f"iterations of {loop.name} run concurrently"
             body = (Alloc(storage.func, body, moved=why),)
         return (with_body(node, body),)
 

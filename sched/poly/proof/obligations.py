@@ -17,13 +17,13 @@ from .dependences import Kind
 
 @dataclass(frozen=True)
 class Order:
-    """A dependence is kept between two stages: no pair of it runs the wrong way round, or at once.
+    """A dependence is kept between two stages: none of its pairs runs backwards or concurrently.
 
-    An obligation is a value, of which alone it is judged: two that are equal hold alike.
+    An obligation is a value, and its answer is a function of it alone: equal ones hold alike.
 
     Attributes:
         relation: the pairs of instances of the algorithm.
-        is_free: they may run in any order, but not at once.
+        is_free: they may run in any order, but not concurrently.
     """
 
     relation: Same
@@ -111,8 +111,8 @@ def _executed(a: Run, loops: list[int]) -> Set:
 
 @dataclass(frozen=True)
 class Apart:
-    """No two iterations of a loop that run at once touch one element of a Func that both store at
-    one place.
+    """No two concurrent iterations of a loop touch one element of a Func that both store at one
+    place.
 
     With t the loops around that loop,
 
@@ -138,7 +138,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class Once:
-    """No instance runs in two parts of a stage, in iterations of a loop that run at once.
+    """No instance runs in two parts of a stage, in concurrent iterations of a loop.
 
     Attributes:
         first, second: the parts.
@@ -150,7 +150,7 @@ class Once:
     loop: int
 
     def broken(self, context: Set) -> Map:
-        """{ x -> x : x runs twice at once, at sizes of a context }"""
+        """{ x -> x : x runs twice concurrently, at sizes of a context }"""
         both = self.first.instances.intersect(self.second.instances).intersect_params(context)
         again = Map.identity(both.get_space().map_from_set()).intersect_domain(both)
         if both.is_empty():

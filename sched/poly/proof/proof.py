@@ -1,4 +1,4 @@
-"""The proof of a schedule: no dependence of the program may run backwards, or at once.
+"""The proof of a schedule: no dependence of the program may run backwards, or concurrently.
 
 With D the dependences of the program as written and `unordered` the pairs of instances that a
 tree does not order, D intersected with them must be empty. D is taken once. Behind each directive
@@ -36,7 +36,7 @@ class Violation:
     """Pairs of instances of a dependence that a tree runs in the wrong order, or in none.
 
     `source` and `sink` are the statements that run: those of the dependence, or what executes
-    them at a loop. `kind` is that of the dependence, "race" where iterations at once share
+    them at a loop. `kind` is that of the dependence, "race" where concurrent iterations share
     storage, "uninitialised" where the sink reads what the source does not compute there.
     """
 
@@ -45,8 +45,8 @@ class Violation:
     source: Statement
     sink: Statement
     kind: str = ""
-    #: Whether each instance is indivisible, but for copies to and from storage of its own.
-    is_divided: bool = False
+    #: Whether each accumulation is atomic, but not its copies into and out of private storage.
+    has_non_atomic_copies: bool = False
 
     @property
     def is_lost(self) -> bool:

@@ -1,4 +1,4 @@
-"""Storage that iterations of a loop share, although they run at once.
+"""Storage that iterations of a loop share, although they run concurrently.
 
 A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
 written by several threads; lanes share all storage. Of its writes and reads, those of different
@@ -21,7 +21,7 @@ from .proof import Violation
 
 
 def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
-    """Pairs of instances that touch one element at once.
+    """Pairs of instances that touch one element concurrently.
 
     Args:
         proofs: what is known to be apart.
@@ -40,14 +40,14 @@ def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
 
 def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
     """Instances that run in several parts of a stage, as tiles at an end that begin earlier do, in
-    iterations that run at once."""
+    iterations that run concurrently."""
     parts: dict[Statement, list[Placed]] = {}
     for p in placed(tree):
         parts.setdefault(p.stage.statement, []).append(p)
     for statement, found in parts.items():
         for number, a in enumerate(found):
             for b in found[:number]:
-                for k in _at_once(a, b):
+                for k in _concurrent_loops(a, b):
                     again = proofs.broken(Once(a.run, b.run, k), context)
                     if again is not None:
                         func = statement.func
@@ -55,7 +55,7 @@ def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
                         yield Violation(d, again, statement, statement, "race")
 
 
-def _at_once(a: Placed, b: Placed) -> Iterator[int]:
+def _concurrent_loops(a: Placed, b: Placed) -> Iterator[int]:
     """The parallel loops around two stages whose iterations share what these store."""
     met = meeting(a, b)
     func = a.stage.statement.func

@@ -129,7 +129,7 @@ def _is_ragged(stage: Stage) -> bool:
 
 
 def obeyed(tree: Seq, pairs: Sequence[OrderConstraint]) -> bool:
-    """Whether a tree runs each pair in its order, and no two instances at once."""
+    """Whether a tree runs each pair in its order, and no two instances concurrently."""
     for _, stage in leaves(tree):
         if not loop_map(stage).intersect_domain(stage.statement.domain).is_injective():
             return False

@@ -128,7 +128,7 @@ class Analysis:
 
     @property
     def atomic(self) -> frozenset[str]:
-        """The stages whose accumulations are indivisible."""
+        """The stages whose accumulations are atomic."""
         return self.state.atomic
 
     @cached_property

@@ -86,7 +86,7 @@ class _Lanes:
         d = stage.statement.definition
         store = self._stride(d.func, self._at[: len(d.lhs)], self._own)
         folds = accumulates(d) and not store
-        if self._is_indivisible or (folds and (store is None or d.func.dtypes[0].is_bool)):
+        if self._is_atomic or (folds and (store is None or d.func.dtypes[0].is_bool)):
             yield LoopNote("runs one lane after the other:", stage.name)
             return
         for read, guard in self._reads:
@@ -249,7 +249,7 @@ class _Lanes:
         return found[-1] if found else None
 
     @property
-    def _is_indivisible(self) -> bool:
+    def _is_atomic(self) -> bool:
         """Whether threads accumulate in one element."""
         stage, atomic = self.leaf.stage, self.a.atomic
         around = loops_around(self.a.tree, stage.name)

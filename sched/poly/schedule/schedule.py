@@ -244,7 +244,7 @@ class Schedule(Suggesting):
 
     @property
     def atomic(self) -> frozenset[str]:
-        """The stages whose accumulations are indivisible."""
+        """The stages whose accumulations are atomic."""
         return self._builder.state.atomic
 
     @property

@@ -26,7 +26,7 @@ class State:
         reassociated: the stages for which the order of a sum does not matter.
         trusted: directives that were not proven, each with the reason given.
         memory: how Funcs lie in memory, where a directive says so.
-        atomic: the stages whose accumulation may happen at once.
+        atomic: the stages whose accumulations are atomic, so that they may run concurrently.
         streams: the stages whose results are written past the caches.
     """
 

@@ -79,7 +79,7 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
     Args:
         tensor: what the dependence is on: storage of its own in each iteration keeps iterations
             of parallel loops apart.
-        relaxed: x and y may run in any order, but not at once: they accumulate.
+        relaxed: x and y may run in any order, but not concurrently: they accumulate.
     """
     return unordered_runs(a.run, b.run, common(a, b, tensor), kind, relaxed=relaxed)
 

@@ -456,14 +456,14 @@ def columns() -> tuple[ps.Schedule, StageHandle]:
     return s, u.reorder("ko", "ki", i)
 
 
-@pytest.mark.parametrize("divided", [False, True])
-def test_refuses_indivisible_iterations_at_once_with_copies(divided: bool) -> None:
-    """Adding is indivisible, but not writing back."""
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_refuses_concurrent_iterations_with_non_atomic_copies(partitioned: bool) -> None:
+    """Adding is atomic, but not writing back."""
     s, u = columns()
     u.accumulate_at("ko")
-    part = u.partition(i < 2)[0] if divided else u
+    part = u.partition(i < 2)[0] if partitioned else u
     part.atomic()
-    with refused(s, "two iterations would run at once", kind="race"):
+    with refused(s, "two iterations would run concurrently", kind="race"):
         part.parallel("ko")
 
 

@@ -256,7 +256,7 @@ def test_a_distance_of_the_width_is_not_carried(distance: int, lanes: int, legal
         s["A"].vectorize("r", lanes)
         same(s, over=(16, 17, 24, 40))
         return
-    with refused(s, "two lanes would run at once", kind="lane", tensor="A") as errors:
+    with refused(s, "two lanes would run concurrently", kind="lane", tensor="A") as errors:
         s["A"].vectorize("r", lanes)
     sizes, source, sink = witness(errors[0])
     assert sink[0] - source[0] == distance

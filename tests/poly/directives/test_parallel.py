@@ -57,7 +57,8 @@ def test_what_is_fresh_in_each_iteration_does_not_meet() -> None:
 def test_refuses_a_race() -> None:
     s = ps.Schedule(gauss_seidel())
     with refused(
-        s, "parallel('r') is refused: two iterations would run at once, and one needs the other",
+        s,
+        "parallel('r') is refused: two iterations would run concurrently, and one needs the other",
         "a.update(0)[r=1, c=1] writes a[1, 1], a.update(0)[r=2, c=1] reads it, at n=3, m=3",
         hint="wavefront", status="violation", kind="race", tensor="a",
     ):  # fmt: skip

@@ -233,8 +233,8 @@ def test_a_variant_s_refusal_beside_a_float_param() -> None:
     f[k] = p
     f[x[r]] *= 2
     s = ps.Schedule(f)
-    with refused(s, "two iterations would run at once"):
+    with refused(s, "two iterations would run concurrently"):
         s["f"].update(0).parallel("r")
     v = s.specialize(n < 4)
-    with refused(v, "two iterations would run at once"):
+    with refused(v, "two iterations would run concurrently"):
         v["f"].update(0).parallel("r")

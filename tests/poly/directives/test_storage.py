@@ -596,11 +596,11 @@ def test_refuses_a_prefetch_of_nothing_ahead() -> None:
         s["f"].prefetch("g", j, 0)
 
 
-# indivisible sums -------------------------------------------------------------------------------
+# atomic sums ------------------------------------------------------------------------------------
 def test_a_histogram_in_parallel() -> None:
     s = histogram()
     u = s["H"].update(0)
-    with refused(s, "two iterations would run at once", hint="atomic()", kind="race"):
+    with refused(s, "two iterations would run concurrently", hint="atomic()", kind="race"):
         u.parallel("r")
     assert u.atomic().parallel("r").name == "H.update(0)"
     assert "H.update(0) is atomic" in lines(s)
@@ -653,7 +653,7 @@ def test_refuses_sums_that_are_kept_inside_of_a_parallel_loop(first: str) -> Non
     u.reorder("ko", i, "ki")
     if first == "parallel":
         u.parallel("ko")
-        with refused(s, "two iterations would run at once", hint="around the parallel loop"):
+        with refused(s, "two iterations would run concurrently", hint="around the parallel loop"):
             u.accumulate_at(i)
     else:
         u.accumulate_at(i)
@@ -677,7 +677,9 @@ def test_refuses_a_part_that_is_kept_beside_one_that_is_not() -> None:
     s[first].atomic()
     s[last].split("q", 4)
     s[last].accumulate_at("qo")
-    with refused(s, "two iterations would run at once", hint="copied there and back", kind="race"):
+    with refused(
+        s, "two iterations would run concurrently", hint="copied there and back", kind="race"
+    ):
         s[last].parallel("r")
 
 
@@ -714,7 +716,7 @@ def test_refuses_a_float_sum_that_has_its_order() -> None:
 def test_refuses_what_does_not_accumulate() -> None:
     s = rows()
     with refused(
-        s, "f does not accumulate: nothing else can be made indivisible",
+        s, "f does not accumulate: nothing else can be made atomic",
         hint="an update does, C[i] += ...", status="malformed",
     ):  # fmt: skip
         s["f"].atomic()
@@ -737,7 +739,7 @@ def test_others_still_race() -> None:
         b[t] = a[0]
     s = ps.Schedule((a, b))
     s["a"].atomic()
-    with refused(s, "two iterations would run at once", "writes a[0]", "b", kind="race"):
+    with refused(s, "two iterations would run concurrently", "writes a[0]", "b", kind="race"):
         s["a"].parallel("t")
 
 

@@ -288,7 +288,7 @@ def test_refuses_shift_of_a_loop_without_a_whole_tile_first() -> None:
         right.split(j, 4, tail="shift")
 
 
-def test_refuses_a_shifted_tail_that_runs_at_once_with_what_it_repeats() -> None:
+def test_refuses_a_shifted_tail_that_runs_concurrently_with_what_it_repeats() -> None:
     """Both write the same element, and the same value: it is a race nevertheless."""
     f = ps.Func("f", (n,), ps.int64)
     f[i] = 0

@@ -107,7 +107,7 @@ def test_refuses_a_symbolic_extent() -> None:
 def test_refuses_lanes_that_need_each_other() -> None:
     s = ps.Schedule(running(3))
     with refused(
-        s, "vectorize('r', 4) is refused: two lanes would run at once",
+        s, "vectorize('r', 4) is refused: two lanes would run concurrently",
         "A.update(0)[r=4] writes A[4], A.update(0)[r=7] reads it, at n=8",
         kind="lane", tensor="A", sizes={"n": 8},
     ):  # fmt: skip

@@ -237,7 +237,7 @@ def test_a_check_says_which_trusted_directive_is_wrong() -> None:
         testing.check(s, x=np.array([3, 1, 1, 2]), **call)
     assert info.value.what == (
         "s[\"z.update(0)\"].parallel('p') (trusted: x is a permutation) is wrong: "
-        "race: iterations that run at once share z[1]"
+        "race: iterations that run concurrently share z[1]"
     )
     assert "please report it" not in str(info.value)
     assert not isinstance(info.value, InternalError)

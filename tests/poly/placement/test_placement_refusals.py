@@ -63,7 +63,7 @@ def test_refuses_storage_that_is_written_at_once(order: str) -> None:
     first, second = steps if order == "parallel last" else reversed(steps)
     first()
     with refused(
-        s, "is refused: two iterations would run at once",
+        s, "is refused: two iterations would run concurrently",
         "c[i=4, j=0] in iteration f.io=0 writes c[4, 0], "
         "c[i=4, j=0] in iteration f.io=1 writes it, at n=5, m=1",
         hint="store_at that loop", status="violation", kind="race", tensor="c",

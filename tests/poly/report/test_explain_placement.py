@@ -94,7 +94,7 @@ def test_storage_that_moves_into_a_parallel_loop() -> None:
     s = blur()
     s["bx"].compute_at("by", i).store_root()
     s["by"].parallel(i)
-    assert notes(s) == ["bx is stored in i: iterations of i run at once"]
+    assert notes(s) == ["bx is stored in i: iterations of i run concurrently"]
     assert sections(s)["placement"] == [
         "bx: computed at i for by, stored there, runs each instance 2.77 times "
         "(1728 for 624, at n=24, m=24)"

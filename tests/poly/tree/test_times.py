@@ -30,5 +30,7 @@ def test_iterations_around_storage_each_have_their_own() -> None:
 
 def test_iterations_directly_inside_of_storage_share_it() -> None:
     s = stored_inside()
-    with refused(s, "two iterations would run at once", "reads c[1]", "writes it", kind="race"):
+    with refused(
+        s, "two iterations would run concurrently", "reads c[1]", "writes it", kind="race"
+    ):
         s["c.update(0)"].parallel("r")

@@ -54,7 +54,7 @@ class PlacingDirectives(Handle):
         What an earlier iteration has computed is not computed again: the window slides, and no
         more of it is kept than is still read.
 
-        Legal: where iterations that run at once do not share what they write.
+        Legal: where iterations that run concurrently do not share what they write.
         """
         self._do(StoreAt, **loop_of(consumer, loop))
         return self

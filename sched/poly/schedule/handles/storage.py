@@ -70,8 +70,8 @@ class StorageDirectives(Handle):
         return self
 
     def atomic(self) -> Self:
-        """Makes each accumulation indivisible, so that iterations which add to one element may run
-        at once.
+        """Makes each accumulation atomic, so that iterations which add to one element may run
+        concurrently.
 
         Legal: for sums of integers, minima and maxima; for sums of floats after `reassociate()`.
         """

@@ -1,12 +1,13 @@
-"""Accumulations that may happen at once, since each is indivisible.
+"""Which accumulations of an atomic stage may run concurrently, and which meet in copies.
 
-What is accumulated in storage of its own, is copied there and back: these copies can be divided.
-Where a `Keep` stands inside of d loops, of the pairs of instances of its stage only
+An accumulation that is atomic may run concurrently with others into the same element. One in
+private storage is copied there and back, and these copies are not atomic. Where a `Keep` stands
+inside of d loops, of the pairs of instances of its stage only
 
     { x -> y : x and y are in the same iteration of the d loops }
 
-may happen at once: they meet in the storage itself. So do those of parts of the stage that are in
-no `Keep`; what is kept and what is not do not.
+may run concurrently: they add to the same private storage. So may the parts of the stage that are
+in no `Keep`, which add to the Func itself; one in a `Keep` and one in none may not.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ..tree.times import alike, placed
 from .proof import Violation
 
 
-def divided(tree: Seq, v: Violation) -> Violation | None:
-    """What remains of a violation between accumulations of one indivisible stage."""
+def non_atomic_copies(tree: Seq, v: Violation) -> Violation | None:
+    """The pairs of a violation between accumulations of one atomic stage that meet in copies."""
     pairs = v.pairs
     parts = [p for p in placed(tree) if p.stage.statement is v.source]
     keeps = [_kept_in(p.path, p.stage) for p in parts]
@@ -29,7 +30,7 @@ def divided(tree: Seq, v: Violation) -> Violation | None:
         for b, (other, _) in zip(parts, keeps, strict=True):
             if keep is other:
                 pairs = pairs.subtract(alike(a, b, depth))
-    return None if pairs.is_empty() else replace(v, pairs=pairs, is_divided=True)
+    return None if pairs.is_empty() else replace(v, pairs=pairs, has_non_atomic_copies=True)
 
 
 def _kept_in(path: Path, stage: Stage) -> tuple[Keep | None, int]:
