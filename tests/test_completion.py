@@ -27,7 +27,7 @@ def scheduled() -> tuple[ps.Schedule, ps.Func]:
 def test_objects_list_what_is_meant_for_users() -> None:
     s, f = scheduled()
     assert shown(s) >= {"compile", "explain", "copy", "to_json", "assume", "batch", "trust"}
-    assert not shown(s) & {"tree", "model", "nests", "form", "proven", "log", "of", "fixed"}
+    assert not shown(s) & {"tree", "model", "nests", "rewritten", "proven", "log", "of", "fixed"}
     assert shown(s[f]) >= {"split", "tile", "vectorize", "update", "loops", "pipe"}
     assert shown(s[f]["i"]) == {"extent", "is_reduction", "kind", "name", "stage"}
     assert shown(f) == {"dtype", "name", "ndim", "shape", "vars"}

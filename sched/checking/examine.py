@@ -89,7 +89,7 @@ class Examiner:
         # A schedule need only be right at the sizes that its kernel takes.
         preconditions = Preconditions(schedule.requirements, program)
         symbols = Symbols(preconditions.check(binding), binding.params)
-        meaning = flow(schedule.form.base, binding, subjects.reordered(schedule))
+        meaning = flow(schedule.rewritten.base, binding, subjects.reordered(schedule))
         checker = InstanceChecker(self._subject, meaning, symbols)
         watcher = _Counting(checker, tick) if tick else checker
         machine = Machine(self._subject.module, symbols, start, watcher)

@@ -49,8 +49,8 @@ class Subject:
     """
 
     def __init__(self, schedule: Schedule, module: Module) -> None:
-        form, statements = schedule.form, schedule.model.statements
-        self.program, self.module, self.base = schedule.program, module, form.base
+        rewritten, statements = schedule.rewritten, schedule.model.statements
+        self.program, self.module, self.base = schedule.program, module, rewritten.base
         self.definitions = [s.definition for s in statements]
         self.stored = {d.origin: d for d in self.definitions if not d.is_added}
         self.copied = schedule.copied
@@ -62,7 +62,7 @@ class Subject:
         self.partial = {f for f in self.added if any(d.is_update for d in f.history.typed())}
         self.copies = self.added - self.partial
         in_buffers = _tensors_by_buffer(module, schedule)
-        self.tensors = {b: original(form.base, t) for b, t in in_buffers.items()}
+        self.tensors = {b: original(rewritten.base, t) for b, t in in_buffers.items()}
         self.owners = {b: t for b, t in in_buffers.items() if isinstance(t, Func)}
         self._reordered = reordered(schedule)
         self._shifts_tails = any(

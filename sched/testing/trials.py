@@ -298,7 +298,7 @@ class _Trial:
         found = [p for p in misordered(report, among) if (p.source, p.sink) == pair]
         missing = [str(i) for k, i in zip(pair, (error.source, error.sink), strict=True)
                    if k not in report.ran]  # fmt: skip
-        if missing and trusted.form.rewrites:
+        if missing and trusted.rewritten.rewrites:
             # What was rewritten runs as other instances.
             self._confirm_by_effect(trusted, text, error, report)
         elif missing:

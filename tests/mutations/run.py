@@ -48,7 +48,7 @@ VECTORS = (
     "tests/codegen/llvm/test_guards.py",
 )
 OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
-MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_forms.py")
+MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_rewritten.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
 STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
@@ -686,9 +686,9 @@ FAULTS = (
         Fault(
             f"{name} does nothing", "poly/directives/apply.py",
             "    made = e.directive.edit(e)\n",
-            "    before = e.state, e.tree, e.form\n    made = e.directive.edit(e)\n"
+            "    before = e.state, e.tree, e.rewritten\n    made = e.directive.edit(e)\n"
             f'    if e.directive.name == "{name}":\n'
-            "        e.state, e.tree, e.form = before\n",
+            "        e.state, e.tree, e.rewritten = before\n",
             (f"tests/poly/directives/test_{TESTED_IN.get(name, name)}.py",),
         )
         for name in directives()

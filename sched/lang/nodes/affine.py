@@ -8,12 +8,12 @@ from .dtypes import INDEX, concrete, int64
 from .nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from .printer import expr_text
 
-Form = tuple[int, dict[str, int]]
+AffineForm = tuple[int, dict[str, int]]
 
 
-def affine_form(root: Node) -> Form | None:
+def affine_form(root: Node) -> AffineForm | None:
     """The constant and the factors of an affine expression, else None."""
-    forms: dict[Node, Form | None] = {}
+    forms: dict[Node, AffineForm | None] = {}
     for node in postorder(root):
         forms[node] = _form(node, forms)
     return forms[root]
@@ -24,7 +24,7 @@ def never_affine(*roots: Node) -> Node | None:
 
     It is found where a user writes it; all else that may not be affine only proofs can tell.
     """
-    forms: dict[Node, Form | None] = {}
+    forms: dict[Node, AffineForm | None] = {}
     found = None
     for node in postorder(*roots):
         if isinstance(node, Read):
@@ -40,7 +40,7 @@ def never_affine(*roots: Node) -> Node | None:
     return found
 
 
-def _is_constant(node: Node, forms: Mapping[Node, Form | None]) -> bool:
+def _is_constant(node: Node, forms: Mapping[Node, AffineForm | None]) -> bool:
     form = forms[node]
     if form is not None:
         return not any(form[1].values())
@@ -52,7 +52,7 @@ def own_size(extent: Node) -> str:
     return f"make it a size of its own: nz = ps.size('nz', default={expr_text(extent)})"
 
 
-def _form(node: Node, forms: Mapping[Node, Form | None]) -> Form | None:
+def _form(node: Node, forms: Mapping[Node, AffineForm | None]) -> AffineForm | None:
     match node:
         case Const(value=value) if not isinstance(value, float):
             return (int(value), {})
@@ -65,7 +65,7 @@ def _form(node: Node, forms: Mapping[Node, Form | None]) -> Form | None:
             return None
 
 
-def _operator(op: str, args: list[Form | None]) -> Form | None:
+def _operator(op: str, args: list[AffineForm | None]) -> AffineForm | None:
     if any(a is None for a in args):
         return None
     known = [a for a in args if a is not None]
@@ -85,7 +85,7 @@ def _operator(op: str, args: list[Form | None]) -> Form | None:
             return None
 
 
-def _sum(a: Form, b: Form, sign: int) -> Form:
+def _sum(a: AffineForm, b: AffineForm, sign: int) -> AffineForm:
     terms = dict(a[1])
     for name, factor in b[1].items():
         terms[name] = terms.get(name, 0) + sign * factor

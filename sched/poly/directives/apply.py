@@ -27,7 +27,7 @@ def applied(e: Editing) -> Edit:
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)
-    state = replace(e.state, form=e.form, tree=e.tree, gone=_gone(e))
+    state = replace(e.state, rewritten=e.rewritten, tree=e.tree, gone=_gone(e))
     return Edit(state, made)
 
 

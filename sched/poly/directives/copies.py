@@ -45,7 +45,7 @@ class CloneIn(Directive, name="clone_in", of="func"):
                 else f"{self.consumer} is part of {of.name} itself",
                 "a clone is for a stage of another Func that reads it",
             )  # fmt: skip
-        name = f"{e.form.program.names[of]}.in.{self.consumer}"
+        name = f"{e.rewritten.program.names[of]}.in.{self.consumer}"
         return add_rewrite(e, Clone(e.fresh_func(name, of), of, reader.definition.serial))
 
 
@@ -103,7 +103,7 @@ def _operand(
     e: Editing, stage: Stage, tensor: str, only_one: bool
 ) -> tuple[Tensor, tuple[Node, ...]]:
     """A tensor that a stage reads, by name, and where."""
-    names = e.form.program.names
+    names = e.rewritten.program.names
     reads = [a for a in stage.statement.reads if names[a.tensor] == tensor]
     if not reads or any(a.node is None or a.ends is not None for a in reads):
         have = ", ".join(dict.fromkeys(names[a.tensor] for a in stage.statement.reads))
@@ -118,7 +118,7 @@ def _operand(
     if isinstance(source, Func) and (
         source is stage.statement.func
         or any(r.block is not None for r in source.history.recorded)
-        or any(source in g and stage.statement.func in g for g in e.form.program.recurrences)
+        or any(source in g and stage.statement.func in g for g in e.rewritten.program.recurrences)
     ):
         raise e.malformed(f"{tensor} changes while {e.stage} reads it: a copy would be out of date")
     if only_one and len({a.index for a in reads}) > 1:

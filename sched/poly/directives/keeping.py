@@ -14,7 +14,7 @@ from ...lang.tensors.definitions import Definition
 from ..program.accumulation import matched
 from ..state.fields import loop_name
 from ..state.record import Directive
-from ..tree.edits import At, Body, map_stages, rewritten, stages, with_body
+from ..tree.edits import At, Body, map_nodes, map_stages, stages, with_body
 from ..tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def begin_at(tree: Seq, pure: Sequence[str], at: At, update: Stage) -> Seq:
             body = _in_front(body, moved)
         return (with_body(node, body),) if body else ()
 
-    return rewritten(tree, put, [nest for nest, _ in nests])
+    return map_nodes(tree, put, [nest for nest, _ in nests])
 
 
 def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
@@ -102,7 +102,7 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
             body = (Keep(func, stage.name, stage.statement.definition.serial, body),)
         return (with_body(node, body),)
 
-    return rewritten(tree, change)
+    return map_nodes(tree, change)
 
 
 def _is_foreign(n: Node, own: set[Var | RVar]) -> bool:

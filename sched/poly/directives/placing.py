@@ -62,18 +62,18 @@ class ComputeInline(Directive, name="compute_inline", of="func"):
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         func = func_of(e)
-        is_clone = any(isinstance(x, Clone) and x.func is func for x in e.form.rewrites)
-        if func in e.form.base.funcs or is_clone:
-            why = why_not_inline(func, e.form.program)
+        is_clone = any(isinstance(x, Clone) and x.func is func for x in e.rewritten.rewrites)
+        if func in e.rewritten.base.funcs or is_clone:
+            why = why_not_inline(func, e.rewritten.program)
         else:
             why = "it is a copy, or a part of a sum"
         if why is not None:
             raise e.malformed(f"{func.name} cannot be inlined: {why}")
-        own = {func, *(d.serial for d in e.form.program.definitions_of(func))}
-        for rewrite in e.form.rewrites:
+        own = {func, *(d.serial for d in e.rewritten.program.definitions_of(func))}
+        for rewrite in e.rewritten.rewrites:
             if not own.isdisjoint(rewrite.needs):
                 raise e.malformed(
-                    f"{func.name} cannot be inlined: {e.form.program.names[rewrite.func]} was "
+                    f"{func.name} cannot be inlined: {e.rewritten.program.names[rewrite.func]} was "
                     "made of it",
                 )
         for path, node in produced(e.tree):

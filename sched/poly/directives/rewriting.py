@@ -1,4 +1,4 @@
-"""The Func that a directive is about, in another form of the program if need be."""
+"""The Func that a directive is about, in another rewritten program if need be."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import LanguageError
 from ...lang.tensors.tensors import Func
 from ..program.rewrites import InlinedClone
-from ..state.forms import Rewrite, with_choice, with_rewrite, without_rewrite
+from ..state.rewritten import Rewrite, with_choice, with_rewrite, without_rewrite
 from ..tree.edits import stages
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ def func_of(e: Editing) -> Func:
     for stage in stages(e.tree):
         if stage.name == e.stage:
             return stage.statement.func
-    names = e.form.program.names
-    found = [f for f in e.form.program.funcs if names[f] == e.stage]
+    names = e.rewritten.program.names
+    found = [f for f in e.rewritten.program.funcs if names[f] == e.stage]
     if not found or found[0] in e.model.regions:
         raise e.no_stage(e.stage)
     return found[0]
@@ -29,9 +29,9 @@ def func_of(e: Editing) -> Func:
 def stored(e: Editing) -> Func:
     """The same, no longer inlined."""
     func = func_of(e)
-    put = [x for x in e.form.rewrites if isinstance(x, InlinedClone) and x.func is func]
+    put = [x for x in e.rewritten.rewrites if isinstance(x, InlinedClone) and x.func is func]
     if put:
-        e.become(without_rewrite(e.form, put[0]))
+        e.become(without_rewrite(e.rewritten, put[0]))
     elif func not in e.model.regions:
         chosen(e, func, False)
         _check_read(e)
@@ -39,29 +39,29 @@ def stored(e: Editing) -> Func:
 
 
 def chosen(e: Editing, func: Func, is_inlined: bool) -> None:
-    """Another form, in which a Func is inlined, or is not."""
+    """Another rewritten program, in which a Func is inlined, or is not."""
     try:
-        e.become(with_choice(e.form, func, is_inlined))
+        e.become(with_choice(e.rewritten, func, is_inlined))
     except LanguageError as error:
         raise e.malformed(f"{e.directive.text()}: {error.args[0]}") from None
 
 
 def add_rewrite(e: Editing, rewrite: Rewrite) -> tuple[str, ...]:
-    """Another form, with one more rewrite."""
+    """Another rewritten program, with one more rewrite."""
     try:
-        e.become(with_rewrite(e.form, rewrite))
+        e.become(with_rewrite(e.rewritten, rewrite))
     except LanguageError as error:
         raise e.malformed(str(error.args[0])) from None
-    return (e.form.program.names[rewrite.func],)
+    return (e.rewritten.program.names[rewrite.func],)
 
 
 def _check_read(e: Editing) -> None:
     """Whether what has been made of other Funcs is of use still."""
     read = {a.tensor for s in e.model.statements for a in s.reads if a.tensor is not s.func}
-    for rewrite in e.form.rewrites:
+    for rewrite in e.rewritten.rewrites:
         if rewrite.func in e.model.regions and rewrite.func not in read:
             raise e.malformed(
-                f"nothing would read {e.form.program.names[rewrite.func]} any more, which "
+                f"nothing would read {e.rewritten.program.names[rewrite.func]} any more, which "
                 f"was made of what {e.stage} reads where it is inlined",
                 "say this first",
             )

@@ -118,7 +118,7 @@ class PrefetchOf(Directive, name="prefetch", of="stage"):
                 f"{self.loop} is {kind}: it has no later iterations to fetch for",
                 "a loop around it",
             )
-        names = e.form.program.names
+        names = e.rewritten.program.names
         have = dict.fromkeys(names[a.tensor] for a in e.own().statement.reads)
         if self.tensor not in have:
             raise e.malformed(

@@ -100,7 +100,7 @@ class Rfactor(Directive, name="rfactor", of="stage"):
         span = layouts.ends(s, of, e.symbols, e.context)
         if span is None:
             raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
-        name = f"{e.form.program.names[d.func]}.by.{self.loop}"
+        name = f"{e.rewritten.program.names[d.func]}.by.{self.loop}"
         func = e.fresh_func(name, d.func)
         made = add_rewrite(e, Factored(func, d.serial, of, self.loop, *span))
         if s.name in e.state.reassociated:

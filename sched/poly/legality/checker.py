@@ -109,8 +109,8 @@ class LegalityChecker:
         """
         kept = self._nests
         if kept is None or kept[0] is not state:
-            symbols = {**symbols_of(state.form.program), **state.constants}
-            with budget_apart(budgets * allowance(len(state.form.model.statements))):
+            symbols = {**symbols_of(state.rewritten.program), **state.constants}
+            with budget_apart(budgets * allowance(len(state.rewritten.model.statements))):
                 kept = state, loop_nests(state.tree, symbols, self.callable(state))
             self._nests = kept
         return kept[1]
@@ -129,22 +129,25 @@ class LegalityChecker:
 
     def callable(self, state: State) -> Set:
         """The sizes that a call accepts."""
-        form = state.form
-        allowed = [*(a.allowed for a in state.assumptions), *(c.allowed for c in form.proven.sizes)]
+        rewritten = state.rewritten
+        allowed = [
+            *(a.allowed for a in state.assumptions),
+            *(c.allowed for c in rewritten.proven.sizes),
+        ]
 
         def find() -> Set:
-            context = form.model.context
+            context = rewritten.model.context
             for sizes in allowed:
                 context = context.intersect(sizes).coalesce()
             return context
 
-        return form.memo.of(("callable", Same(form.model.context), same(allowed)), find)
+        return rewritten.memo.of(("callable", Same(rewritten.model.context), same(allowed)), find)
 
     def faults(self, state: State, only: Collection[Statement] | None = None) -> Faults:
         """What goes wrong, or what does for some statements alone; and for the folds."""
         context = self.callable(state)
 
-        known, proofs = state.form.memo.of, state.form.proofs
+        known, proofs = state.rewritten.memo.of, state.rewritten.proofs
 
         def relaxed(s: Statement) -> bool:
             d = s.definition
@@ -155,19 +158,21 @@ class LegalityChecker:
         lost = [
             c
             for func, window in state.folds
-            for c in proofs.broken(fold_of(state.form.model, state.tree, func, window), context)
+            for c in proofs.broken(
+                fold_of(state.rewritten.model, state.tree, func, window), context
+            )
             or ()
         ]
-        # A statement of an earlier form is the one of the same definition.
+        # A statement of an earlier rewritten program is the one of the same definition here.
         serials = {s.definition.serial for s in only or ()}
-        every = state.form.model.statements
+        every = state.rewritten.model.statements
         asked = None if only is None else [s for s in every if s.definition.serial in serials]
 
         def is_atomic(v: Violation) -> bool:
             own = v.source is v.sink and v.dependence.tensor is v.source.func
             return own and v.source.name in state.atomic and relaxed(v.source.base)
 
-        broken = state.form.prover.violations(state.tree, relaxed, context, asked)
+        broken = state.rewritten.prover.violations(state.tree, relaxed, context, asked)
         left = (non_atomic_copies(state.tree, v) if is_atomic(v) else v for v in broken)
         found = [v for v in left if v is not None]
         return Faults(tuple(lost), (*found, *shared(state.tree, context, proofs)))
@@ -188,17 +193,19 @@ class LegalityChecker:
 
     def _padded(self, state: State) -> Fault | None:
         """A tile that is filled up where somebody would notice."""
-        form, context = state.form, self.callable(state)
-        return padding.fault(form.model, state.tree, context, dict(state.folds), form.memo)
+        rewritten, context = state.rewritten, self.callable(state)
+        return padding.fault(
+            rewritten.model, state.tree, context, dict(state.folds), rewritten.memo
+        )
 
     def _no_room(self, state: State) -> Fault | None:
         """What cannot be on the stack or in registers as it is asked to be."""
-        model, memo = state.form.model, state.form.memo
+        model, memo = state.rewritten.model, state.rewritten.memo
         places = {f: m for f, m in state.memory.items() if f in model.regions}
         chosen = {f: m for f, m in places.items() if m.place in ("stack", "register")}
         if not chosen:
             return None
-        symbols, context = symbols_of(state.form.program), self.callable(state)
+        symbols, context = symbols_of(state.rewritten.program), self.callable(state)
         # What is kept is found with a budget of its own, not with what is left of another one.
         with budget_apart(allowance(len(model.statements))):
             folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
@@ -214,7 +221,7 @@ class LegalityChecker:
         state = changes[-1].after
         if self._padded(state) or self._no_room(state):
             return False
-        if state.form.prover.uncovered(state.tree, self.callable(state)) is not None:
+        if state.rewritten.prover.uncovered(state.tree, self.callable(state)) is not None:
             return False
         found = self.new_faults(changes)
         return not (found.clobbers or found.violations or self._out_of_place(state))
@@ -245,7 +252,7 @@ class LegalityChecker:
         """
         state = changes[-1].after
         context = self.callable(state)
-        missing = state.form.prover.uncovered(state.tree, context)
+        missing = state.rewritten.prover.uncovered(state.tree, context)
         if missing is not None:
             raise self._left_out(missing, changes)
         found = self.new_faults(changes)
@@ -253,7 +260,7 @@ class LegalityChecker:
             func = found.clobbers[0].func
             lost, pair = _smallest([c for c in found.clobbers if c.func is func])
             window = dict(state.folds)[func]
-            more = enough(state.form.model, func, window, state.tree, context)
+            more = enough(state.rewritten.model, func, window, state.tree, context)
             raise clobbered(lost, pair, window, more, self._culprit(changes, lost, pair))
         if found.violations:
             broken, pair = _smallest(found.violations)
@@ -261,9 +268,9 @@ class LegalityChecker:
 
     def _left_out(self, missing: Statement, changes: Sequence[Change]) -> PolyschedError:
         """Parts of a stage are some of the instances that it had when it was taken apart. In
-        another form of the program it may have more."""
+        another rewritten program it may have more."""
         asked = changes[-1].asked
-        if all(c.before.form is c.after.form for c in changes):
+        if all(c.before.rewritten is c.after.rewritten for c in changes):
             text = asked.directive.text()
             return InternalError(f"{text} leaves out instances of {missing.name}")
         return ScheduleError(

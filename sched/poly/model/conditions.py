@@ -84,8 +84,8 @@ class Conditions:
 
     @cached_property
     def safe(self) -> frozenset[tuple[Statement, Read]]:
-        """The accesses that need no guard to be safe to execute anywhere. Code is made of one form
-        of a program in many, so they are found when somebody asks."""
+        """The accesses that need no guard to be safe to execute anywhere. Few of the rewritten
+        programs of a schedule are compiled, so these accesses are found on demand."""
         if self.own is not None:
             return self.own.safe
         allowed = self.model.context
@@ -117,8 +117,9 @@ def conditions(model: Model) -> Conditions:
 
 
 def _known(model: Model, access: Access) -> tuple[Sequence[CheckedIndex], SizeCondition | None]:
-    """`_check`, of what has not been checked in another form of the program. What an index is
-    copied from, `_source` looks up in all definitions."""
+    """`_check`, remembered for all rewritten programs, where it depends on nothing but the access
+    and the context. An index that reads a Func does not: `_source` looks up in all definitions
+    what the Func is a copy of."""
     read = (n.tensor for n in postorder(*access.index) if isinstance(n, Read))
     if any(isinstance(tensor, Func) for tensor in read):
         return _check(model, access)

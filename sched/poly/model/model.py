@@ -40,7 +40,7 @@ class Model:
         definitions: by Func, the typed definitions to use (with other Funcs inlined, say).
         exact: whether regions are exactly what is needed; else a union of pieces may be filled
             up to its hull by a few corner points, which makes loops simpler.
-        memo: what other forms of the program have found.
+        memo: what other rewritten programs have found.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ def proven(
 
     Args:
         asked: what another form of the program asks, with all that its Funcs forbid.
-        memo: what other forms have found.
+        memo: what other rewritten programs have found.
 
     Raises:
         BudgetExceeded: the program is too intricate.

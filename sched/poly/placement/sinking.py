@@ -14,7 +14,7 @@ from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Set
-from ..tree.edits import rewritten, stages, with_body
+from ..tree.edits import map_nodes, stages, with_body
 from ..tree.looptree import (
     Alloc,
     Loop,
@@ -157,7 +157,7 @@ def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
             body = (Alloc(storage.func, body, moved=why),)
         return (with_body(node, body),)
 
-    return rewritten(tree, change)
+    return map_nodes(tree, change)
 
 
 def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
@@ -171,4 +171,4 @@ def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
             return (Alloc(storage.func, (made,), moved="the loop around it was taken apart"),)
         return (made,)
 
-    return rewritten(tree, change)
+    return map_nodes(tree, change)

@@ -178,7 +178,7 @@ def inlined(program: Program, rule: Rule, memo: Memo) -> tuple[Definitions, Uses
     chain of stages that each read two points cannot grow.
 
     Args:
-        memo: what other forms of the program have found.
+        memo: what other rewritten programs have found.
     """
     current: Definitions = {f: program.definitions_of(f) for f in program.funcs}
     uses = uses_in(current)

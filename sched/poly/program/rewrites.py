@@ -46,7 +46,7 @@ class Clone:
     func: Func
     of: Func
     consumer: int
-    #: Those of its definitions, the same in every form.
+    #: The serials of its definitions, the same in every rewritten program.
     serials: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -185,7 +185,7 @@ class Factored:
     loop: str
     lo: Node
     hi: Node
-    #: The definitions that it adds, the same in every form.
+    #: The definitions that it adds, the same in every rewritten program.
     made: list[Definition] = field(default_factory=list)
 
     @property

@@ -180,8 +180,8 @@ class Obligation(Protocol[Broken]):
 
 
 class Proofs:
-    """What is known to hold, and at which sizes. All states and forms of a schedule share it: what
-    an obligation says does not depend on who has it.
+    """What is known to hold, and at which sizes. All states and rewritten programs of a schedule
+    share it, since the answer of an obligation depends on nothing but the obligation.
     """
 
     def __init__(self) -> None:

@@ -72,7 +72,8 @@ Free = frozenset[Statement]
 
 
 class Settled:
-    """For each tensor what it was when all dependences on it were kept, in whichever form."""
+    """For each tensor the state in which all dependences on it were last proven to be kept, in
+    whichever rewritten program."""
 
     def __init__(self) -> None:
         self._known: dict[Tensor, tuple[Standing, Standing, Free, Set]] = {}
@@ -95,7 +96,7 @@ class Prover:
     """Judges trees of one model.
 
     Args:
-        proofs, settled: what is known from other forms of the program.
+        proofs, settled: what is known from other rewritten programs.
     """
 
     def __init__(

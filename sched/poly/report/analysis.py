@@ -23,8 +23,8 @@ from ..nests.loop_program import LoopProgram
 from ..placement.folding import copied, windows
 from ..sets.budget import BudgetExceeded, allowance, budget, budget_apart
 from ..sets.isl import Set
-from ..state.forms import Form
 from ..state.record import Directive
+from ..state.rewritten import RewrittenProgram
 from ..state.state import State
 from ..tree.hints import Hints
 from ..tree.looptree import Loop, Seq
@@ -97,24 +97,24 @@ class Analysis:
 
     # the state --------------------------------------------------------------------------------
     @property
-    def form(self) -> Form:
+    def rewritten(self) -> RewrittenProgram:
         """The program as it is scheduled: what is inlined, and what has been rewritten."""
-        return self.state.form
+        return self.state.rewritten
 
     @property
     def program(self) -> Program:
         """What is computed."""
-        return self.form.program
+        return self.rewritten.program
 
     @property
     def model(self) -> Model:
         """The statements, and what they access."""
-        return self.form.model
+        return self.rewritten.model
 
     @property
     def proven(self) -> Conditions:
         """What the program asks of sizes and data."""
-        return self.form.proven
+        return self.rewritten.proven
 
     @property
     def tree(self) -> Seq:
@@ -195,7 +195,7 @@ class Analysis:
     @found
     def folding(self) -> dict[Func, Window]:
         """How many planes are kept of Funcs of recurrences that need not be stored whole."""
-        return windows(self.model, self.tree, self.form.memo)
+        return windows(self.model, self.tree, self.rewritten.memo)
 
     @property
     def windows(self) -> dict[Func, Window]:

@@ -58,7 +58,7 @@ def evaluations(a: Analysis) -> Iterator[Evaluation]:
     for func in (f for f in a.program.funcs if f not in a.model.regions):
         reads = [
             _Point(a, func, statements[d.serial], index)
-            for d, found in a.form.uses.get(func, {}).items()
+            for d, found in a.rewritten.uses.get(func, {}).items()
             if d.serial in statements
             for index in dict.fromkeys(r.index for r in found)
         ]

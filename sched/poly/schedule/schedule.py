@@ -34,8 +34,8 @@ from ..report.requirements import Requirements
 from ..report.said import Said
 from ..sets.budget import BudgetExceeded, allowance, budget
 from ..sets.isl import Set
-from ..state.forms import Form, form_of
 from ..state.record import Directive, Lookup, from_json
+from ..state.rewritten import RewrittenProgram, rewritten_program
 from ..state.state import NoLoops
 from ..tree.edits import At, stages
 from ..tree.looptree import Loop, Seq, Stage
@@ -109,7 +109,7 @@ class Schedule(Suggesting):
         try:
             with budget(allowance(len(program.definitions))):
                 self._builder = ScheduleBuilder(
-                    form_of(program, rule, self.log), symbols_of(program)
+                    rewritten_program(program, rule, self.log), symbols_of(program)
                 )
         except BudgetExceeded:
             raise unproved(program) from None
@@ -134,24 +134,24 @@ class Schedule(Suggesting):
         return made
 
     @property
-    def form(self) -> Form:
+    def rewritten(self) -> RewrittenProgram:
         """The program as it is scheduled: what is inlined, and what has been rewritten."""
-        return self._builder.state.form
+        return self._builder.state.rewritten
 
     @property
     def program(self) -> Program:
         """What is computed."""
-        return self.form.program
+        return self.rewritten.program
 
     @property
     def model(self) -> Model:
         """The statements, and what they access."""
-        return self.form.model
+        return self.rewritten.model
 
     @property
     def proven(self) -> Conditions:
         """What the program asks of sizes and data."""
-        return self.form.proven
+        return self.rewritten.proven
 
     @property
     def funcs(self) -> tuple[Func, ...]:
@@ -261,7 +261,7 @@ class Schedule(Suggesting):
     def dependences(self) -> tuple[Dependence, ...]:
         """Every dependence between the instances of the program."""
         with self.in_time() as a, a.in_time():
-            return self.form.prover.dependences
+            return self.rewritten.prover.dependences
 
     def legal(self, directive: Directive) -> bool:
         """Whether a directive, as one of the records of another schedule's `directives`, would be
@@ -402,7 +402,7 @@ class Schedule(Suggesting):
     def digest(self) -> str | None:
         """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
         process. None where the program has none."""
-        program = self.form.base.digest
+        program = self.rewritten.base.digest
         return None if program is None else combined(program, self.to_json())
 
     def __eq__(self, other: object) -> bool:

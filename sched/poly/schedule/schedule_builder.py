@@ -18,8 +18,8 @@ from ..legality.checker import Change, LegalityChecker
 from ..legality.refusals import Asked
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget
 from ..state.editing import Editing
-from ..state.forms import Form
 from ..state.record import Directive, Lookup
+from ..state.rewritten import RewrittenProgram
 from ..state.state import NoLoops, State
 from ..tree.edits import Shared
 
@@ -53,9 +53,9 @@ class ScheduleBuilder:
         records: the directives, in order.
     """
 
-    def __init__(self, form: Form, symbols: Mapping[str, Node]) -> None:
+    def __init__(self, rewritten: RewrittenProgram, symbols: Mapping[str, Node]) -> None:
         self.legality = LegalityChecker()
-        self.state = State(form, form.written, {})
+        self.state = State(rewritten, rewritten.written, {})
         self.records: tuple[Directive, ...] = ()
         self._batches: tuple[range, ...] = ()
         self._symbols = symbols
@@ -91,7 +91,7 @@ class ScheduleBuilder:
 
     def editing(self, directive: Directive) -> Editing:
         """The present state, for a directive to be carried out."""
-        context = self.state.assumed(self.state.form.model.context)
+        context = self.state.assumed(self.state.rewritten.model.context)
         return Editing(self.state, self._symbols, context, directive)
 
     def apply(self, directive: Directive) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ class ScheduleBuilder:
         there were then."""
         what, hint, parts = error.what, error.hint, self._parts(asked)
         if isinstance(error, NoLoops):
-            what = why_inlined(error, self.state.form.rule, self.records)
+            what = why_inlined(error, self.state.rewritten.rule, self.records)
         if asked is None:
             return error.reworded(what, hint, error.directive)
         if isinstance(error, Shared):
@@ -192,7 +192,7 @@ class ScheduleBuilder:
     @contextmanager
     def _within_budget(self, subject: str, where: Span | None, text: str) -> Iterator[None]:
         try:
-            with budget(self._budgets * allowance(len(self.state.form.model.statements))):
+            with budget(self._budgets * allowance(len(self.state.rewritten.model.statements))):
                 yield
         except BudgetExceeded:
             raise ScheduleError(

@@ -194,6 +194,6 @@ def _number(value: int) -> Node:
 _LARGE = 1 << 62
 # The largest coefficient whose product with any loop (up to 2**44) is far from 64 bits.
 _MODERATE = 1 << 18
-# The smallest factor of a quotient that is worth another form of the quotient.
+# The smallest factor of a quotient for which the quotient is written in another way.
 _FACTOR = 1 << 12
 _HALF = isl.Val(1).div(isl.Val(2))

@@ -1,9 +1,10 @@
-"""What has been found once, for whoever asks again with the very same inputs.
+"""Memoisation of what is derived from a program, by keys that hold all inputs of an answer.
 
-The forms of one program, and the states of one schedule, have most of their parts in common. A key
-holds all that its answer is made from: interned nodes, definitions, statements and names as they
-are, isl's sets and maps as `Same`. So an answer never gets out of date, and no directive has to say
-what it leaves as it is: what follows from equal parts is found to be known.
+The rewritten programs of one program, and the states of one schedule, have most of their parts in
+common. A key is made of interned nodes, definitions, statements and names as they are, and of isl's
+sets and maps as `Same`. Since it holds every input, an answer never gets out of date, and a
+directive does not have to declare what it leaves unchanged: whatever follows from unchanged inputs
+has an equal key.
 """
 
 from __future__ import annotations

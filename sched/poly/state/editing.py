@@ -18,8 +18,8 @@ from ..sets.affine import condition, why_not_affine
 from ..sets.isl import Set
 from ..tree.edits import At, loops_around, nest_of, stages
 from ..tree.looptree import Keep, Produce, Stage, Tree, leaves, loops_of
-from .forms import Form, transplanted
 from .record import Directive
+from .rewritten import RewrittenProgram, transplanted
 from .state import Assumption, NoLoops, State
 
 Symbols = Mapping[str, Node]
@@ -30,11 +30,11 @@ class Editing:
     """What a directive edits.
 
     Attributes:
-        tree, form: as they become.
+        tree, rewritten: as they become.
     """
 
     def __init__(self, state: State, symbols: Symbols, context: Set, directive: Directive) -> None:
-        self.form = state.form
+        self.rewritten = state.rewritten
         self.state = state
         self.tree = state.tree
         self.symbols = symbols
@@ -45,7 +45,7 @@ class Editing:
 
     @property
     def model(self) -> Model:
-        return self.form.model
+        return self.rewritten.model
 
     # finding ----------------------------------------------------------------------------------
     def at(self, name: str, stage: str | None = None) -> At:
@@ -77,8 +77,8 @@ class Editing:
 
     def no_stage(self, name: str) -> ScheduleError:
         have = ", ".join(stage.name for _, stage in leaves(self.tree))
-        inlined = [f for f in self.form.program.funcs if f not in self.model.regions]
-        if name in [self.form.program.names[f] for f in inlined]:
+        inlined = [f for f in self.rewritten.program.funcs if f not in self.model.regions]
+        if name in [self.rewritten.program.names[f] for f in inlined]:
             return NoLoops(name, where=self.span)
         return ScheduleError(
             f"there is no stage {name}",
@@ -160,9 +160,9 @@ class Editing:
                     f"a loop outside of {a.loop.name}",
                 )
 
-    def become(self, form: Form) -> None:
-        self.tree = transplanted(self.tree, form)
-        self.form = form
+    def become(self, rewritten: RewrittenProgram) -> None:
+        self.tree = transplanted(self.tree, rewritten)
+        self.rewritten = rewritten
 
     def nodes(self) -> Iterator[Tree]:
         pending: list[Tree] = [self.tree]
@@ -183,7 +183,7 @@ class Editing:
 
     def fresh_func(self, name: str, like: Tensor) -> Func:
         """A Func that no other one, and no part of a stage, is called as."""
-        program = self.form.program
+        program = self.rewritten.program
         taken = {*program.names.values(), *(f.name for f in program.funcs)}
         taken |= {s.name for s in stages(self.tree)}
         while name in taken:

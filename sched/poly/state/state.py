@@ -12,8 +12,8 @@ from ..sets.isl import Set
 from ..tree.hints import Prefetch
 from ..tree.looptree import Seq
 from ..tree.memory import Memory, Window
-from .forms import Form
 from .record import Directive
+from .rewritten import RewrittenProgram
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class State:
     """What a schedule is at a time.
 
     Attributes:
-        form: the program as it is scheduled.
+        rewritten: the program with the definitions that are scheduled.
         gone: for a stage and a loop it had, the directive that replaced the loop.
         reassociated: the stages for which the order of a sum does not matter.
         trusted: directives that were not proven, each with the reason given.
@@ -30,7 +30,7 @@ class State:
         streams: the stages whose results are written past the caches.
     """
 
-    form: Form
+    rewritten: RewrittenProgram
     tree: Seq
     gone: Mapping[tuple[str, str], Directive]
     reassociated: frozenset[str] = frozenset()

@@ -134,7 +134,7 @@ def map_children(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree if isinstance(tree, Stage) else with_body(tree, tuple(map(change, tree.body)))
 
 
-def rewritten(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
+def map_nodes(tree: Seq, change: Callable[[Tree, Body], Body], without: Sequence[Tree] = ()) -> Seq:
     """The tree without some nodes and with each other one replaced, innermost ones first:
     `change` is given the node as it was and what its body has become."""
 

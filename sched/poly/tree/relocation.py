@@ -9,7 +9,7 @@ from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Var, postorder
 from ...lang.tensors.tensors import Func
 from ..sets.isl import Set, dim_count, isl
-from .edits import At, Body, Shared, map_children, rewritten, stages, with_body
+from .edits import At, Body, Shared, map_children, map_nodes, stages, with_body
 from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
 
 _SET = isl.dim_type.set
@@ -47,7 +47,7 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
             f"nothing inside of the loop {at.loop.name} reads {names}",
             hint=f"{names} can be computed at a loop around a stage that reads it",
         )
-    return rewritten(tree, change, [nest for nest, _ in nests])
+    return map_nodes(tree, change, [nest for nest, _ in nests])
 
 
 def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
@@ -60,7 +60,7 @@ def compute_root(tree: Seq, funcs: Sequence[Func]) -> Seq:
             return body
         return (with_body(node, body),) if body else ()
 
-    body = rewritten(tree, change, [nest for nest, _ in nests]).body
+    body = map_nodes(tree, change, [nest for nest, _ in nests]).body
     body = _before_readers(body, funcs, moved) or (*moved, *body)
     for func in funcs:
         body = (Alloc(func, body),)
@@ -79,7 +79,7 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
                 body = (Alloc(func, body, asked=True),)
         return (with_body(node, body),)
 
-    body = rewritten(tree, change).body
+    body = map_nodes(tree, change).body
     if loop is None:
         for func in funcs:
             body = (Alloc(func, body, asked=True),)
@@ -100,12 +100,12 @@ def merged(tree: Seq, node: Produce, old: Produce, other: Produce) -> Seq:
         whole = (*node.body, *body) if first else (*body, *node.body)
         return (replace(other, funcs=(*other.funcs, *node.funcs), body=whole, demand=None),)
 
-    return rewritten(tree, change)
+    return map_nodes(tree, change)
 
 
 def without(tree: Seq, gone: Sequence[Stage]) -> Seq:
     """The tree without some stages, and without loops that hold nothing any more."""
-    return rewritten(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
+    return map_nodes(tree, lambda node, body: (with_body(node, body),) if body else (), gone)
 
 
 def inserted(tree: Seq, nest: Tree, before: Callable[[Stage], bool]) -> Seq:

@@ -22,7 +22,7 @@ Element = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Form:
+class AffineForm:
     """a * r + b * q + c"""
 
     a: int
@@ -38,11 +38,11 @@ class Form:
 
 @dataclass(frozen=True)
 class Touch:
-    """An access of an array: one form an axis; where `guard` is given, only where it is >= 0."""
+    """An access of an array, by an affine form an axis; with a guard only where that is >= 0."""
 
     array: int
-    index: tuple[Form, ...]
-    guard: Form | None = None
+    index: tuple[AffineForm, ...]
+    guard: AffineForm | None = None
 
     def elements(self, r: int, q: int) -> Iterator[Element]:
         if self.guard is None or self.guard.at(r, q) >= 0:
@@ -94,16 +94,16 @@ def random_program(rng: random.Random) -> Random:
     ndims = (rng.choice((1, 2)), rng.choice((1, 2)))
 
     def touch(array: int, *, guarded: bool) -> Touch:
-        def form(own: int) -> Form:
+        def form(own: int) -> AffineForm:
             a, b = (1, 0) if own == 0 else (0, 1)
             if rng.random() < 0.3:
                 a, b = rng.choice(((1, 0), (0, 1), (1, 1), (1, -1), (2, 0), (0, 0)))
-            return Form(a, b, rng.randint(-2, 2))
+            return AffineForm(a, b, rng.randint(-2, 2))
 
         axes = range(2) if ndims[array] == 2 else (rng.choice((0, 1)),)
         where = None
         if guarded and rng.random() < 0.25:
-            where = Form(rng.choice((-1, 0, 1)), rng.choice((-1, 1)), rng.randint(-2, 2))
+            where = AffineForm(rng.choice((-1, 0, 1)), rng.choice((-1, 1)), rng.randint(-2, 2))
         return Touch(array, tuple(form(k) for k in axes), where)
 
     count = rng.choice((1, 1, 2))

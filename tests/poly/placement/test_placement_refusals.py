@@ -145,7 +145,7 @@ def test_what_runs_elsewhere_is_no_source_of_what_is_computed_at_a_loop() -> Non
     """A part of f0 outside of the loop, without instances, and nothing of it inside."""
     s = chain(2)
     s["f0"].compute_at("f1", i)
-    prover = s._builder.state.form.prover
+    prover = s._builder.state.rewritten.prover
     inside = next(x for x in stages(s.tree) if x.statement.placed is not None)
     base = inside.statement.base
     outside = Stage(base, (), where=base.frame.empty, part=".outside")

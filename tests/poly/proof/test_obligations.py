@@ -18,7 +18,7 @@ from polysched.lang.nodes.tensor import Tensor
 from polysched.poly.proof import dependences, proof
 from polysched.poly.proof.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
 from polysched.poly.sets.memo import Same
-from polysched.poly.state import forms
+from polysched.poly.state import rewritten
 from polysched.poly.state.editing import Editing
 from polysched.poly.state.fields import loop_name
 from polysched.poly.state.record import Directive
@@ -230,7 +230,7 @@ def test_each_obligation_is_judged_once() -> None:
     rows[i, r] += rows[i, r - 1]
     out_[i, j] = h[i, j] * 2 + rows[i, j]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forms, "Proofs", Counting)
+        patch.setattr(rewritten, "Proofs", Counting)
         s = ps.Schedule(out_)
         s["h"].compute_root()
         s["h"].split("i", 4)
@@ -276,7 +276,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_program_as_written_asks_for_no_dependence(asked: list[str]) -> None:
     s = ps.Schedule(sums_of_neighbours())
-    prover = s.form.prover
+    prover = s.rewritten.prover
     assert not list(prover.violations(prover.written, lambda _: False, s.accepted))
     s.compile()
     assert asked == []
@@ -302,6 +302,6 @@ def test_what_was_settled_for_few_sizes_is_asked_for_more() -> None:
     few = s.copy()
     few.assume(m <= 1)
     few["f.update(0)"].reorder("q", "r")
-    prover = s.form.prover
+    prover = s.rewritten.prover
     assert not list(prover.violations(few.tree, lambda _: False, few.accepted))
     assert list(prover.violations(few.tree, lambda _: False, s.accepted))

@@ -181,7 +181,7 @@ def test_a_directive_that_is_too_intricate(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_is_too_intricate_in_a_directive_is_not_blamed_on_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Another form of the program is proven within the directive."""
+    """Another rewritten program is proven within the directive."""
     n = ps.sizes("n")
     i = ps.vars("i")
     f, g = ps.Func("f"), ps.Func("g", (n,))
@@ -393,7 +393,7 @@ def test_a_flow_that_is_too_intricate_has_more_sources(monkeypatch: pytest.Monke
 
     def sources() -> dict[str, bool]:
         s = ps.Schedule(g)
-        found = dependences(s.model, s.form.written)
+        found = dependences(s.model, s.rewritten.written)
         return {d.source.name: d.exact for d in found if d.kind == "flow" and d.sink.name == "g"}
 
     assert sources() == {"f.update(0)": True}

@@ -1,8 +1,9 @@
-"""The form of a program that is scheduled: what is inlined, and what has been rewritten.
+"""The rewritten program: the definitions that are scheduled, after inlining and other rewrites.
 
-A directive that changes what there is to run, and not only its loops (inlining, a copy of an
-operand, a partial reduction), makes another form: new definitions, from which all else follows
-anew. The loops stay as they are: a statement has the same dimensions in every form in which it is.
+Most directives change loops only. One that changes the definitions (inlining, a copy of an operand,
+a partial reduction) makes another rewritten program: its model, preconditions and dependences are
+derived anew from the new definitions. Loops are carried over by `transplanted`, since a statement
+has the same dimensions in every rewritten program in which it is.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ..proof.obligations import Proofs
 from ..proof.proof import Prover, Settled
 from ..recurrence import recurrence
 from ..sets.memo import Memo
-from ..tree.edits import map_stages, rewritten, with_body
+from ..tree.edits import map_nodes, map_stages, with_body
 from ..tree.looptree import Alloc, Seq, Stage, Tree, leaves
 from ..tree.relocation import inserted, without
 from ..tree.written import as_written
@@ -53,8 +54,8 @@ class Rewrite(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
-    """A program as it is scheduled.
+class RewrittenProgram:
+    """A program after inlining and other rewrites, with all that follows from its definitions.
 
     Attributes:
         base: as the user wrote it.
@@ -77,7 +78,7 @@ class Form:
     asked: Conditions
     #: Where the Funcs that are inlined were read when they were.
     uses: Uses
-    #: What all forms of the program have found.
+    #: What all rewritten programs of one program have found.
     memo: Memo
     proofs: Proofs
     settled: Settled
@@ -87,15 +88,15 @@ class Form:
         return Prover(self.model, self.written, self.proofs, self.settled)
 
 
-def form_of(
+def rewritten_program(
     base: Program,
     rule: Rule,
     log: Log,
     choices: Mapping[str, bool] | None = None,
     rewrites: tuple[Rewrite, ...] = (),
-    earlier: Form | None = None,
-) -> Form:
-    """The form of a program; see `Form` for the arguments.
+    earlier: RewrittenProgram | None = None,
+) -> RewrittenProgram:
+    """The rewritten program of a program; see `RewrittenProgram` for the arguments.
 
     Args:
         earlier: another one of the same program, whose parts may be parts of this one.
@@ -117,38 +118,44 @@ def form_of(
     written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
     asked = earlier.asked if earlier else conditions
     known = (earlier.proofs, earlier.settled) if earlier else (Proofs(), Settled())
-    return Form(
+    return RewrittenProgram(
         base, rule, chosen, rewrites, program, model, conditions, written, asked, uses, memo, *known
     )
 
 
-def with_choice(form: Form, func: Func, is_inlined: bool) -> Form:
-    """The form in which a Func is inlined, or is not."""
+def with_choice(rewritten: RewrittenProgram, func: Func, is_inlined: bool) -> RewrittenProgram:
+    """The rewritten program in which a Func is inlined, or is not."""
     # All others stay as they are, whatever the rule would say of them now.
-    stored = {f: f not in form.model.regions for f in form.base.funcs}
-    choices = {form.base.names[f]: chosen for f, chosen in {**stored, func: is_inlined}.items()}
-    return _other(form, choices, form.rewrites)
+    stored = {f: f not in rewritten.model.regions for f in rewritten.base.funcs}
+    choices = {
+        rewritten.base.names[f]: chosen for f, chosen in {**stored, func: is_inlined}.items()
+    }
+    return _other(rewritten, choices, rewritten.rewrites)
 
 
-def with_rewrite(form: Form, rewrite: Rewrite) -> Form:
-    """The form with one more rewrite."""
-    return _other(form, form.choices, (*form.rewrites, rewrite))
+def with_rewrite(rewritten: RewrittenProgram, rewrite: Rewrite) -> RewrittenProgram:
+    """The rewritten program with one more rewrite."""
+    return _other(rewritten, rewritten.choices, (*rewritten.rewrites, rewrite))
 
 
-def without_rewrite(form: Form, rewrite: Rewrite) -> Form:
-    """The form as if one rewrite had not been."""
-    return _other(form, form.choices, tuple(x for x in form.rewrites if x is not rewrite))
+def without_rewrite(rewritten: RewrittenProgram, rewrite: Rewrite) -> RewrittenProgram:
+    """The rewritten program without one of its rewrites."""
+    return _other(
+        rewritten, rewritten.choices, tuple(x for x in rewritten.rewrites if x is not rewrite)
+    )
 
 
-def _other(form: Form, choices: Mapping[str, bool], rewrites: tuple[Rewrite, ...]) -> Form:
-    return form_of(form.base, form.rule, Log(), choices, rewrites, form)
+def _other(
+    rewritten: RewrittenProgram, choices: Mapping[str, bool], rewrites: tuple[Rewrite, ...]
+) -> RewrittenProgram:
+    return rewritten_program(rewritten.base, rewritten.rule, Log(), choices, rewrites, rewritten)
 
 
 # loops ------------------------------------------------------------------------------------------
-def transplanted(tree: Seq, form: Form) -> Seq:
-    """The loops of one form as those of another: statements that are new stand in loops of their
-    own, before what reads them; those that are gone leave theirs."""
-    known = {s.definition.serial: s for s in form.model.statements}
+def transplanted(tree: Seq, rewritten: RewrittenProgram) -> Seq:
+    """The loops of one rewritten program as those of another: statements that are new stand in
+    loops of their own, before what reads them; those that are gone leave theirs."""
+    known = {s.definition.serial: s for s in rewritten.model.statements}
     kept = [s for _, s in leaves(tree)]
     gone = {s.statement.func for s in kept if s.statement.definition.serial not in known}
     tree = without(tree, [s for s in kept if s.statement.definition.serial not in known])
@@ -160,17 +167,21 @@ def transplanted(tree: Seq, form: Form) -> Seq:
 
     moved = map_stages(tree, change)
     assert isinstance(moved, Seq)
-    tree = _without_storage(moved, {f for f in gone if f not in form.model.regions})
+    tree = _without_storage(moved, {f for f in gone if f not in rewritten.model.regions})
     have = {s.statement.definition.serial for _, s in leaves(tree)}
-    order = [s.statement for _, s in leaves(form.written)]
-    for nest in form.written.nests:
+    order = [s.statement for _, s in leaves(rewritten.written)]
+    for nest in rewritten.written.nests:
         new = [s.statement for _, s in leaves(nest)]
         if all(s.definition.serial not in have for s in new):
             later, funcs = set(order[order.index(new[-1]) + 1 :]), {s.func for s in new}
             tree = inserted(tree, nest, partial(_comes_after, later, funcs))
     stored = _stored(tree)
-    for func in form.model.regions:
-        if func not in form.program.outputs and func not in stored and func.history.home is None:
+    for func in rewritten.model.regions:
+        if (
+            func not in rewritten.program.outputs
+            and func not in stored
+            and func.history.home is None
+        ):
             tree = Seq((Alloc(func, tree.body),))
     return tree
 
@@ -185,7 +196,7 @@ def _without_storage(tree: Seq, gone: Collection[Func]) -> Seq:
     def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
         return body if isinstance(node, Alloc) and node.func in gone else (with_body(node, body),)
 
-    return rewritten(tree, change)
+    return map_nodes(tree, change)
 
 
 def _stored(tree: Tree) -> set[Func]:

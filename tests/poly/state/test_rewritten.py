@@ -1,4 +1,4 @@
-"""A form that is made of parts of an earlier one is what it would be if it were made anew."""
+"""A rewritten program that reuses parts of an earlier one is what it would be if made anew."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polysched.poly.model.model import Model
 from polysched.poly.model.statements import Statement
 from polysched.poly.sets.isl import Set
 from polysched.poly.sets.memo import Memo, Same
-from polysched.poly.state.forms import Form, form_of
+from polysched.poly.state.rewritten import RewrittenProgram, rewritten_program
 from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import Loop, Stage, text
 from polysched.steps import Log
@@ -94,7 +94,7 @@ def described(s: Statement) -> list[object]:
     return [s.name, s.guard, s.data_bounds, s.frame.dims, names]
 
 
-def check_same(found: Form, wanted: Form) -> None:
+def check_same(found: RewrittenProgram, wanted: RewrittenProgram) -> None:
     """The models are equal, and so are the loops before any directive."""
     a, b = found.model, wanted.model
     assert {f.name for f in a.regions} == {f.name for f in b.regions}
@@ -111,8 +111,10 @@ def check_same(found: Form, wanted: Form) -> None:
         assert x.map.is_equal(y.map)
 
 
-def anew(form: Form) -> Form:
-    return form_of(form.base, form.rule, Log(), form.choices, form.rewrites)
+def anew(rewritten: RewrittenProgram) -> RewrittenProgram:
+    return rewritten_program(
+        rewritten.base, rewritten.rule, Log(), rewritten.choices, rewritten.rewrites
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -126,14 +128,14 @@ def test_a_form_is_what_it_would_be_anew(name: str, seed: int) -> None:
         inlined = [f.name for f in s.program.funcs if f not in s.model.regions]
         if inlined and choices.chance(30):
             given = f's["{choices.pick(inlined)}"].compute_root()'
-        before = s.form
+        before = s.rewritten
         try:
             apply(s, given or "", {"ps": ps})
         except (ps.ScheduleError, ps.LanguageError):
             continue
-        accepted += s.form is not before
-        if s.form is not before:
-            check_same(s.form, anew(s.form))
+        accepted += s.rewritten is not before
+        if s.rewritten is not before:
+            check_same(s.rewritten, anew(s.rewritten))
     if name == "padded_chain":
         assert accepted >= 2
 
@@ -185,7 +187,7 @@ def test_what_is_needed_in_other_words_is_found_again() -> None:
     before = s.model.regions[next(f for f in s.funcs if f.name == "a")]
     s["d"].compute_root()
     s["c"].compute_root()
-    check_same(s.form, anew(s.form))
+    check_same(s.rewritten, anew(s.rewritten))
     assert before.is_equal(s.model.regions[next(f for f in s.funcs if f.name == "a")])
 
 
@@ -224,11 +226,11 @@ def test_sets_in_the_same_words_are_one() -> None:
     assert memo.alike("y", b) is b
 
 
-def test_forms_of_another_program_share_nothing() -> None:
+def test_rewritten_programs_of_another_program_share_nothing() -> None:
     s, t = ps.Schedule(chain(2)), ps.Schedule(chain(2))
-    assert s.form.memo is not t.form.memo
+    assert s.rewritten.memo is not t.rewritten.memo
     assert isinstance(s.model, Model)
-    assert s.model.memo is s.form.memo
+    assert s.model.memo is s.rewritten.memo
 
 
 def test_a_region_that_is_known_is_not_asked_for_more() -> None:
