@@ -326,8 +326,8 @@ def apply(schedule: Schedule, text: str, names: dict[str, object]) -> None:
 def apply_random(
     choices: Choices, schedule: Schedule, count: int, names: dict[str, object]
 ) -> list[str]:
-    """Gives `count` random directives to a schedule, none that asks something of the sizes; those
-    that it accepts are returned."""
+    """Gives `count` random directives to a schedule, none that adds preconditions; those that it
+    accepts are returned."""
     accepted = []
     for _ in range(count):
         text = random_directive(choices, schedule)

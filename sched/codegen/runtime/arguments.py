@@ -1,4 +1,4 @@
-"""What native code asks of arrays beyond the language: layout, alignment, writability, overlap."""
+"""The preconditions of native code on arrays: layout, alignment, writability, overlap."""
 
 from __future__ import annotations
 

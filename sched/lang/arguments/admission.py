@@ -1,4 +1,4 @@
-"""Whether one argument of a call is what the program asks for."""
+"""Whether one argument of a call has the type that the program declares."""
 
 from __future__ import annotations
 

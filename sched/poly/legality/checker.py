@@ -31,7 +31,7 @@ from ..tree.edits import stages
 from ..tree.memory import Fault
 from . import registers
 from .advice import Helps
-from .refusals import Asked, clobbered, refusal
+from .refusals import Request, clobbered, refusal
 
 F = TypeVar("F", Violation, Clobber)
 
@@ -85,9 +85,9 @@ def _smallest(faults: Sequence[F]) -> tuple[F, InstancePair | None]:
 
 @dataclass(frozen=True)
 class Change:
-    """What was asked for, and what the schedule was before and after it."""
+    """A request, and the states of the schedule before and after it."""
 
-    asked: Asked
+    request: Request
     before: State
     after: State
 
@@ -103,9 +103,10 @@ class LegalityChecker:
         self._nests: tuple[State, tuple[LoopNest, ...]] | None = None
 
     def nests(self, state: State, budgets: int = BOUNDS) -> tuple[LoopNest, ...]:
-        """The loops of a state with their bounds; those of the last one asked for are kept.
+        """The loops of a state with their bounds; those of the last state are kept.
 
-        They have budgets of their own: they are the same whoever asks first, with whatever left.
+        They have budgets of their own, so that the result does not depend on how much of another
+        budget was left to whoever needed it first.
         """
         kept = self._nests
         if kept is None or kept[0] is not state:
@@ -166,13 +167,13 @@ class LegalityChecker:
         # A statement of an earlier rewritten program is the one of the same definition here.
         serials = {s.definition.serial for s in only or ()}
         every = state.rewritten.model.statements
-        asked = None if only is None else [s for s in every if s.definition.serial in serials]
+        chosen = None if only is None else [s for s in every if s.definition.serial in serials]
 
         def is_atomic(v: Violation) -> bool:
             own = v.source is v.sink and v.dependence.tensor is v.source.func
             return own and v.source.name in state.atomic and relaxed(v.source.base)
 
-        broken = state.rewritten.prover.violations(state.tree, relaxed, context, asked)
+        broken = state.rewritten.prover.violations(state.tree, relaxed, context, chosen)
         left = (non_atomic_copies(state.tree, v) if is_atomic(v) else v for v in broken)
         found = [v for v in left if v is not None]
         return Faults(tuple(lost), (*found, *shared(state.tree, context, proofs)))
@@ -199,7 +200,7 @@ class LegalityChecker:
         )
 
     def _no_room(self, state: State) -> Fault | None:
-        """What cannot be on the stack or in registers as it is asked to be."""
+        """What cannot be on the stack or in registers as `store_in` says."""
         model, memo = state.rewritten.model, state.rewritten.memo
         places = {f: m for f, m in state.memory.items() if f in model.regions}
         chosen = {f: m for f, m in places.items() if m.place in ("stack", "register")}
@@ -231,14 +232,14 @@ class LegalityChecker:
 
         Args:
             helps: whether a directive would be right with another one before it.
-            is_trusted: the order of instances is not asked. Nobody can be trusted with memory that
-                is not there.
+            is_trusted: whether the order of instances is left unproven. Memory is checked in any
+                case: trust cannot make room for what has none.
 
         Raises:
             ScheduleError: says what cannot be stored as it would be, or names two instances and
                 the change that put them out of order.
         """
-        state, directive = changes[-1].after, changes[-1].asked.directive
+        state, directive = changes[-1].after, changes[-1].request.directive
         _refuse(self._padded(state) or self._no_room(state), directive)
         if not is_trusted:
             self._check_order(changes, helps)
@@ -269,21 +270,21 @@ class LegalityChecker:
     def _left_out(self, missing: Statement, changes: Sequence[Change]) -> PolyschedError:
         """Parts of a stage are some of the instances that it had when it was taken apart. In
         another rewritten program it may have more."""
-        asked = changes[-1].asked
+        request = changes[-1].request
         if all(c.before.rewritten is c.after.rewritten for c in changes):
-            text = asked.directive.text()
+            text = request.directive.text()
             return InternalError(f"{text} leaves out instances of {missing.name}")
         return ScheduleError(
-            f"{asked.subject} is refused: {missing.name} would compute more than the parts that it "
-            "was taken apart into",
-            where=asked.directive.span,
+            f"{request.subject} is refused: {missing.name} would compute more than the parts that "
+            "it was taken apart into",
+            where=request.directive.span,
             hint="say this first, then peel or partition",
-            directive=asked.text,
+            directive=request.text,
         )
 
     def _culprit(
         self, changes: Sequence[Change], fault: Violation | Clobber, pair: InstancePair | None
-    ) -> Asked:
+    ) -> Request:
         """The first change behind which two instances are out of order, and stay so to the end."""
         pairs = fault.pairs if pair is None else pair.relation
         found = changes[-1]
@@ -295,7 +296,7 @@ class LegalityChecker:
                 if all(p.is_empty() for p in same):
                     break
                 found = change
-        return found.asked
+        return found.request
 
 
 def _refuse(fault: Fault | None, directive: Directive) -> None:

@@ -16,10 +16,13 @@ from .advice import Helps
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a user asked for: a directive, or several that count as one, of which this is a part.
+class Request:
+    """A directive as a user gave it.
 
-    `among` are those with which it is proven: a batch, or a sketch.
+    Attributes:
+        directive: the one that is carried out; it may be a part of a compound directive.
+        text: the directive, or the compound one, as it was written.
+        among: what it is proven together with: a batch, or a sketch.
     """
 
     directive: Directive
@@ -33,7 +36,7 @@ class Asked:
 
 
 def refusal(
-    found: Violation, pair: InstancePair | None, asked: Asked, helps: Helps
+    found: Violation, pair: InstancePair | None, request: Request, helps: Helps
 ) -> ScheduleError:
     """The error for a violation.
 
@@ -41,19 +44,19 @@ def refusal(
         pair: its instances, where they are known.
         helps: whether the directive would be right with another one before it.
     """
-    directive, d = asked.directive, found.dependence
+    directive, d = request.directive, found.dependence
     if pair is None:
         return ScheduleError(
-            f"{asked.subject} is refused: it could not be shown that {d.source.name} runs before "
+            f"{request.subject} is refused: it could not be shown that {d.source.name} runs before "
             f"{d.sink.name} where it must",
             where=directive.span,
             status="unproved",
             kind=_kind(directive, found),
             tensor=d.tensor.name,
-            directive=asked.text,
+            directive=request.text,
         )
     return ScheduleError(
-        f"{asked.subject} is refused: {_order_text(directive, found)}{witness_text(found, pair)}",
+        f"{request.subject} is refused: {_order_text(directive, found)}{witness_text(found, pair)}",
         where=directive.span,
         hint=_hint(directive, found, pair, helps),
         status="violation" if d.exact else "unproved",
@@ -62,12 +65,12 @@ def refusal(
         source=pair.source,
         sink=pair.sink,
         sizes=pair.sizes,
-        directive=asked.text,
+        directive=request.text,
     )
 
 
 def clobbered(
-    found: Clobber, pair: InstancePair | None, window: Window, enough: int | None, asked: Asked
+    found: Clobber, pair: InstancePair | None, window: Window, enough: int | None, request: Request
 ) -> ScheduleError:
     """The error where a plane is overwritten before its last read.
 
@@ -75,13 +78,13 @@ def clobbered(
         pair: the reader and the writer, where they are known.
         enough: how many planes would do, if that is known.
     """
-    func, span = found.func, asked.directive.span
+    func, span = found.func, request.directive.span
     kept = "1 plane" if window.planes == 1 else f"{window.planes} planes"
-    what = f"{asked.subject} is refused: {kept} of {func.name} along axis {window.axis}"
+    what = f"{request.subject} is refused: {kept} of {func.name} along axis {window.axis}"
     if pair is None:
         return ScheduleError(
             f"{what}: it is not shown that this is enough", where=span, status="unproved",
-            kind="clobber", tensor=func.name, directive=asked.text,
+            kind="clobber", tensor=func.name, directive=request.text,
         )  # fmt: skip
     reader, writer = pair.source, pair.sink
     at = ", ".join(f"{k}={v}" for k, v in pair.sizes.items())
@@ -97,7 +100,7 @@ def clobbered(
         source=reader,
         sink=writer,
         sizes=pair.sizes,
-        directive=asked.text,
+        directive=request.text,
     )
 
 

@@ -1,4 +1,4 @@
-"""What can be kept on the stack or in registers, as `store_in` asks."""
+"""What can be kept on the stack or in registers, as `store_in` says."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fault(
     folds: Mapping[Func, Window],
     memo: Memo,
 ) -> Fault | None:
-    """What cannot be kept where it is asked to be; None if all can.
+    """What cannot be kept where `store_in` places it; None if all can.
 
     Args:
         symbols: the sizes that isl knows by name.

@@ -1,8 +1,8 @@
-"""What a program asks of its sizes and data so that every access is in bounds.
+"""The preconditions of a program on its sizes and data, under which every access is in bounds.
 
 Each access is proven inside its tensor for all sizes, or turned into the weakest condition on the
 sizes under which it is; an index that its type alone bounds, read from an Input, into a check of
-that Input at the call. What neither can save is refused.
+that Input at the call. A program with an access that neither makes safe is refused.
 """
 
 from __future__ import annotations
@@ -74,8 +74,11 @@ class CheckedIndex:
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
-    """What is asked of sizes, and the indices that a call checks; `own` are those of the model
-    alone."""
+    """The preconditions of a program: conditions on sizes, and the indices that a call checks.
+
+    Attributes:
+        own: those of the model alone, where these hold also those of the program as written.
+    """
 
     model: Model
     sizes: tuple[SizeCondition, ...]
@@ -134,7 +137,7 @@ def _has_box(model: Model, tensor: Tensor) -> bool:
 
 
 def _not_empty(model: Model, statement: Statement) -> SizeCondition | None:
-    """A maximum needs at least one value at each point where it is asked for."""
+    """A maximum needs at least one value at each point where it is needed."""
     d = statement.definition
     if not d.func.nonempty or not d.is_update:
         return None
@@ -167,10 +170,10 @@ def _other_sizes(model: Model, bad: Set) -> Set:
     return complement(bad.gist(model.context)).gist(model.context).coalesce()
 
 
-def together(model: Model, found: Conditions, whole: Conditions) -> Conditions:
-    """What is asked of a model, `found`, and of the program before anything was inlined."""
-    sizes = _without_implied(model, [*whole.sizes, *found.sizes])
-    checked = {(s.source, s.tensor, s.axis): s for s in (*whole.checked, *found.checked)}
+def together(model: Model, found: Conditions, as_written: Conditions) -> Conditions:
+    """The preconditions of a model, `found`, and those of the program before any inlining."""
+    sizes = _without_implied(model, [*as_written.sizes, *found.sizes])
+    checked = {(s.source, s.tensor, s.axis): s for s in (*as_written.checked, *found.checked)}
     return Conditions(model, tuple(sizes), tuple(checked.values()), found)
 
 

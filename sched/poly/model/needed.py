@@ -1,4 +1,4 @@
-"""Which instances of an update what is needed of its Func asks for."""
+"""Which instances of an update must run, by the elements that are needed of its Func."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program proven: its model, and what it asks of sizes and data."""
+"""The proof that a program is well-formed: its model, and its preconditions on sizes and data."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def proven(
     program: Program,
     definitions: Definitions,
     log: Log,
-    asked: Conditions | None,
+    as_written: Conditions | None,
     memo: Memo,
 ) -> tuple[Model, Conditions]:
-    """The model and what it asks of the sizes.
+    """The model and its preconditions.
 
-    Regions are filled up where that makes loops simpler; but what is computed beyond need
-    may ask nothing more of the sizes, so where anything is asked they are exact.
+    Regions are filled up to hulls where that makes loops simpler. Elements that are computed
+    beyond need must not add preconditions; so where a program has any, its regions are exact.
 
     Args:
-        asked: what another form of the program asks, with all that its Funcs forbid.
+        as_written: the preconditions of the program before any rewrite.
         memo: what other rewritten programs have found.
 
     Raises:
         BudgetExceeded: the program is too intricate.
     """
     model, found = _proven(program, definitions, log, memo)
-    if asked is None and len(definitions) < len(program.funcs):
-        # A Func that is inlined is not stored, but what its shape forbids stays forbidden.
-        _, asked = _attempt(program, None, True, log, memo)
-    return model, found if asked is None else together(model, found, asked)
+    if as_written is None and len(definitions) < len(program.funcs):
+        # A Func that is inlined is not stored, but the preconditions of its shape stay in force.
+        _, as_written = _attempt(program, None, True, log, memo)
+    return model, found if as_written is None else together(model, found, as_written)
 
 
 def _proven(
@@ -53,7 +53,7 @@ def _proven(
         return _attempt(program, definitions, True, log, memo)
     with suppress(BudgetExceeded), attempt():
         return _attempt(program, definitions, True, log, memo)
-    return filled  # what is asked of filled regions is sufficient, if not the weakest
+    return filled  # preconditions of filled regions are sufficient, if not the weakest
 
 
 def unproved(program: Program) -> LanguageError:

@@ -49,7 +49,7 @@ class Access:
     @cached_property
     def reach(self) -> Map:
         """{ instance -> element }; where data say which one, of all that the tensor has: what is
-        outside is proven not to be, asked of the sizes, or found when a call checks an index."""
+        outside is excluded by a proof, by a precondition, or when a call checks an index."""
         found, tensor, params = self.relation.map, self.tensor, self.statement.frame.params
         if not self.relation.may:
             return found

@@ -1,4 +1,4 @@
-"""What follows from a state of a schedule: each fact is found when somebody asks, and once."""
+"""What follows from a state of a schedule: each fact is found on demand, and once."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Analysis:
 
     @property
     def proven(self) -> Conditions:
-        """What the program asks of sizes and data."""
+        """The preconditions of the program on sizes and data."""
         return self.rewritten.proven
 
     @property

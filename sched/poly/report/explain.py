@@ -1,4 +1,4 @@
-"""`s.explain()`: what a schedule does, keeps and asks, and what may be missed in it."""
+"""`s.explain()`: what a schedule does and stores, its preconditions, and what may be missed."""
 
 from __future__ import annotations
 

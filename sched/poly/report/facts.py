@@ -1,4 +1,4 @@
-"""What tools that choose schedules ask of one: extents as numbers, and how accesses move."""
+"""Facts for tools that choose schedules: extents as numbers, and how accesses move."""
 
 from __future__ import annotations
 

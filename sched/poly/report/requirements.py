@@ -1,5 +1,7 @@
-"""What a call must meet, because proofs hold for such calls alone: conditions as expressions over
-sizes and Params, and data that are used as indices."""
+"""The preconditions of a schedule, without isl: its proofs hold for calls that meet them.
+
+They are conditions as expressions over sizes and Params, and data that are used as indices.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from ...lang.tensors.tensors import Input
 
 @dataclass(frozen=True, slots=True)
 class SizesNeeded:
-    """A condition without which something would go wrong.
+    """A precondition under which an access is in bounds.
 
     Attributes:
-        problem: what.
-        text: where: the access that it is about.
+        problem: what goes wrong where it does not hold.
+        text: the access.
     """
 
     condition: Node
@@ -35,11 +37,11 @@ class IndexCheck:
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """All that is asked of a call.
+    """The preconditions of a schedule.
 
     Attributes:
-        sizes: what the accesses of the program need.
-        assumed: what directives ask for, each condition with its reason.
+        sizes: the preconditions of the accesses of the program.
+        assumed: those that directives add, each condition with its reason.
         indices: the data that are used as indices.
         bounding: Params by which loops begin and end: they are no farther from 0 than loops are
             taken to be.

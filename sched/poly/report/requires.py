@@ -1,4 +1,4 @@
-"""What a schedule requires at each call: sets become conditions."""
+"""The preconditions of a schedule, which each call checks: sets become conditions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _FEW = 6
 
 
 def assumptions(a: Analysis) -> Iterator[tuple[Node, str]]:
-    """Conditions on the sizes that directives ask for, each with its reason."""
+    """The preconditions on sizes that directives add, each with its reason."""
     names = Translator(a.parameters)
     for assumed in a.state.assumptions:
         node = assumed.condition
@@ -99,7 +99,7 @@ def assumptions(a: Analysis) -> Iterator[tuple[Node, str]]:
 
 
 def requirements(a: Analysis) -> Requirements:
-    """All that is asked of a call."""
+    """The preconditions of a schedule."""
     names, proven = Translator(a.parameters), a.proven
     sizes = ((names.condition(c.allowed), c) for c in proven.sizes)
     return Requirements(
@@ -112,7 +112,7 @@ def requirements(a: Analysis) -> Requirements:
 
 
 def conditions(a: Analysis) -> Iterator[str]:
-    """All that is required, each with the access, the message or the directive that needs it."""
+    """The preconditions as text, each with the access, message or directive that needs it."""
     found = a.requirements
     for needed in found.sizes:
         yield f"{expr_text(needed.condition)}: {needed.text}"

@@ -150,7 +150,7 @@ class Schedule(Suggesting):
 
     @property
     def proven(self) -> Conditions:
-        """What the program asks of sizes and data."""
+        """The preconditions of the program on sizes and data."""
         return self.rewritten.proven
 
     @property
@@ -324,7 +324,7 @@ class Schedule(Suggesting):
         return facts.extents(self.loop_program, sizes)
 
     def explain(self) -> str:
-        """What the schedule does, what it keeps and asks, and what may be missed in it."""
+        """What the schedule does, what it stores, its preconditions, and what may be missed."""
         with self.in_time() as a:
             return explain(a, self.said)
 
@@ -388,7 +388,7 @@ class Schedule(Suggesting):
     # as a value -----------------------------------------------------------------------------------
     @property
     def directives(self) -> tuple[Directive, ...]:
-        """What was asked, in order."""
+        """The directives that were accepted, in order."""
         return self._builder.records
 
     @property

@@ -15,7 +15,7 @@ from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
 from ..legality.advice import Part, apart, explained, of_those_there, parts_made, why_inlined
 from ..legality.checker import Change, LegalityChecker
-from ..legality.refusals import Asked
+from ..legality.refusals import Request
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget
 from ..state.editing import Editing
 from ..state.record import Directive, Lookup
@@ -30,7 +30,7 @@ class Batch:
 
     start: int
     changes: tuple[Change, ...] = ()
-    #: Whether it is a sketch, which nobody proves before it is asked for.
+    #: Whether it is a sketch, which is proven only on demand.
     is_sketch: bool = False
 
     def with_change(self, change: Change) -> Batch:
@@ -38,8 +38,13 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Whole:
-    """Directives that count as one, under way: what the user asked for, and what was before."""
+class Compound:
+    """A directive under way that consists of several, which are accepted or refused together.
+
+    Attributes:
+        text: what the user has written.
+        state, records: those before the first of the directives.
+    """
 
     text: str
     state: State
@@ -61,7 +66,7 @@ class ScheduleBuilder:
         self._symbols = symbols
         self._batch: Batch | None = None
         self._trust: str | None = None
-        self._whole: Whole | None = None
+        self._compound: Compound | None = None
         self._budgets = 1
         self._advises = True
 
@@ -109,16 +114,16 @@ class ScheduleBuilder:
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """The same for one that is about this very program."""
-        text = directive.text() if self._whole is None else self._whole.text
-        asked = Asked(directive, text, self._among)
-        with uncollected(), self._in_time(asked), self._in_their_terms(asked):
+        text = directive.text() if self._compound is None else self._compound.text
+        request = Request(directive, text, self._among)
+        with uncollected(), self._in_time(request), self._in_their_terms(request):
             edit = applied(self.editing(directive))
-            change = Change(asked, self.state, self._with_trust(edit.state, directive))
+            change = Change(request, self.state, self._with_trust(edit.state, directive))
             if self._batch is None:
                 trusted = self._trust is not None
                 self.legality.check((change,), self._would_help, is_trusted=trusted)
             # Whether a hint would be right is a smaller question, with a budget of its own.
-            if self._batch is None and self._whole is None and self._advises:
+            if self._batch is None and self._compound is None and self._advises:
                 records = (*self.records, directive)
                 self.legality.check_loops(change.after, records, self._budgets)
         if self._batch is not None:
@@ -130,11 +135,11 @@ class ScheduleBuilder:
     def accepts(self, directive: Directive) -> bool:
         """Whether a directive would be accepted now: nothing changes, and nobody looks for a pair
         of instances, or for a hint, where it would not."""
-        asked = Asked(directive, directive.text())
+        request = Request(directive, directive.text())
         try:
-            with uncollected(), self._in_time(asked):
+            with uncollected(), self._in_time(request):
                 edit = applied(self.editing(directive.mapped(self._named)))
-                change = Change(asked, self.state, edit.state)
+                change = Change(request, self.state, edit.state)
                 before = () if self._batch is None else self._batch.changes
                 if not self.legality.is_kept((*before, change)):
                     return False
@@ -145,37 +150,37 @@ class ScheduleBuilder:
         return True
 
     @contextmanager
-    def _in_their_terms(self, asked: Asked) -> Iterator[None]:
-        """Says of a refusal what was asked, in terms of the loops that there were then."""
+    def _in_their_terms(self, request: Request) -> Iterator[None]:
+        """Says of a refusal what was request, in terms of the loops that there were then."""
         try:
             yield
         except ScheduleError as error:
-            raise self.in_their_terms(error, asked) from None
+            raise self.in_their_terms(error, request) from None
 
-    def in_their_terms(self, error: ScheduleError, asked: Asked | None = None) -> ScheduleError:
-        """A refusal of what a user asked for, if it was a directive, in terms of the loops that
-        there were then."""
-        what, hint, parts = error.what, error.hint, self._parts(asked)
+    def in_their_terms(self, error: ScheduleError, request: Request | None = None) -> ScheduleError:
+        """A refusal in terms of the loops that there were when the user made the request, if it
+        was a directive."""
+        what, hint, parts = error.what, error.hint, self._parts(request)
         if isinstance(error, NoLoops):
             what = why_inlined(error, self.state.rewritten.rule, self.records)
-        if asked is None:
+        if request is None:
             return error.reworded(what, hint, error.directive)
         if isinstance(error, Shared):
             part = parts.get(error.loop.name)
             loop = error.loop.name if part is None else part.loop
-            hint = apart(error, asked.directive, loop, self._would_help)
+            hint = apart(error, request.directive, loop, self._would_help)
             what = of_those_there(what, parts)
-        if not what.startswith(asked.text):
-            what = f"{asked.subject} is refused: {explained(what, parts)}"
+        if not what.startswith(request.text):
+            what = f"{request.subject} is refused: {explained(what, parts)}"
             hint = None if hint is None else of_those_there(hint, parts)
-        return error.reworded(what, hint, asked.text)
+        return error.reworded(what, hint, request.text)
 
-    def _parts(self, asked: Asked | None) -> dict[str, Part]:
-        """The loops that parts of what was asked for have made."""
-        if self._whole is None or asked is None:
+    def _parts(self, request: Request | None) -> dict[str, Part]:
+        """The loops that the directives of a compound one have made so far."""
+        if self._compound is None or request is None:
             return {}
-        known = self._whole.state.tree.loop_names.get(asked.directive.stage, ())
-        return parts_made(self.records[len(self._whole.records) :], known)
+        known = self._compound.state.tree.loop_names.get(request.directive.stage, ())
+        return parts_made(self.records[len(self._compound.records) :], known)
 
     def _with_trust(self, state: State, directive: Directive) -> State:
         """A state after a directive that is not proven, if it is trusted."""
@@ -184,9 +189,9 @@ class ScheduleBuilder:
         return replace(state, trusted=(*state.trusted, (directive, self._trust)))
 
     @contextmanager
-    def _in_time(self, asked: Asked) -> Iterator[None]:
+    def _in_time(self, request: Request) -> Iterator[None]:
         """Refuses a directive whose proof takes too long."""
-        with self._within_budget(asked.subject, asked.directive.span, asked.text):
+        with self._within_budget(request.subject, request.directive.span, request.text):
             yield
 
     @contextmanager
@@ -221,7 +226,7 @@ class ScheduleBuilder:
         if not batch.changes:
             return
         last = self.records[-1]
-        with self._in_time(Asked(last, f"the {self._among} up to {last.text()}")):
+        with self._in_time(Request(last, f"the {self._among} up to {last.text()}")):
             trusted = all(change.is_trusted for change in batch.changes)
             self.legality.check(batch.changes, self._would_help, is_trusted=trusted)
             self.legality.check_loops(self.state, self.records, self._budgets)
@@ -250,9 +255,9 @@ class ScheduleBuilder:
             return False
         trial = self.copy()
         trial._advises = False
-        if self._whole is not None:
-            trial.state, trial.records = self._whole.state, self._whole.records
-            trial._whole = None
+        if self._compound is not None:
+            trial.state, trial.records = self._compound.state, self._compound.records
+            trial._compound = None
         try:
             with attempt():
                 for d in (*first, *self.records[len(trial.records) :], directive):
@@ -264,7 +269,7 @@ class ScheduleBuilder:
     @contextmanager
     def again(self) -> Iterator[None]:
         """For directives that have been accepted before: each has twice the budget, since how many
-        operations isl needs for a question depends on what it was asked before."""
+        operations isl needs for a question depends on the questions before it."""
         before, self._budgets = self._budgets, 2
         try:
             yield
@@ -283,31 +288,31 @@ class ScheduleBuilder:
         at = f's["{stage}"]' if stage else "s"
         with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
             directive = Lookup(stage, f"{name}()", span=user_span())
-            with self._in_their_terms(Asked(directive, text, self._among)):
+            with self._in_their_terms(Request(directive, text, self._among)):
                 self.editing(directive).in_order(loops)
             yield
 
     @contextmanager
     def as_one(self, text: str) -> Iterator[str]:
-        """The same for directives that are not known yet; `text` is what the user asked for, or,
-        inside of another one, what was asked for there."""
-        before, outer = (self.state, self.records, self._batch), self._whole
-        self._whole = outer or Whole(text, self.state, self.records)
+        """The same for directives that are not known yet. It gives the text of the compound
+        directive: `text`, or that of the outermost one where several are nested."""
+        before, outer = (self.state, self.records, self._batch), self._compound
+        self._compound = outer or Compound(text, self.state, self.records)
         try:
             with self._within_budget(text, user_span(), text):
-                yield self._whole.text
+                yield self._compound.text
                 if outer is None:
-                    self._check_whole(self._whole)
+                    self._check_compound(self._compound)
         except BaseException:
             self.state, self.records, self._batch = before
             raise
         finally:
-            self._whole = outer
+            self._compound = outer
 
-    def _check_whole(self, whole: Whole) -> None:
-        """What is asked of the loops behind directives that count as one."""
-        if self._batch is None and len(self.records) > len(whole.records):
-            with self._in_their_terms(Asked(self.records[-1], whole.text)):
+    def _check_compound(self, compound: Compound) -> None:
+        """Checks the loops behind a compound directive."""
+        if self._batch is None and len(self.records) > len(compound.records):
+            with self._in_their_terms(Request(self.records[-1], compound.text)):
                 self.legality.check_loops(self.state, self.records, self._budgets)
 
     @contextmanager

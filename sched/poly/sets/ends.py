@@ -78,7 +78,8 @@ def _from(end: int, sign: int, like: Set, axis: int) -> Constraint:
 
 
 def _where(piece: BasicSet, known: Set) -> Set | None:
-    """The sizes that the constraints of a piece ask for; None if that is nothing new."""
+    """The sizes at which a piece has points, by its constraints on sizes alone; None if these are
+    known."""
     count = int(piece.dim(_SET))
     where = Set.from_basic_set(piece).drop_constraints_involving_dims(_SET, 0, count).params()
     new = where.gist(known)

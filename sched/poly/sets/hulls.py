@@ -25,8 +25,8 @@ def near_hull(where: Set) -> Set:
 PIECES_LIMIT = 8
 
 
-#: Beyond this many a set whose hull has no ends is replaced by a few pieces that have some. These
-#: may hold more points at sizes where little is needed, so that a call is asked for more.
+#: Beyond this many a set whose hull is unbounded is replaced by a few bounded pieces. These may
+#: hold more points at sizes where little is needed, so that preconditions become stronger.
 FAR_TOO_MANY = 64
 
 

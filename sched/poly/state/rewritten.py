@@ -74,8 +74,8 @@ class RewrittenProgram:
     model: Model
     proven: Conditions
     written: Seq
-    #: What is asked before any rewrite.
-    asked: Conditions
+    #: The preconditions of the program before any rewrite.
+    preconditions_as_written: Conditions
     #: Where the Funcs that are inlined were read when they were.
     uses: Uses
     #: What all rewritten programs of one program have found.
@@ -114,13 +114,14 @@ def rewritten_program(
     definitions, uses = log.step("inline", lambda: inlined(base, decided, memo))
     for rewrite in rewrites:
         program, definitions = rewrite(program, definitions)
-    model, conditions = proven(program, definitions, log, earlier.asked if earlier else None, memo)
+    first = earlier.preconditions_as_written if earlier else None
+    model, conditions = proven(program, definitions, log, first, memo)
     written: Seq = log.step("order", lambda: as_written(model, recurrence.nest))
-    asked = earlier.asked if earlier else conditions
     known = (earlier.proofs, earlier.settled) if earlier else (Proofs(), Settled())
     return RewrittenProgram(
-        base, rule, chosen, rewrites, program, model, conditions, written, asked, uses, memo, *known
-    )
+        base, rule, chosen, rewrites, program, model, conditions, written, first or conditions,
+        uses, memo, *known,
+    )  # fmt: skip
 
 
 def with_choice(rewritten: RewrittenProgram, func: Func, is_inlined: bool) -> RewrittenProgram:

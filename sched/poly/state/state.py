@@ -72,7 +72,7 @@ class NoLoops(ScheduleError):
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a schedule asks of the sizes, checked at each call.
+    """A precondition of a schedule on the sizes, which each call checks.
 
     `condition` is what the user wrote; without one it is what isl makes of `allowed`.
     """

@@ -49,7 +49,7 @@ def span_of(visited: Set, depth: int) -> int | None:
         return 0
     values = by_outer(visited, depth)
     # Of any two, not of the last and the first one: to find these takes isl minutes where many
-    # pieces ask of remainders.
+    # pieces have constraints on remainders.
     most = values.reverse().apply_range(values).deltas().dim_max_val(0)
     return int(most.to_python()) + 1 if most.is_int() else None
 

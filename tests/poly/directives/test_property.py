@@ -173,7 +173,7 @@ def test_a_batch_is_refused_for_the_directive_that_broke_it(seed: int) -> None:
                 asked = random_directive(rng, nests[-1])
                 asked[1](stage)
                 nests.append(asked[2])
-                texts.append(schedule._builder._batch.changes[-1].asked.text)
+                texts.append(schedule._builder._batch.changes[-1].request.text)
     except ps.ScheduleError as found:
         error = found
     else:
