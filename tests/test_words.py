@@ -39,6 +39,16 @@ WORDS = (
         # The program of these tests is a prefix sum, which is called a scan.
         files=("tests/testing/", "tests/lang/test_3_10_region.py"),
     ),
+    Word(
+        r"\bTold\b|\.told\b|\b_?told\(|\bis_told\b|\bothers tell\b|\btells? which element\b",
+        "determined coordinate",
+        files=("tests/threads/",),  # Threads are told to stop.
+    ),
+    Word(
+        r"\bApart\b|\bapart( =|=|\(|: [a-zA-Z]+ =|: [a-zA-Z]+[,)])|\.apart\b|`apart`"
+        r"|\b_?(is|loops|iterations|taken|check|budget)_apart\b",
+        "depth of fresh values; lane offsets",
+    ),
     Word(r"\bstrays?\b|\w_strays?\b", "dead stage"),
 )
 

@@ -28,7 +28,7 @@ def random_directive(choices: Choices, schedule: Schedule) -> str:
     rewritten = rewriting.random_rewriting(choices, schedule) if choices.chance(20) else None
     if rewritten is not None:
         return rewritten
-    names = [stage.name for stage in rewriting.told(schedule)]
+    names = [stage.name for stage in rewriting.known_by_name(schedule)]
     stage = schedule[choices.pick(names)]
     loops = [x.name for x in stage.loops]
     for _ in range(20):
@@ -87,7 +87,7 @@ class _Maker:
             case "loops":
                 return tuple(self._some(1, 3) or ()) or None
             case "stage":
-                return self.choices.pick([s.name for s in rewriting.told(self.schedule)])
+                return self.choices.pick([s.name for s in rewriting.known_by_name(self.schedule)])
             case "axis":
                 rank = self.stage._stage.statement.func.ndim
                 return self.choices.below(rank) if rank else None
@@ -170,12 +170,14 @@ class _Maker:
             return None
         after = ""
         if self.choices.chance(30):
-            others = [s.name for s in rewriting.told(self.schedule)]
+            others = [s.name for s in rewriting.known_by_name(self.schedule)]
             after = f', after="{self.choices.pick(others)}"'
         return f'fission("{self._loop()}"{after})'
 
     def compute_with(self) -> str | None:
-        others = [s.name for s in rewriting.told(self.schedule) if s.name != self.stage.name]
+        others = [
+            s.name for s in rewriting.known_by_name(self.schedule) if s.name != self.stage.name
+        ]
         if not others:
             return None
         other = self.choices.pick(others)
@@ -202,7 +204,7 @@ class _Maker:
     def _loop_of_a_consumer(self, percent: int) -> str | None:
         """A loop of a stage that reads this Func, or, seldom, of any other stage."""
         func = self.stage._stage.statement.func
-        others = [s for s in rewriting.told(self.schedule) if s.statement.func is not func]
+        others = [s for s in rewriting.known_by_name(self.schedule) if s.statement.func is not func]
         readers = [s for s in others if s.statement.reads_from(func)]
         chosen = readers if readers and self.choices.chance(percent) else others
         if not chosen:

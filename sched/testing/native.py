@@ -78,8 +78,8 @@ class Kernels:
 
     def __init__(self, schedule: Schedule, ways: Sequence[str] = ("plain", "shuffled", "checks")):
         self.schedule = schedule
-        apart = {"shuffled": _runs_in_parallel(schedule), "checks": _divides(schedule)}
-        self.ways = [way for way in ways if apart.get(way, True)]
+        differs = {"shuffled": _runs_in_parallel(schedule), "checks": _divides(schedule)}
+        self.ways = [way for way in ways if differs.get(way, True)]
         self._made: dict[str, Kernel] = {}
 
     def compare(self, call: Arguments, wanted: Any = None) -> None:

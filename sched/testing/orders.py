@@ -67,7 +67,7 @@ def misordered(
 ) -> Iterator[InstanceDependence]:
     """The pairs that run in the wrong order, or in none; all, or those among some instances."""
     for pair in pairs(report, among):
-        if _is_apart(report, pair) or {pair.source, pair.sink} & report.again:
+        if _is_in_different_blocks(report, pair) or {pair.source, pair.sink} & report.again:
             continue
         order = compare(report.ran[pair.source], report.ran[pair.sink])
         same = pair.source[0] == pair.sink[0] and pair.source[0] in report.free
@@ -84,7 +84,7 @@ def misordered(
             yield pair
 
 
-def _is_apart(report: Report, pair: InstanceDependence) -> bool:
+def _is_in_different_blocks(report: Report, pair: InstanceDependence) -> bool:
     """Whether the element is one of a Func that each iteration of a block has of its own: what one
     of them writes no other one reads."""
     home = pair.place[0].history.home if hasattr(pair.place[0], "history") else None

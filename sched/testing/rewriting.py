@@ -24,7 +24,7 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
 
 def random_rewriting(choices: Choices, schedule: Schedule) -> str | None:
     """One such directive, or a batch of some; None where the schedule has nothing for it."""
-    stage = choices.pick([s.name for s in told(schedule)])
+    stage = choices.pick([s.name for s in known_by_name(schedule)])
     maker = _Maker(choices, schedule, stage)
     calls: list[str] | None = getattr(maker, f"_{choices.weighted(*WEIGHTS)}")()
     if not calls:
@@ -33,8 +33,8 @@ def random_rewriting(choices: Choices, schedule: Schedule) -> str | None:
     return text if len(calls) == 1 else f"with s.batch(): {text}"
 
 
-def told(schedule: Schedule) -> list[Stage]:
-    """The stages that their names tell: Funcs may share one."""
+def known_by_name(schedule: Schedule) -> list[Stage]:
+    """The stages whose names no others have: Funcs may share one."""
     funcs, names = schedule.program.funcs, schedule.program.names
     given = Counter(name for f in funcs for name in {f.name, names[f]})
     return [s for s in stages(schedule.tree) if given[s.name] < 2]
@@ -72,7 +72,7 @@ class _Maker:
         found = [s.statement for s in stages(self.schedule.tree)]
         readers = [s.name for s in found if s.reads_from(self.statement.func)]
         if not readers or self.choices.chance(10):
-            readers = [s.name for s in told(self.schedule)]
+            readers = [s.name for s in known_by_name(self.schedule)]
         return [f'clone_in(s["{self.choices.pick(readers)}"])']
 
     def _stage(self) -> list[str] | None:
@@ -108,7 +108,7 @@ class _Maker:
     def _compute_at(self) -> list[str] | None:
         """A pure definition in an update of its own."""
         func = self.statement.func
-        own = [s.name for s in told(self.schedule) if s.statement.func is func]
+        own = [s.name for s in known_by_name(self.schedule) if s.statement.func is func]
         update = self.choices.pick(own)
         loops = [x.name for x in self.schedule[update].loops]
         return [f'compute_at(s["{update}"], "{self.choices.pick(loops)}")'] if loops else None

@@ -111,8 +111,8 @@ def accumulation_of_parts_that_run_at_different_iterations() -> None:
 
 @says(
     """
-    s["C.update(0)"].accumulate_at('i') is refused: the loops of C.update(0) over i, j do not tell \
-which element it accumulates
+    s["C.update(0)"].accumulate_at('i') is refused: the loops of C.update(0) over i, j do not \
+determine which element it accumulates
       at FILE:LINE
     """
 )

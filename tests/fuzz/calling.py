@@ -100,8 +100,8 @@ class Calling:
     # one call ---------------------------------------------------------------------------------
     def _call(self, name: str, kernel: Any, call: Call, wanted: Outcome) -> None:
         trial, arguments = self.trial, call.walled()
-        apart = trial.case.program.seed % 2 > 0
-        with walled_scratch(kernel, apart=apart):
+        separate = trial.case.program.seed % 2 > 0
+        with walled_scratch(kernel, separate=separate):
             found = self._outcome(f"call {name}", call, lambda: _called(kernel, arguments))
         trial.counts[f"calls: {found.kind} / {wanted.kind}"] += 1
         if not arguments.is_intact():

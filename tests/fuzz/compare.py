@@ -123,7 +123,7 @@ class _Comparison:
             self._finding(f"compiler fails ({found.kind})", name, "", found.text)
         else:
             with ExitStack() as stack:
-                stack.enter_context(walled_scratch(made[0], apart=self.case.seed % 3 > 0))
+                stack.enter_context(walled_scratch(made[0], separate=self.case.seed % 3 > 0))
                 for call, w in zip(calls, wanted, strict=True):
                     self._call(name, made[0], call, w)
 

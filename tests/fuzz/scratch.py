@@ -56,13 +56,13 @@ class WalledPool(arena.Pool):
 
 
 @contextmanager
-def walled_scratch(kernel: Kernel, apart: bool) -> Iterator[None]:
+def walled_scratch(kernel: Kernel, separate: bool) -> Iterator[None]:
     """Calls of the kernel use walled memory.
 
     Args:
-        apart: each intermediate between walls of its own, not where the kernel put it.
+        separate: each intermediate between walls of its own, not where the kernel put it.
     """
     pool = WalledPool()
-    plan = pool.plan if apart else arena.plan
+    plan = pool.plan if separate else arena.plan
     with mock.patch.object(kernel, "_pool", pool), mock.patch.object(arena, "plan", plan):
         yield

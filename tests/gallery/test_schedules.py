@@ -43,7 +43,7 @@ def _run(case: Case, seed: int) -> None:
         arguments = case.arguments(size, np.random.default_rng(size))
         wanted = interpreted(case, arguments)
         given = _walled(case, fresh(case, arguments), np.random.default_rng(seed))
-        with walled_scratch(kernel, apart=True):
+        with walled_scratch(kernel, separate=True):
             try:
                 found = as_tuple(kernel(**given))
             except ps.CallValueError:

@@ -205,15 +205,15 @@ def test_2_5_one_rounding(t):
     with np.errstate(all="ignore"):
         wanted = np.array([fused(*v, t) for v in zip(x, y, z, strict=True)])
         negated = np.array([fused(-p, q, r, t) for p, q, r in zip(x, y, z, strict=True)])
-        apart = x * y + z
+        rounded_twice = x * y + z
     assert np.array_equal(right, wanted)
     assert np.array_equal(left, wanted)
     assert np.array_equal(explicit, wanted)
     assert np.array_equal(minus, negated)
     assert np.array_equal(less, -negated)
-    assert np.array_equal(strict, apart, equal_nan=True)
-    assert np.array_equal(product, apart, equal_nan=True)
-    assert (apart != wanted).sum() > 20, "the arguments must tell the two apart"
+    assert np.array_equal(strict, rounded_twice, equal_nan=True)
+    assert np.array_equal(product, rounded_twice, equal_nan=True)
+    assert (rounded_twice != wanted).sum() > 20, "the arguments must tell the two rounded_twice"
 
 
 def test_2_5_a_float32_fma_is_not_one_in_float64_rounded_again():
@@ -224,7 +224,7 @@ def test_2_5_a_float32_fma_is_not_one_in_float64_rounded_again():
     X, Y, Z = (ps.Input(name, ps.float32, (n,)) for name in "XYZ")
     f = ps.Func("f", (n,))
     f[i] = X[i] * Y[i] + Z[i]
-    assert (twice != wanted).any(), "the arguments must tell the two apart"
+    assert (twice != wanted).any(), "the arguments must tell the two rounded_twice"
     assert np.array_equal(run(f, X=x, Y=y, Z=z), wanted)
 
 
@@ -237,9 +237,9 @@ def test_2_5_inlining_does_not_fuse(t):
     p[i] = X[i] * Y[i]
     f[i] = p[i] + Z[i]
     with np.errstate(all="ignore"):
-        apart = x * y + z
-    assert np.array_equal(run(f, X=x, Y=y, Z=z), apart, equal_nan=True)
-    assert np.array_equal(ps.Schedule(f).compile()(X=x, Y=y, Z=z), apart, equal_nan=True)
+        rounded_twice = x * y + z
+    assert np.array_equal(run(f, X=x, Y=y, Z=z), rounded_twice, equal_nan=True)
+    assert np.array_equal(ps.Schedule(f).compile()(X=x, Y=y, Z=z), rounded_twice, equal_nan=True)
 
 
 @pytest.mark.parametrize("t", FLOATS, ids=str)

@@ -115,8 +115,8 @@ FAULTS = (
         ("tests/poly/sets/test_coordinates.py",),
     ),
     Fault(
-        "coordinates are told by loops that nobody asks for", "poly/tree/times.py",
-        " and told.others <= chosen", "", ("tests/poly/sets/test_coordinates.py",),
+        "coordinates are determined by loops that nobody asks for", "poly/tree/times.py",
+        " and found.others <= chosen", "", ("tests/poly/sets/test_coordinates.py",),
     ),
     Fault(
         "kept sums meet those beside them", "poly/proof/atomic_copies.py",
@@ -185,11 +185,11 @@ FAULTS = (
             ("whether an order is free", "    is_free", "bool", ""),
             ("the statement that is covered", "    statement", "Statement", ""),
             ("what covers a statement", "    parts", "tuple[Same, ...]", ""),
-            ("who is apart", "    source", "Run", "    sink: Run\n    write"),
-            ("from whom one is apart", "    sink", "Run", "    write"),
-            ("the write that is apart", "    write", "Access", ""),
-            ("the access that it is apart from", "    other", "Access", ""),
-            ("the loop whose iterations are apart", "    other: Access\n    loop", "int", ""),
+            ("who stays disjoint", "    source", "Run", "    sink: Run\n    write"),
+            ("from whom one is disjoint", "    sink", "Run", "    write"),
+            ("the write that is disjoint", "    write", "Access", ""),
+            ("the access that it is disjoint from", "    other", "Access", ""),
+            ("the loop whose iterations are disjoint", "    other: Access\n    loop", "int", ""),
             ("what runs once", "    first", "Run", ""),
             ("what it does not run in again", "    second", "Run", ""),
             ("the loop in which it runs once", "    second: Run\n    loop", "int", ""),
@@ -230,7 +230,7 @@ FAULTS = (
                     ("times", "funcs, around, times", "funcs, around"),
                 )
             ),
-            ("what slides", "times, apart, body)", "times, body)"),
+            ("what slides", "times, fresh_depth, body)", "times, body)"),
             ("what is kept apart", '("keep", func, serial, body)', '("keep", serial, body)'),
             ("who keeps it", '("keep", func, serial, body)', '("keep", func, body)'),
             ("what runs", "return (node.run,)", "return (node.run.statement,)"),
@@ -417,8 +417,8 @@ FAULTS = (
     ),
     Fault(
         "a placed window slides over too many loops", "poly/placement/placement.py",
-        "apart = depth if all(slides(self.model, f) for f in node.funcs) else count",
-        "apart = 0 if all(slides(self.model, f) for f in node.funcs) else count",
+        "fresh_depth = depth if all(slides(self.model, f) for f in node.funcs) else count",
+        "fresh_depth = 0 if all(slides(self.model, f) for f in node.funcs) else count",
     ),
     Fault(
         "nobody asks whether what is used is stored there", "poly/legality/checker.py",
@@ -476,11 +476,11 @@ FAULTS = (
     ),
     Fault(
         "planes of placed Funcs outlive parallel iterations", "poly/placement/precedence.py",
-        "    return next(at_once, node.apart)\n", "    return len(loops)\n",
+        "    return next(at_once, node.fresh_depth)\n", "    return len(loops)\n",
     ),
     Fault(
         "values live as the last part of a loop computes them", "poly/placement/precedence.py",
-        "lives[where] = min(apart, lives.get(where, apart))", "lives[where] = apart",
+        "lives[where] = min(depth, lives.get(where, depth))", "lives[where] = depth",
         ("tests/poly/placement/test_folding.py",),
     ),
     Fault(
@@ -500,7 +500,7 @@ FAULTS = (
     ),
     Fault(
         "parts of a loop find what other parts have placed", "poly/tree/times.py",
-        "    return same and len(meeting(a, b).loops) >= apart\n", "    return True\n",
+        "    return same and len(meeting(a, b).loops) >= fresh\n", "    return True\n",
     ),
     Fault(
         "lanes that do not run store", "codegen/build/lanes.py",
@@ -641,13 +641,13 @@ FAULTS = (
     ),
     Fault(
         "what is carried may have been overwritten", "codegen/passes/carry_values.py",
-        "return (s, back) if all(_is_apart(s, o, var) for o in others) else None",
+        "return (s, back) if all(_is_disjoint(s, o, var) for o in others) else None",
         "return (s, back)", CARRIED,
     ),
     Fault(
-        "elements apart in one iteration never meet in another", "codegen/passes/carry_values.py",
-        "apart = (first - second) % step if step else first - second",
-        "apart = first - second", CARRIED,
+        "what differs in one iteration differs in all", "codegen/passes/carry_values.py",
+        "distance = (first - second) % step if step else first - second",
+        "distance = first - second", CARRIED,
     ),
     Fault(
         "values are carried where the loop changes its ends", "codegen/passes/carry_values.py",
@@ -655,7 +655,7 @@ FAULTS = (
         MEANING,
     ),
     Fault(
-        "planes that share storage are apart", "codegen/passes/carry_values.py",
+        "planes that share storage are disjoint", "codegen/passes/carry_values.py",
         "    if s.buffer.fold is not None:\n        return False\n", "", MEANING,
     ),
     Fault(
@@ -671,7 +671,7 @@ FAULTS = (
     ),
     Fault(
         "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
-        "if known.chosen and _is_apart(stmt) else stmt", "if known.chosen else stmt", MEANING,
+        "if known.chosen and _is_independent(stmt) else stmt", "if known.chosen else stmt", MEANING,
     ),
     Fault(
         "what is turned round is not", "codegen/llvm/shuffles.py",

@@ -84,8 +84,8 @@ class Converter:
         # Where the element is not needed, no condition of this guard depends on it. Where it is,
         # one of the alternatives holds that is decided without it; so without what is read at an
         # index that is made of it, too, which is in bounds at the right one only.
-        told = [x for x in postorder(needed) if isinstance(x, Read) and node in postorder(x)]
-        return replaced_all((needed,), {x: _zero(x) for x in told})[0]
+        dependent = [x for x in postorder(needed) if isinstance(x, Read) and node in postorder(x)]
+        return replaced_all((needed,), {x: _zero(x) for x in dependent})[0]
 
     def _is_of_guarded(self, node: Read) -> bool:
         """Whether an index is made of a read that may not happen: then it is in bounds only where

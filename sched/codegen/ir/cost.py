@@ -93,18 +93,18 @@ def _most_iterations(loop: For) -> int | None:
         end = ends.pop()
         if isinstance(end, Op) and end.op == "min":
             ends += end.operands
-        elif (extent := _apart(end, loop.lo)) is not None:
+        elif (extent := _distance(end, loop.lo)) is not None:
             extents.append(extent)
     return -(-max(min(extents), 0) // loop.step) if extents else None
 
 
-def _apart(a: Node, b: Node) -> int | None:
+def _distance(a: Node, b: Node) -> int | None:
     """a - b, if it is a constant for certain."""
-    (x, first), (y, second) = _taken_apart(a), _taken_apart(b)
+    (x, first), (y, second) = _base_and_constant(a), _base_and_constant(b)
     return first - second if x is y else None
 
 
-def _taken_apart(node: Node) -> tuple[Node | None, int]:
+def _base_and_constant(node: Node) -> tuple[Node | None, int]:
     """What varies, and the constant added to it."""
     known = ix.constant(node)
     if known is not None:

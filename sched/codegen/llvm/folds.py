@@ -36,7 +36,7 @@ class Fold:
         self.lanes = stmt.lanes
         self.store = stmt.stores[0]
         self.vectors = Vectors(evaluator, stmt.lanes)
-        self.parts = self._taken_apart() if len(stmt.stores) == 1 else None
+        self.parts = self._terms() if len(stmt.stores) == 1 else None
 
     @property
     def is_one(self) -> bool:
@@ -44,7 +44,7 @@ class Fold:
         s = self.store
         return self.parts is not None and self.vectors.stride(s.buffer, s.index[0]) == 0
 
-    def _taken_apart(self) -> tuple[str, str, Node] | None:
+    def _terms(self) -> tuple[str, str, Node] | None:
         """The operator between lanes, that with the old value, and the term of a lane."""
         value, dtype = self.store.value, self.store.buffer.dtype
         if not isinstance(value, Op):

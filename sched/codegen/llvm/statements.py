@@ -152,8 +152,8 @@ class Emitter:
     def _lanes(self, stmt: ir.Stores, lanes: ir.Lanes) -> None:
         """The stores of all lanes; of what folds, those that lanes cannot do at once one after the
         other."""
-        apart = Vectors(self.evaluator, lanes)
-        steps = [apart.stride(s.buffer, s.index[0]) for s in stmt.stores]
+        vectors = Vectors(self.evaluator, lanes)
+        steps = [vectors.stride(s.buffer, s.index[0]) for s in stmt.stores]
         alone = lanes.count == 1 or (self.shared and any(s.atomic for s in stmt.stores))
         if not alone and (not lanes.folds or (len(steps) == 1 and steps[0])):
             VectorStores(self.evaluator, stmt).emit()
@@ -161,7 +161,7 @@ class Emitter:
             fold.emit()
         else:
             for lane in range(lanes.count):
-                at = partial(apart.at_lane, lane=lane)
+                at = partial(vectors.at_lane, lane=lane)
                 self.emit(ir.Stores(tuple(_moved(s, at) for s in stmt.stores)))
 
     def _stores(self, stores: tuple[ir.Store, ...]) -> None:

@@ -19,7 +19,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import bool_, int64
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
 from ...poly.sets.lanes import near, span, stride
-from ...poly.sets.linear import Apart, expanded
+from ...poly.sets.linear import LaneOffsets, expanded
 from ..ir import ir
 from . import instructions
 from .expressions import Evaluator
@@ -46,7 +46,7 @@ class Vectors:
         self._splats: dict[Value, Value] = {}
         self._varying: dict[Node, bool] = {}
         self._strides: dict[Node, int | None] = {}
-        self._patterns: dict[Node, Apart | None] = {}
+        self._patterns: dict[Node, LaneOffsets | None] = {}
 
     # expressions ------------------------------------------------------------------------------
     def varies(self, node: Node) -> bool:
@@ -93,11 +93,11 @@ class Vectors:
         whole, rest = divmod(step, buffer.dtype.itemsize)
         return None if rest else whole
 
-    def pattern(self, buffer: ir.Buffer, index: Node) -> Apart | None:
+    def pattern(self, buffer: ir.Buffer, index: Node) -> LaneOffsets | None:
         """Where lanes load that are near each other, if that is known."""
         if index not in self._patterns:
             steps = tuple(k * self.lanes.step for k in range(self.count))
-            found = near(index, self.lanes.var, Apart(self.lanes.lo, steps))
+            found = near(index, self.lanes.var, LaneOffsets(self.lanes.lo, steps))
             self._patterns[index] = None if buffer.strided else found
         return self._patterns[index]
 
@@ -213,7 +213,7 @@ class _Loads:
             return self._near(pattern)
         return self._one_by_one(step)
 
-    def _near(self, pattern: Apart) -> Value:
+    def _near(self, pattern: LaneOffsets) -> Value:
         """A few vectors, between the first and the last element that a lane needs, and what lanes
         need of them."""
         b, n = self.builder, self.count

@@ -140,7 +140,7 @@ def _stored_before(load: Load, stores: tuple[Store, ...], var: Var) -> tuple[Sto
         for back in range(1, FARTHEST + 1):
             if _is_ahead(load.index, s.index, var, back):
                 others = (o for o in own if o is not s)
-                return (s, back) if all(_is_apart(s, o, var) for o in others) else None
+                return (s, back) if all(_is_disjoint(s, o, var) for o in others) else None
     return None
 
 
@@ -155,7 +155,7 @@ def _is_ahead(load: tuple[Node, ...], store: tuple[Node, ...], var: Var, back: i
     return all(expanded(a) == expanded(b) for a, b in zip(moved, store, strict=True))
 
 
-def _is_apart(s: Store, other: Store, var: Var) -> bool:
+def _is_disjoint(s: Store, other: Store, var: Var) -> bool:
     """Whether two stores write different elements, in whichever iterations: other rows, or, where
     an iteration writes several of one, others of them."""
     if s.buffer.fold is not None:
@@ -164,8 +164,8 @@ def _is_apart(s: Store, other: Store, var: Var) -> bool:
         (terms, first), (others, second) = expanded(x), expanded(y)
         step = terms.get(var, 0)
         alone = not any(var in postorder(n) for n in terms if n is not var)
-        apart = (first - second) % step if step else first - second
-        if terms == others and alone and apart:
+        distance = (first - second) % step if step else first - second
+        if terms == others and alone and distance:
             return True
     return False
 

@@ -35,7 +35,7 @@ def full_lanes(module: Module) -> Module:
         test = ix.conjunction(strongest(known.tests))
         if test is None:
             return assuming(stmt, known.values)
-        slow = _one_by_one(stmt, stmt.lanes) if known.chosen and _is_apart(stmt) else stmt
+        slow = _one_by_one(stmt, stmt.lanes) if known.chosen and _is_independent(stmt) else stmt
         return If(test, assuming(stmt, known.values), slow, choice=True)
 
     return map_module(module, rule)
@@ -89,7 +89,7 @@ def _places(stmt: Stores) -> set[Node]:
     return set(postorder(*indices, *(x for s in stmt.stores for x in s.index)))
 
 
-def _is_apart(stmt: Stores) -> bool:
+def _is_independent(stmt: Stores) -> bool:
     """Whether lanes may run one after the other: none loads what another one stores."""
     stored = {s.buffer: s.index for s in stmt.stores}
     loads = (n for n in postorder(*expressions(stmt)) if isinstance(n, Load))

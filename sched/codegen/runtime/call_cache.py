@@ -67,7 +67,7 @@ class CachedCall:
         made: what is allocated for it, by the word that is its address.
         places: of the results among the arguments, and what is made.
         inputs, outputs: names of arrays, and which arguments they are.
-        apart: addresses of arguments that do not overlap.
+        disjoint: addresses of arguments that do not overlap.
     """
 
     variant: Variant
@@ -77,7 +77,7 @@ class CachedCall:
     places: tuple[int, ...]
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
-    apart: set[Addresses] = field(default_factory=set)
+    disjoint: set[Addresses] = field(default_factory=set)
 
     def run(self, given: tuple[Any, ...], addresses: Addresses, blocks: Pool) -> tuple[Any, ...]:
         """The results of a call.
@@ -85,12 +85,12 @@ class CachedCall:
         Raises:
             CallValueError: arrays overlap, or one does not fit into memory.
         """
-        if self.outputs and addresses not in self.apart:
+        if self.outputs and addresses not in self.disjoint:
             outputs = {name: given[k] for name, k in self.outputs}
             check_overlap(outputs, {name: given[k] for name, k in self.inputs})
-            if len(self.apart) >= MOST:
-                self.apart.clear()
-            self.apart.add(addresses)
+            if len(self.disjoint) >= MOST:
+                self.disjoint.clear()
+            self.disjoint.add(addresses)
         made = [(word, allocate(*what)) for word, what in self.made]
         words = [(word, addresses[k]) for word, k in self.words]
         words += [(word, array.ctypes.data) for word, array in made]

@@ -88,7 +88,7 @@ class Definition:
 
     @property
     def dims(self) -> tuple[Var | RVar, ...]:
-        """What an instance of it is told by: the loops around, then its Vars, then its RVars."""
+        """What determines an instance of it: the loops around, then its Vars, then its RVars."""
         return (*self.loops, *self.vars, *self.rvars)
 
     @property

@@ -149,7 +149,7 @@ def _layout(
 
     if element((*outer, *inner)) is None:
         raise e.malformed(
-            f"the loops {', '.join(layout)} do not tell which element of it is read",
+            f"the loops {', '.join(layout)} do not determine which element of it is read",
             "name all loops inside that the index depends on",
         )
     for a in list(outer):
@@ -164,8 +164,8 @@ def _layout(
     for a in loops:
         if not foreign.isdisjoint(postorder(stage.coordinates[a.depth])):
             raise e.malformed(
-                f"the loop {a.loop.name} is one that {e.stage} is computed at, and tells "
-                "which element is read",
+                f"the loop {a.loop.name} is one that {e.stage} is computed at, and "
+                "determines which element is read",
                 "a layout is made of the stage's own loops",
             )
     source = layouts.expressions(where, e.symbols, dims)

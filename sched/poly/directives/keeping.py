@@ -46,9 +46,9 @@ class AccumulateAt(Directive, name="accumulate_at", of="stage"):
 
 
 def _accumulates(d: Definition) -> bool:
-    """Whether an update changes an element that dimensions of its own tell, from its old value."""
-    told = len(set(d.lhs)) == len(d.lhs) and all(isinstance(x, (Var, RVar)) for x in d.lhs)
-    return told and any(
+    """Whether an update changes an element that its dimensions determine, from its old value."""
+    determined = len(set(d.lhs)) == len(d.lhs) and all(isinstance(x, (Var, RVar)) for x in d.lhs)
+    return determined and any(
         isinstance(n, Read) and n.tensor is d.func and n.index == d.lhs
         for n in postorder(*d.values)
     )

@@ -65,7 +65,7 @@ def _named(loop: str) -> str:
     return rf"\b(loop|of|with|around|behind) {re.escape(loop)}\b"
 
 
-def apart(error: Shared, directive: Directive, loop: str, helps: Helps) -> str:
+def fission_advice(error: Shared, directive: Directive, loop: str, helps: Helps) -> str:
     """What to do about a loop that holds too much: take it apart, if that would help.
 
     Args:

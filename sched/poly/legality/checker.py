@@ -21,7 +21,7 @@ from ..proof.atomic_copies import non_atomic_copies
 from ..proof.instance_pairs import InstancePair, smallest_pair
 from ..proof.proof import Violation
 from ..proof.sharing import shared
-from ..sets.budget import BudgetExceeded, allowance, attempt, budget_apart
+from ..sets.budget import BudgetExceeded, allowance, attempt, separate_budget
 from ..sets.isl import Set
 from ..sets.memo import Same, same
 from ..state.numbers import may_leave_64_bits
@@ -111,7 +111,7 @@ class LegalityChecker:
         kept = self._nests
         if kept is None or kept[0] is not state:
             symbols = {**symbols_of(state.rewritten.program), **state.constants}
-            with budget_apart(budgets * allowance(len(state.rewritten.model.statements))):
+            with separate_budget(budgets * allowance(len(state.rewritten.model.statements))):
                 kept = state, loop_nests(state.tree, symbols, self.callable(state))
             self._nests = kept
         return kept[1]
@@ -208,9 +208,9 @@ class LegalityChecker:
             return None
         symbols, context = symbols_of(state.rewritten.program), self.callable(state)
         # What is kept is found with a budget of its own, not with what is left of another one.
-        with budget_apart(allowance(len(model.statements))):
+        with separate_budget(allowance(len(model.statements))):
             folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
-        with budget_apart(BOUNDS * allowance(len(model.statements))):
+        with separate_budget(BOUNDS * allowance(len(model.statements))):
             return registers.fault(state.tree, symbols, context, chosen, folds, memo)
 
     def _out_of_place(self, state: State) -> Fault | None:

@@ -234,12 +234,14 @@ def _agrees(c: Constraint, axis: int, step: int, offset: Aff) -> bool:
     coefficient, rest = rest_of(c, axis)
     if abs(coefficient) != 1:
         return False
-    apart = (rest.neg() if coefficient > 0 else rest).sub(offset)
-    if int(apart.dim(isl.dim_type.div)) or not apart.get_denominator_val().is_one():
+    distance = (rest.neg() if coefficient > 0 else rest).sub(offset)
+    if int(distance.dim(isl.dim_type.div)) or not distance.get_denominator_val().is_one():
         return False
     kinds = (isl.dim_type.param, isl.dim_type.in_)
-    terms = [apart.get_coefficient_val(kind, k) for kind in kinds for k in range(apart.dim(kind))]
-    values = (apart.get_constant_val(), *terms)
+    terms = [
+        distance.get_coefficient_val(kind, k) for kind in kinds for k in range(distance.dim(kind))
+    ]
+    values = (distance.get_constant_val(), *terms)
     return all(int(x.to_python()) % step == 0 for x in values)
 
 

@@ -104,7 +104,7 @@ def _quotient(x: Node, divisor: int) -> Node:
 
 
 def _is_known(bounds: DataBounds, around: tuple[Var, ...]) -> bool:
-    """Whether what the bounds are read from is told by the loops around."""
+    """Whether what the bounds are read from is determined by the loops around."""
     point = bounds.stage.point
     read = [point[x] for x in postorder(bounds.lo, bounds.hi) if x in point]
     return all(x in around for x in postorder(*read) if isinstance(x, Var))

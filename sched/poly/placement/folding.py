@@ -219,8 +219,8 @@ def _sharing(line: Map, window: Window) -> Map:
     frame = isl.LocalSpace.from_space(line.deltas().get_space())
     distance = isl.Aff.var_on_domain(frame, isl.dim_type.set, window.axis)
     multiples = Set.from_basic_set(distance.mod_val(val(window.planes)).zero_basic_set())
-    apart = multiples.subtract(Set.from_basic_set(distance.zero_basic_set()))
-    return line.intersect(line.deltas_map().intersect_range(apart).domain().unwrap())
+    distances = multiples.subtract(Set.from_basic_set(distance.zero_basic_set()))
+    return line.intersect(line.deltas_map().intersect_range(distances).domain().unwrap())
 
 
 def foldable(model: Model, func: Func) -> str | None:

@@ -40,7 +40,7 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
         ScheduleError: no loops copy just what is accumulated, or the body uses it elsewhere, too.
     """
     inside = leaves(Seq(node.body))
-    _check_apart(node, [s for _, s in inside], depth, context)
+    _check_private(node, [s for _, s in inside], depth, context)
     paths = [p for p, s in inside if node.is_of(s)]
     parts = [s for _, s in inside if node.is_of(s)]
     stage = parts[0]
@@ -50,18 +50,18 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
             f"{names} run at different iterations, so no one loop copies what they accumulate"
         )
     below = loops_of(paths[0])
-    told = stage.statement.definition.lhs
+    index = stage.statement.definition.lhs
     own = [
         k
         for k in range(depth, depth + len(below))
-        if all(n in told for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
+        if all(n in index for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
     ]
     chosen = [*range(depth), *own]
-    found = element_of(stage, parts, chosen, stage.statement.definition.lhs)
+    found = element_of(stage, parts, chosen, index)
     if found is None:
         raise ScheduleError(
-            f"the loops of {stage.name} over {', '.join(map(expr_text, told))} do not tell which "
-            "element it accumulates"
+            f"the loops of {stage.name} over {', '.join(map(expr_text, index))} do not determine "
+            "which element it accumulates"
         )
     running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
     begun = [
@@ -108,7 +108,7 @@ def fault(tree: Seq) -> Fault | None:
     return None
 
 
-def _check_apart(node: Keep, inside: Sequence[Stage], depth: int, context: Set) -> None:
+def _check_private(node: Keep, inside: Sequence[Stage], depth: int, context: Set) -> None:
     """Refuses what would use elements where they are not while they are kept elsewhere.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Coordinates of loops as those of data: which element the loops of a stage tell."""
+"""Coordinates of loops as those of data: which element the loops of a stage determine."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..tree.looptree import Stage
 def element_of(
     stage: Stage, parts: Sequence[Stage], depths: Sequence[int], index: Sequence[Node]
 ) -> Map | None:
-    """{ some coordinates of a stage -> the element at an index }, if they tell it in all parts of
-    its definition."""
+    """{ some coordinates of a stage -> the element at an index }, if they determine it in all
+    parts of its definition."""
     frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
     coordinates = affine_values(frame, [stage.coordinates[k] for k in depths])
     element = affine_values(frame, index)
     if coordinates is None or element is None:
         return None
-    told = relation(coordinates, frame).intersect_domain(_boxed(stage, parts))
-    found = told.reverse().apply_range(relation(element, frame))
+    reached = relation(coordinates, frame).intersect_domain(_boxed(stage, parts))
+    found = reached.reverse().apply_range(relation(element, frame))
     return found if found.is_single_valued() else None
 
 
@@ -42,7 +42,7 @@ def _boxed(stage: Stage, parts: Sequence[Stage]) -> Set:
 
 def _box(parts: Sequence[Set]) -> Set:
     """All points with each dimension between the constants that bound it, where some do: a filter
-    of one row has no other, and no loop need tell which. No size counts, so that the answer is
+    of one row has no other, and no loop need determine which. No size counts, so that the answer is
     the same for tiles that are filled up."""
     points = union_sets(parts[1:], parts[0])
     box = Set.universe(points.get_space())

@@ -60,7 +60,7 @@ class _Demand:
 
     reads: tuple[tuple[Access, Stage], ...]
     times: tuple[Node, ...]
-    apart: int
+    fresh_depth: int
     #: The statements of the algorithm that those inside execute, each over its region.
     bases: tuple[Statement, ...]
 
@@ -73,7 +73,8 @@ class _Demand:
             for (a, x), (b, y) in zip(self.reads, other.reads, strict=True)
         )
         return same and (
-            (self.times, self.apart, self.bases) == (other.times, other.apart, other.bases)
+            (self.times, self.fresh_depth, self.bases)
+            == (other.times, other.fresh_depth, other.bases)
         )
 
 
@@ -133,16 +134,16 @@ class _Placer:
         count = len(loops)
         node = renewed(node, loops)
         depth = max(stored[f] for f in node.funcs)
-        apart = depth if all(slides(self.model, f) for f in node.funcs) else count
+        fresh_depth = depth if all(slides(self.model, f) for f in node.funcs) else count
         reads = tuple(
             (access, stage) for stage in after for access in stage.statement.reads_of(*node.funcs)
         )
         bases = tuple(s for s in self.model.statements if s.func in node.funcs)
-        if _Demand(reads, node.times, apart, bases).is_same(node.demand):
+        if _Demand(reads, node.times, fresh_depth, bases).is_same(node.demand):
             return node
         readers = [s for s in after if s.statement.reads_from(*node.funcs)]
         node, free = self._narrowed(node, loops, readers)
-        demand = _Demand(reads, node.times, apart, bases)
+        demand = _Demand(reads, node.times, fresh_depth, bases)
         made = {s.base: s for s in self._statements(node, demand, free)}
 
         def change(stage: Stage) -> Stage:
@@ -150,21 +151,21 @@ class _Placer:
             return stage if found is None else replace(stage, statement=found)
 
         body = tuple(map_stages(child, change) for child in node.body)
-        return replace(node, body=body, apart=apart, demand=demand)
+        return replace(node, body=body, fresh_depth=fresh_depth, demand=demand)
 
     def _narrowed(
         self, node: Produce, loops: tuple[Loop, ...], readers: Sequence[Stage]
     ) -> tuple[Produce, list[int]]:
-        """With only those of the loops around as dimensions that the others do not tell, and which
-        they are: in deep nests most loops have one iteration."""
+        """With only those of the loops around as dimensions that the others do not determine, and
+        which they are: in deep nests most loops have one iteration."""
         whole = as_dimensions(node, loops)
-        known = [s.told for s in readers]
+        known = [s.determined for s in readers]
         first = known[0] if known else {}
-        told = {k: t for k, t in first.items() if all(t == other.get(k) for other in known)}
+        shared = {k: f for k, f in first.items() if all(f == other.get(k) for other in known)}
         names = Translator(symbols_of(self.model.program), whole)
         times: list[Node] = []
         for k, x in enumerate(whole):
-            function = told.get(k)
+            function = shared.get(k)
             if function is not None and function.factor == 1 and function.others:
                 times.append(names.sum(function.terms))
             else:
@@ -184,7 +185,7 @@ class _Placer:
         """The statements that compute what is needed, by the loops around.
 
         Args:
-            free: those of them that tell the others.
+            free: those of them that determine the others.
         """
         names = node.names
         frame = Frame(self.model.params, names)
@@ -208,12 +209,14 @@ class _Placer:
             region = region.move_dims(_PARAM, len(self.model.params), _SET, 0, len(names))
             iterations.append(region.params())
             # A window of boxes slides in simpler loops than one that leaves out corners.
-            slides = demand.apart < len(demand.times) and not self.model.program.is_recurrence(func)
+            slides = demand.fresh_depth < len(
+                demand.times
+            ) and not self.model.program.is_recurrence(func)
             needed[func] = boxed(region) if slides else region
         # What is nearly convex may have been filled up, but by no iteration that there is not.
         running = reduce(Set.union, iterations).coalesce()
         made = [self._lifted(s, node, running) for s in self.model.part(names, needed)]
-        if demand.apart < len(demand.times):
+        if demand.fresh_depth < len(demand.times):
             for func in node.funcs:
                 own = [s for s in made if s.func is func]
                 begun = [_written(s) for s in own if not s.definition.is_update]
@@ -269,7 +272,7 @@ def _with_iteration(statement: Statement, written: Map) -> Map:
 
 def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
     """{ (around, element) } in the first of the iterations that differ only in loops inside of
-    the first `apart` ones.
+    the depth of fresh values.
 
     Args:
         early: or in one before it, if that is simpler.
@@ -283,20 +286,20 @@ def _first(elements: Set, frame: Frame, demand: _Demand, early: bool) -> Set:
     times = coordinate_map(frame, loops).product(same).flatten()
     running = elements.apply(times)
     which = Map.from_range(running)
-    which = which.move_dims(_IN, 0, _OUT, count, own).move_dims(_IN, 0, _OUT, 0, demand.apart)
+    which = which.move_dims(_IN, 0, _OUT, count, own).move_dims(_IN, 0, _OUT, 0, demand.fresh_depth)
     first = _early(which) if early else which.lexmin()
-    first = first.move_dims(_OUT, 0, _IN, 0, demand.apart)
+    first = first.move_dims(_OUT, 0, _IN, 0, demand.fresh_depth)
     chosen = first.move_dims(_OUT, count, _IN, 0, own).range()
     return chosen.apply(times.reverse()).coalesce()
 
 
 def _ordering(demand: _Demand) -> list[Node]:
-    """The coordinates of the loops around, without those inside of the first `apart` ones that
-    others tell: these order nothing."""
+    """The coordinates of the loops around, without those inside of the depth of fresh
+    values that others determine: these order nothing."""
     known: set[Node] = set()
     found = []
     for k, x in enumerate(demand.times):
-        if k < demand.apart or not {v for v in postorder(x) if isinstance(v, Var)} <= known:
+        if k < demand.fresh_depth or not {v for v in postorder(x) if isinstance(v, Var)} <= known:
             found.append(x)
         known.add(x)
     return found

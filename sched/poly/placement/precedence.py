@@ -59,8 +59,8 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
     lives: dict[int, int] = {}
     for path, node in produced(tree):
         if func in node.funcs:
-            where, apart = id(storage_of(path, func)), _lives(path, func)
-            lives[where] = min(apart, lives.get(where, apart))
+            where, depth = id(storage_of(path, func)), _lives(path, func)
+            lives[where] = min(depth, lives.get(where, depth))
     for path, x in nodes(tree):
         if isinstance(x, Alloc) and x.func is func and id(x) not in lives:
             around = loops_of(path)  # what is stored in an iteration is gone after it
@@ -95,5 +95,5 @@ def _lives(path: Path, func: Func) -> int:
     stored, loops = stored_depth(path, func), loops_of(path)
     node = path[-1][1]
     assert isinstance(node, Produce)
-    at_once = (k for k in range(stored, node.apart) if loops[k].kind == "parallel")
-    return next(at_once, node.apart)
+    at_once = (k for k in range(stored, node.fresh_depth) if loops[k].kind == "parallel")
+    return next(at_once, node.fresh_depth)

@@ -41,7 +41,7 @@ def matched(update: Definition, other: Definition) -> dict[Node, Node]:
     same element: RVars are where they begin.
 
     Raises:
-        ScheduleError: the update's element is not told by Vars alone.
+        ScheduleError: Vars alone do not determine the update's element.
     """
     if not all(isinstance(x, Var) for x in update.lhs):
         raise ScheduleError(

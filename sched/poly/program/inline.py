@@ -104,7 +104,7 @@ def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bo
     if any(len({r.index for r in reads}) != 1 for _, reads in uses):
         return False
     return not is_expensive(func.history.typed()[0]) or (
-        len(uses) == 1 and tells_instance(func, *uses[0])
+        len(uses) == 1 and determines_instance(func, *uses[0])
     )
 
 
@@ -120,14 +120,14 @@ _OF_INDICES = frozenset({"floordiv", "mod"})
 _EXPENSIVE = frozenset({"div", "sqrt"}) | FUNCTIONS | _OF_INDICES
 
 
-def tells_instance(func: Func, consumer: Definition, reads: list[Read]) -> bool:
+def determines_instance(func: Func, consumer: Definition, reads: list[Read]) -> bool:
     """Whether each element is read by at most one instance of a consumer that reads one point."""
-    return not untold(func, consumer, reads[0].index)
+    return not undetermined(func, consumer, reads[0].index)
 
 
-def untold(func: Func, consumer: Definition, at: tuple[Node, ...]) -> set[Var | RVar]:
-    """The dimensions of a consumer that do not follow from the element that it reads, each from an
-    index and those that are known already, as i does from 2 * i + 1, and then k from i + k."""
+def undetermined(func: Func, consumer: Definition, at: tuple[Node, ...]) -> set[Var | RVar]:
+    """The dimensions of a consumer that the element which it reads does not determine, each by an
+    index and those that are known already, as i is by 2 * i + 1, and then k by i + k."""
     unknown = {*consumer.dims} - {*_loops_of(func)}
     found = True
     while unknown and found:

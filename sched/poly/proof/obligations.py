@@ -11,7 +11,7 @@ from ..model.statements import Access, Statement
 from ..sets.isl import Map, Set, isl
 from ..sets.memo import Same
 from ..tree.looptree import Run
-from ..tree.times import Common, alike_runs, deciding, unordered_runs
+from ..tree.times import Common, alike_runs, independent_loops, unordered_runs
 from .dependences import Kind
 
 
@@ -45,7 +45,7 @@ class Order:
 @dataclass(frozen=True)
 class Delivery:
     """A value has been computed where it is read: the source of each instance of the sink runs in
-    the same iteration of the loops that keep copies of the Func apart.
+    the same iteration of the loops outside of the depth of fresh values of the Func.
 
     With tau these loops, of a sink y with the source x,
 
@@ -53,7 +53,7 @@ class Delivery:
 
     Attributes:
         relation: { source -> sink } of the algorithm.
-        sources: each with the number of these loops.
+        sources: each with that depth, the number of these loops.
     """
 
     relation: Same
@@ -67,8 +67,8 @@ class Delivery:
         around = len(b.statement.around)
         missing = self.relation.of.reverse().insert_dims(isl.dim_type.in_, 0, around)
         missing = missing.intersect_domain(b.instances).intersect_params(context)
-        for a, apart in self.sources:
-            loops = deciding(a, b, range(apart))
+        for a, depth in self.sources:
+            loops = independent_loops(a, b, range(depth))
             at = b.at(loops).flat_range_product(missing).subtract_range(_executed(a, loops))
             missing = at.project_out(isl.dim_type.out, 0, len(loops))
         return missing.reverse()
@@ -110,7 +110,7 @@ def _executed(a: Run, loops: list[int]) -> Set:
 
 
 @dataclass(frozen=True)
-class Apart:
+class Disjoint:
     """No two concurrent iterations of a loop touch one element of a Func that both store at one
     place.
 
@@ -131,9 +131,9 @@ class Apart:
 
     def broken(self, context: Set) -> Map:
         """The pairs of instances that meet, at sizes of a context."""
-        apart = _in_different_iterations(self.source, self.sink, self.loop)
+        pairs = _in_different_iterations(self.source, self.sink, self.loop)
         touched = self.write.map.apply_range(self.other.map.reverse())
-        return apart.intersect_params(context).intersect(touched)
+        return pairs.intersect_params(context).intersect(touched)
 
 
 @dataclass(frozen=True)

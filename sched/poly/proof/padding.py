@@ -108,8 +108,8 @@ def _missing(model: Model, p: Placed, access: Access, touched: Map, found: Seque
     node = producer(makers[0].path, tensor) if makers else None
     if node is None:
         return touched.subtract_range(_there(model, tensor, [q.stage for q in makers]))
-    loops = list(range(node.apart))
-    if len(p.loops) < node.apart:
+    loops = list(range(node.fresh_depth))
+    if len(p.loops) < node.fresh_depth:
         return touched
     here = _at(p, loops).flat_range_product(touched)
     for q in makers:

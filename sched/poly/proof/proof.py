@@ -285,7 +285,7 @@ def _deliveries(
 ) -> Iterator[Delivery]:
     """What must reach each sink of a flow dependence, as a Func is computed at a loop, or stored
     anew in each iteration of one."""
-    counts = [_loops_apart(a, d.tensor) for a in sources]
+    counts = [_fresh_depth(a, d.tensor) for a in sources]
     if all(count is None for count in counts):
         return
     for b in sinks:
@@ -297,11 +297,11 @@ def _deliveries(
         yield Delivery(Same(d.map), b.run, tuple(found))
 
 
-def _loops_apart(a: Placed, tensor: object) -> int | None:
+def _fresh_depth(a: Placed, tensor: object) -> int | None:
     """Around how many loops of a stage a value does not outlive an iteration; None if all do."""
     node = producer(a.path, tensor)
     if node is not None:
-        return node.apart
+        return node.fresh_depth
     for position, (_, x) in enumerate(a.path):
         if isinstance(x, Alloc) and x.func is tensor:
             return len(loops_of(a.path[:position])) or None

@@ -16,7 +16,7 @@ from ..sets.isl import Set
 from ..tree.looptree import Seq, kinds, loops_of, produced, producer
 from ..tree.times import Placed, meeting, placed
 from .dependences import Dependence, Kind
-from .obligations import Apart, Once, Proofs
+from .obligations import Disjoint, Once, Proofs
 from .proof import Violation
 
 
@@ -24,14 +24,14 @@ def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
     """Pairs of instances that touch one element concurrently.
 
     Args:
-        proofs: what is known to be apart.
+        proofs: what is known to be disjoint.
     """
     if kinds(tree).isdisjoint({"parallel", "vector"}):
         return
     for path, node in produced(tree):
         for func in node.funcs:
             loops, stored = loops_of(path), stored_depth(path, func)
-            for k in range(node.apart):
+            for k in range(node.fresh_depth):
                 kind = loops[k].kind
                 if kind == "vector" or (kind == "parallel" and k >= stored):
                     yield from _races(tree, func, k, context, proofs)
@@ -81,7 +81,7 @@ def _between(
     first, second = a.stage.statement, b.stage.statement
     for x in first.writes_of(func):
         for y in second.accesses_of(func):
-            pairs = proofs.broken(Apart(a.run, b.run, x, y, loop), context)
+            pairs = proofs.broken(Disjoint(a.run, b.run, x, y, loop), context)
             if pairs is not None:
                 kind: Kind = "output" if y.is_write else "flow"
                 d = Dependence(kind, func, first.base, second.base, pairs, x.must and y.must)

@@ -224,7 +224,7 @@ def _changed(
     """With another time for one part, if every pair obeys it and no two instances meet."""
     times = {**times, part: time}
     own = [p for p in times if p.statement is part.statement]
-    if not all(_apart(times, part, other) for other in own):
+    if not all(_differ(times, part, other) for other in own):
         return None
     forward = (_forward(times, p, a, b) for p in pairs for a, b in _ends(times, p, part))
     return times if all(forward) else None
@@ -238,7 +238,7 @@ def _ends(times: Times, pair: OrderConstraint, part: Part) -> Iterator[tuple[Par
                 yield a, b
 
 
-def _apart(times: Times, a: Part, b: Part) -> bool:
+def _differ(times: Times, a: Part, b: Part) -> bool:
     """Whether no two instances have one time."""
     first, second = _time_map(a, times[a]), _time_map(b, times[b])
     met = first.apply_range(second.reverse())

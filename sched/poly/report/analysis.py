@@ -21,7 +21,7 @@ from ..nests import generate
 from ..nests.loop_nest import LoopNest, NestAlloc, walk
 from ..nests.loop_program import LoopProgram
 from ..placement.folding import copied, windows
-from ..sets.budget import BudgetExceeded, allowance, budget, budget_apart
+from ..sets.budget import BudgetExceeded, allowance, budget, separate_budget
 from ..sets.isl import Set
 from ..state.record import Directive
 from ..state.rewritten import RewrittenProgram
@@ -66,7 +66,7 @@ class found(Generic[T]):
 
     def _in_budget(self, a: Analysis) -> T | BudgetExceeded:
         try:
-            with budget_apart(allowance(len(a.model.statements))):
+            with separate_budget(allowance(len(a.model.statements))):
                 return a.log.step(self._name, lambda: self._find(a))
         except BudgetExceeded as error:
             return error.with_traceback(None)

@@ -18,7 +18,7 @@ from ...lang.nodes.nodes import Node, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
-from ..program.inline import untold
+from ..program.inline import undetermined
 from ..sets.affine import Relation, access_relation
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
@@ -118,13 +118,13 @@ class _Point:
     @cached_property
     def loops(self) -> list[int]:
         """The dimensions that do not follow from the element, by position."""
-        free = untold(self.func, self.statement.definition, self.index)
+        free = undetermined(self.func, self.statement.definition, self.index)
         return [self.statement.frame.dims.index(x.name) for x in free]
 
     @cached_property
     def factor(self) -> Node | None:
         """How many instances read an element, at most, over sizes; None where it is no box."""
-        free = untold(self.func, self.statement.definition, self.index)
+        free = undetermined(self.func, self.statement.definition, self.index)
         if not free.isdisjoint(postorder(*self.index)):
             return None
         names = Translator(self.a.parameters)

@@ -214,7 +214,7 @@ def _extents(a: Analysis, func: Func) -> list[str]:
 
 
 OPERATIONS = 250_000
-"""So much work may isl put into something that is only told."""
+"""So much work may isl put into something that is only shown."""
 
 
 def _wider(a: Analysis) -> Iterator[str]:

@@ -35,7 +35,7 @@ from ..nests.rooms import local_box
 from ..program.accumulation import accumulates
 from ..sets.flat import offset, without_origins
 from ..sets.lanes import near, stride, whole
-from ..sets.linear import Apart
+from ..sets.linear import LaneOffsets
 from ..tree.edits import loops_around
 from ..tree.memory import AS_WRITTEN
 from .notes import LoopNote
@@ -64,8 +64,8 @@ def _stages(
         case NestIf(condition=condition, body=body):
             yield from _stages(body, var, (*tests, condition))
         case NestLoop(var=x, lo=lo, hi=hi, body=body):
-            apart = var in postorder(lo, hi)
-            within = (ix.compare("ge", x, lo), ix.compare("lt", x, hi)) if apart else ()
+            varies = var in postorder(lo, hi)
+            within = (ix.compare("ge", x, lo), ix.compare("lt", x, hi)) if varies else ()
             yield from _stages(body, var, (*tests, *within))
         case _:
             for part in children(nest):
@@ -188,7 +188,7 @@ class _Lanes:
     def _is_near(self, read: Read, inside: NestKeep | None) -> bool:
         loop = self.loop
         assert loop.count is not None
-        lanes = Apart(loop.lo, tuple(range(0, loop.count, loop.step)))
+        lanes = LaneOffsets(loop.lo, tuple(range(0, loop.count, loop.step)))
         return near(self._offset(read.tensor, read.index, inside), loop.var, lanes) is not None
 
     def _offset(self, tensor: Tensor, index: Sequence[Node], inside: NestKeep | None) -> Node:

@@ -115,8 +115,8 @@ def _point_note(
     down = (x.args[0] for x in found.stage.coordinates if len(x.args) == 1)
     seen = {*found.stage.coordinates, *(x for x in down if f"{expr_text(x)}.down" in loops)}
     dims = ((x, at) for x, at in found.point.items() if isinstance(x, (Var, RVar)))
-    told = {expr_text(x): (written(at), x in seen) for x, at in dims}
-    hidden = {x: at for x, (at, is_seen) in told.items() if not is_seen or x in loops}
+    shown = {expr_text(x): (written(at), x in seen) for x, at in dims}
+    hidden = {x: at for x, (at, is_seen) in shown.items() if not is_seen or x in loops}
     notes = ", ".join(
         f"{func}.{x} = {at}" if x in loops else f"{x} = {at}"
         for x, at in hidden.items()

@@ -67,7 +67,7 @@ def _where(a: Analysis, func: Func, path: Path, node: Produce) -> str:
         stored = "stored there"
     else:
         stored = f"stored in {loops[depth - 1].name}" if depth else "stored outside of all loops"
-    slides = ", slides" if node.apart < len(loops) else ""
+    slides = ", slides" if node.fresh_depth < len(loops) else ""
     return f"computed at {loops[-1].name} for {_readers(func, path)}, {stored}{slides}"
 
 

@@ -210,8 +210,8 @@ class _Counter:
             raise Uncountable
         lo, hi = self.value(nest.lo), self.value(nest.hi)
         count = max(0, -((lo - hi) // nest.step))  # `len` of a range ends at 2**63
-        apart = [x for x in self.lanes if x in postorder(nest.lo, nest.hi)]
-        visits = self._in_step(nest, apart) if apart else count
+        vectors = [x for x in self.lanes if x in postorder(nest.lo, nest.hi)]
+        visits = self._in_step(nest, vectors) if vectors else count
         for stage in _directly_in(nest.body):
             self.visits[stage.name] += visits
         if isinstance(nest.body, NestStage):
@@ -225,13 +225,13 @@ class _Counter:
             self.run(nest.body)
         self.lanes.pop(nest.var, None)
 
-    def _in_step(self, nest: NestLoop, apart: list[Var]) -> int:
+    def _in_step(self, nest: NestLoop, vectors: list[Var]) -> int:
         """How many iterations a loop visits whose bounds depend on lanes: those that any needs."""
-        kept: Values = {x: self.values[x] for x in apart}
+        kept: Values = {x: self.values[x] for x in vectors}
         ends = []
-        for lanes in product(*(self.lanes[x] for x in apart)):
+        for lanes in product(*(self.lanes[x] for x in vectors)):
             self.step(1)
-            self.values.update(zip(apart, lanes, strict=True))
+            self.values.update(zip(vectors, lanes, strict=True))
             ends.append((self.value(nest.lo), self.value(nest.hi)))
         self.values.update(kept)
         some = [(lo, hi) for lo, hi in ends if lo < hi]

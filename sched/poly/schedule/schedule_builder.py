@@ -13,7 +13,14 @@ from ...lang.errors.errors import LanguageError, ScheduleError, Span, user_span
 from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
-from ..legality.advice import Part, apart, explained, of_those_there, parts_made, why_inlined
+from ..legality.advice import (
+    Part,
+    explained,
+    fission_advice,
+    of_those_there,
+    parts_made,
+    why_inlined,
+)
 from ..legality.checker import Change, LegalityChecker
 from ..legality.refusals import Request
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget
@@ -168,7 +175,7 @@ class ScheduleBuilder:
         if isinstance(error, Shared):
             part = parts.get(error.loop.name)
             loop = error.loop.name if part is None else part.loop
-            hint = apart(error, request.directive, loop, self._would_help)
+            hint = fission_advice(error, request.directive, loop, self._would_help)
             what = of_those_there(what, parts)
         if not what.startswith(request.text):
             what = f"{request.subject} is refused: {explained(what, parts)}"

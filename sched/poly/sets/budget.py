@@ -83,7 +83,7 @@ def attempt(operations: int = BUDGET) -> Iterator[None]:
 
 
 @contextmanager
-def budget_apart(operations: int) -> Iterator[None]:
+def separate_budget(operations: int) -> Iterator[None]:
     """A budget that counts for none around it, for what is found once and kept: it would be
     less where somebody has little left who happens to ask for it first."""
     with _lock:

@@ -1,9 +1,10 @@
-"""Loop coordinates as expressions over a statement's frame: their maps, and which of them others
-tell.
+"""Loop coordinates as expressions over a statement's frame: their maps, and which of them are
+determined by others.
 
-What is computed at loops of loops has many around it, most of which run once in each iteration of
-those further out: `i + 1`, say, in a loop over `i`. Such a coordinate is told by others, and asks
-isl for nothing.
+A Func that is computed at a loop of a Func that is itself computed at a loop has many loops around
+it, most of which run once in each iteration of those further out: a loop over `i + 1`, say, inside
+of one over `i`. Such a coordinate is determined by others, so no question about order or storage
+needs it as a dimension, which saves most of isl's work in deep nests.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ Terms = tuple[tuple[str | int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A coordinate that others tell: `factor` times it is the sum. Equal for equal functions."""
+class Determined:
+    """A coordinate that is an affine function of others: `factor` times it is the sum. Equal for
+    equal functions."""
 
     factor: int
     terms: Terms
@@ -89,7 +91,7 @@ def joined(frame: Frame, plain: list[int], values: list[PwAff]) -> Map:
     return found.flat_range_product(relation(values, frame)) if values else found
 
 
-# coordinates that others tell -------------------------------------------------------------------
+# coordinates that others determine --------------------------------------------------------------
 def beside(coordinates: Sequence[Node]) -> dict[int, tuple[int, int]]:
     """The coordinates that are an earlier one and a constant, as they are written: by number, that
     of the other one and the constant."""
@@ -105,7 +107,9 @@ def beside(coordinates: Sequence[Node]) -> dict[int, tuple[int, int]]:
     return found
 
 
-def told(visited: Set, numbers: Sequence[int], same: dict[int, tuple[int, int]]) -> dict[int, Told]:
+def determined(
+    visited: Set, numbers: Sequence[int], same: dict[int, tuple[int, int]]
+) -> dict[int, Determined]:
     """The coordinates that are affine functions of those before them, at all sizes.
 
     Args:
@@ -122,18 +126,18 @@ def told(visited: Set, numbers: Sequence[int], same: dict[int, tuple[int, int]])
         if own >= 0:
             factor = int(c.get_coefficient_val(_SET, own).to_python())
             sign = -1 if factor > 0 else 1
-            found[numbers[own]] = Told(abs(factor), _terms(c, own, sign, numbers))
+            found[numbers[own]] = Determined(abs(factor), _terms(c, own, sign, numbers))
     for k, (other, constant) in same.items():
         if other in found:
             found[k] = _moved(found[other], constant)
         else:
-            found[k] = _moved(Told(1, (("", 0), (other, 1))), constant)
+            found[k] = _moved(Determined(1, (("", 0), (other, 1))), constant)
     return found
 
 
-def _moved(function: Told, by: int) -> Told:
+def _moved(function: Determined, by: int) -> Determined:
     (name, constant), *terms = function.terms
-    return Told(function.factor, ((name, constant + by * function.factor), *terms))
+    return Determined(function.factor, ((name, constant + by * function.factor), *terms))
 
 
 def _terms(c: Constraint, own: int, sign: int, numbers: Sequence[int]) -> Terms:

@@ -122,7 +122,7 @@ def _far_axes(hull: Set, where: Set) -> list[int]:
         k
         for k in range(dim_count(where))
         if any(
-            _is_apart(end(outer, k).sub(end(inner, k)).abs())
+            _is_far(end(outer, k).sub(end(inner, k)).abs())
             for end in (Set.dim_max_val, Set.dim_min_val)
         )
     ]
@@ -135,7 +135,7 @@ def _has_large_constants(hull: Set) -> bool:
     return any(c.abs().ge(Val(MANY)) for c in constants)
 
 
-def _is_apart(distance: Val) -> bool:
+def _is_far(distance: Val) -> bool:
     return bool(distance.is_int() and distance.gt(Val(MANY)))
 
 

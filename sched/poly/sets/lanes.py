@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, dtype_of, postorder
-from .linear import Apart, apart, coefficient, direction, is_small
+from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
 from .simplify import TRUE, reads_memory, simpler
 
 MOST_STRIDE = 4
@@ -30,17 +30,17 @@ def stride(index: Node, var: Var, step: int) -> int | None:
     return None if times is None else times * step
 
 
-def near(index: Node, var: Var, lanes: Apart) -> Apart | None:
+def near(index: Node, var: Var, lanes: LaneOffsets) -> LaneOffsets | None:
     """Where lanes are that are near each other, if that is known.
 
     Args:
         lanes: the values of `var`.
     """
-    found = apart(index, var, lanes)
+    found = lane_offsets(index, var, lanes)
     return found if found is not None and span(found) <= MOST_STRIDE * len(lanes.offsets) else None
 
 
-def span(found: Apart) -> int:
+def span(found: LaneOffsets) -> int:
     """From the first element that a lane needs to the last, both counted."""
     return max(found.offsets) + 1 - min(found.offsets)
 

@@ -63,18 +63,19 @@ def cancelled(node: Node) -> Node:
 
 
 @dataclass(frozen=True)
-class Apart:
-    """An index as what is the same in all iterations of a loop, and a number in each."""
+class LaneOffsets:
+    """The lane offsets of an index: what is the same in all iterations of a loop, and the distance
+    from it in each."""
 
     base: Node
     offsets: tuple[int, ...]
 
 
-def apart(node: Node, var: Var, values: Apart) -> Apart | None:
+def lane_offsets(node: Node, var: Var, values: LaneOffsets) -> LaneOffsets | None:
     """An index in each iteration of a loop of constant extent, in which `var` has some values:
     (16 * x + v) // 2 is 8 * x and 0, 0, 1, 1, ...; None where it is not known."""
     none = tuple(0 for _ in values.offsets)
-    found: dict[Node, Apart | None] = {}
+    found: dict[Node, LaneOffsets | None] = {}
     for n in postorder(node):
         parts = [found[a] for a in n.args]
         if n is var:
@@ -83,13 +84,13 @@ def apart(node: Node, var: Var, values: Apart) -> Apart | None:
             p is not None and not any(p.offsets) and p.base is a
             for p, a in zip(parts, n.args, strict=True)
         ):
-            found[n] = Apart(n, none)
+            found[n] = LaneOffsets(n, none)
         else:
-            found[n] = _apart(n, parts)
+            found[n] = _of_operator(n, parts)
     return found[node]
 
 
-def _apart(node: Node, parts: list[Apart | None]) -> Apart | None:
+def _of_operator(node: Node, parts: list[LaneOffsets | None]) -> LaneOffsets | None:
     if not isinstance(node, Op) or dtype_of(node) is not int64 or None in parts:
         return None
     known = [p for p in parts if p is not None]
@@ -101,11 +102,15 @@ def _apart(node: Node, parts: list[Apart | None]) -> Apart | None:
                 sum(s * k for s, k in zip(signs, each, strict=True))
                 for each in zip(*offsets, strict=True)
             )
-            return Apart(node.with_args(tuple(bases)), total)
+            return LaneOffsets(node.with_args(tuple(bases)), total)
         case "mul", (_, Const(value=c)):
-            return Apart(ix.mul(bases[0], integer(int(c))), tuple(k * int(c) for k in offsets[0]))
+            return LaneOffsets(
+                ix.mul(bases[0], integer(int(c))), tuple(k * int(c) for k in offsets[0])
+            )
         case "mul", (Const(value=c), _):
-            return Apart(ix.mul(bases[1], integer(int(c))), tuple(k * int(c) for k in offsets[1]))
+            return LaneOffsets(
+                ix.mul(bases[1], integer(int(c))), tuple(k * int(c) for k in offsets[1])
+            )
         case ("floordiv" | "mod") as op, (whole, Const(value=d)) if d > 0:
             terms, constant = expanded(bases[0])
             most = magnitude(whole)
@@ -113,11 +118,11 @@ def _apart(node: Node, parts: list[Apart | None]) -> Apart | None:
                 return None
             rest = tuple(constant % int(d) + k for k in offsets[0])
             if op == "mod":
-                return Apart(ix.ZERO, tuple(k % int(d) for k in rest))
+                return LaneOffsets(ix.ZERO, tuple(k % int(d) for k in rest))
             base: Node = integer(constant // int(d))
             for x, times in terms.items():
                 base = ix.add(base, ix.mul(x, integer(times // int(d))))
-            return Apart(base, tuple(k // int(d) for k in rest))
+            return LaneOffsets(base, tuple(k // int(d) for k in rest))
     return None
 
 

@@ -33,7 +33,7 @@ said of each piece, but once where they share these; what is about a stage, of e
 is about the Func, once. What is about the program is said of the schedule."""
 
 NO_FUNCS: Mapping[str, str] = MappingProxyType({})
-"""All stages are told by their names."""
+"""All stages are known by their names."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Directive:
         """As a user writes it: `s["C"].split("i", factor=8)`.
 
         Args:
-            funcs: how the Funcs are written whose stages are not told by their names.
+            funcs: how the Funcs are written whose stages are not known by their names.
         """
         stage = funcs.get(self.stage, f'"{self.stage}"')
         asked = f"{schedule}[{stage}]" if self.stage else schedule

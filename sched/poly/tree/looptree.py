@@ -16,7 +16,7 @@ from ...lang.errors.errors import Span
 from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
 from ..model.statements import Access, Statement
-from ..sets.coordinates import Told, beside, coordinate_values, joined, plain_dims, told
+from ..sets.coordinates import Determined, beside, coordinate_values, determined, joined, plain_dims
 from ..sets.isl import Map, PwAff, Set, relation, val
 from ..sets.memo import Same
 from .kinds import Kind
@@ -53,11 +53,11 @@ class Stage:
         return coordinate_values(self.statement.frame, self.coordinates)
 
     @cached_property
-    def told(self) -> dict[int, Told]:
-        """By loop, its coordinate where those of loops around it tell it: i + 1, say."""
+    def determined(self) -> dict[int, Determined]:
+        """By loop, its coordinate where those of loops around it determine it: i + 1, say."""
         same = beside(self.coordinates)
         rest = [k for k in range(len(self.coordinates)) if k not in same]
-        return told(self.padded.apply(loop_map(self, rest)), rest, same)
+        return determined(self.padded.apply(loop_map(self, rest)), rest, same)
 
     @cached_property
     def run(self) -> Run:
@@ -103,8 +103,8 @@ class Run:
         return self._stage.instances
 
     @property
-    def told(self) -> Mapping[int, Told]:
-        return self._stage.told
+    def determined(self) -> Mapping[int, Determined]:
+        return self._stage.determined
 
     def at(self, chosen: Sequence[int]) -> Map:
         """{ instance -> some of its coordinates }"""
@@ -141,15 +141,15 @@ class Produce:
     around: one Func, or those of a recurrence. `placement` finds out how much that is.
 
     `around` are the first dimensions of the statements inside, and `times` their coordinates in
-    the loops around, made of them. Of iterations that agree in their first `apart` loops, none
-    computes what another one has computed before.
+    the loops around, made of them. `fresh_depth` is the depth of fresh values: of iterations that
+    agree in that many outermost loops, none computes what another one has computed before.
     """
 
     funcs: tuple[Func, ...]
     around: tuple[Var, ...]
     body: tuple[Tree, ...]
     times: tuple[Node, ...]
-    apart: int = 0
+    fresh_depth: int = 0
     #: What the statements inside were made from.
     demand: object = None
 

@@ -106,7 +106,7 @@ class Common:
 
 def common(a: Placed, b: Placed, tensor: object) -> Common:
     """How two stages stand to each other."""
-    met, fresh = meeting(a, b), apart(a, b, tensor)
+    met, fresh = meeting(a, b), fresh_depth(a, b, tensor)
     return Common(
         tuple(loop.kind for loop in met.loops),
         (met.position > 0) - (met.position < 0),
@@ -122,7 +122,7 @@ def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = Fa
         return Map.empty(_space(a, b))
     own = met.fresh
     if own is None:
-        own = 0 if kind == "flow" else _iterations_apart(met)
+        own = 0 if kind == "flow" else _depth_in_order(met)
     together = list(range(own))
     lanes = [k for k, of in enumerate(met.kinds) if of == "vector"]
     ordering = [k for k in range(own, len(met.kinds)) if k not in lanes]
@@ -139,18 +139,19 @@ def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = Fa
     return result
 
 
-def apart(a: Placed, b: Placed, tensor: object) -> int | None:
-    """Around how many loops a tensor is computed anew for each iteration; None if it is not."""
+def fresh_depth(a: Placed, b: Placed, tensor: object) -> int | None:
+    """The depth of fresh values: around how many loops a tensor is computed anew for each
+    iteration; None if it is not."""
     node = producer(a.path, tensor) or producer(b.path, tensor)
-    return None if node is None else node.apart
+    return None if node is None else node.fresh_depth
 
 
-def same_copy(a: Placed, b: Placed, tensor: object, apart: int) -> bool:
+def same_copy(a: Placed, b: Placed, tensor: object, fresh: int) -> bool:
     """Whether what one stage computes of a tensor is ever what another one uses: parts of a loop
     that was taken apart compute it each for itself."""
     stored = [[x for _, x in p.path if isinstance(x, Alloc) and x.func is tensor] for p in (a, b)]
     same = all(x is y for x, y in zip(*stored, strict=False)) and len(stored[0]) == len(stored[1])
-    return same and len(meeting(a, b).loops) >= apart
+    return same and len(meeting(a, b).loops) >= fresh
 
 
 def alike(a: Placed, b: Placed, loops: int) -> Map:
@@ -163,7 +164,7 @@ def alike_runs(a: Run, b: Run, loops: int) -> Map:
     return _related(a, b, range(loops))
 
 
-def _iterations_apart(met: Common) -> int:
+def _depth_in_order(met: Common) -> int:
     """Around how many loops a Func is stored anew in each iteration, and all of one iteration is
     over before the next one begins (or has storage of its own): lanes are not."""
     depth = met.stored[0] if met.stored else 0
@@ -178,7 +179,7 @@ def _is_private(met: Common, loop: int, kind: str) -> bool:
 def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
     """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
     given, those of x come after those of y }"""
-    chosen = deciding(a, b, [*equal, *(later or ())])
+    chosen = independent_loops(a, b, [*equal, *(later or ())])
     first, second = a.at(chosen), b.at(chosen)
     # Said of the loops, not of the instances: that would be many more cases.
     order = Map.universe(first.get_space().range().map_from_set())
@@ -192,16 +193,17 @@ def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None =
     return first.apply_range(order).apply_range(second.reverse())
 
 
-def deciding(a: Run, b: Run, loops: Sequence[int]) -> list[int]:
-    """Those of some loops that the others do not tell for two stages by one function: where their
-    coordinates are equal, so are all. In deep nests most loops have one iteration."""
+def independent_loops(a: Run, b: Run, loops: Sequence[int]) -> list[int]:
+    """Which of some loops suffice to compare the iterations of two stages: where their coordinates
+    agree, so do those of the others, which both stages determine from them by the same function.
+    In deep nests most loops have one iteration, and are determined."""
     chosen = set(loops)
 
-    def is_told(loop: int) -> bool:
-        told = a.told.get(loop)
-        return told is not None and told == b.told.get(loop) and told.others <= chosen
+    def is_determined(loop: int) -> bool:
+        found = a.determined.get(loop)
+        return found is not None and found == b.determined.get(loop) and found.others <= chosen
 
-    return [k for k in sorted(chosen) if not is_told(k)]
+    return [k for k in sorted(chosen) if not is_determined(k)]
 
 
 def _space(a: Run, b: Run) -> isl.Space:

@@ -55,8 +55,8 @@ def shape(node: Tree) -> tuple[object, ...]:
             return ("loop", kind, whole, body)
         case Alloc(func=func):
             return ("storage", func, body)
-        case Produce(funcs=funcs, around=around, times=times, apart=apart):
-            return ("produce", funcs, around, times, apart, body)
+        case Produce(funcs=funcs, around=around, times=times, fresh_depth=fresh_depth):
+            return ("produce", funcs, around, times, fresh_depth, body)
         case Keep(func=func, serial=serial):
             return ("keep", func, serial, body)
         case Seq():

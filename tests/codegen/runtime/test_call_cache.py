@@ -105,7 +105,7 @@ def test_new_arrays_of_known_shapes() -> None:
         assert kernel(x, a=2.0, out=out) is out
         assert np.array_equal(out, 2 * x)
     assert len(kernel._cached_calls) == 8
-    assert all(len(call.apart) <= call_cache.MOST for call in kernel._cached_calls.values())
+    assert all(len(call.disjoint) <= call_cache.MOST for call in kernel._cached_calls.values())
 
 
 @pytest.mark.slow

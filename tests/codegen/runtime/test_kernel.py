@@ -227,8 +227,8 @@ def test_scratch_is_shared_by_stages_that_do_not_overlap_in_time() -> None:
     for p, first in enumerate(variant.spans):
         for q, second in enumerate(variant.spans[:p]):
             together = first.first <= second.last and second.first <= first.last
-            apart = offsets[p] + sizes[p] <= offsets[q] or offsets[q] + sizes[q] <= offsets[p]
-            assert apart or not together
+            disjoint = offsets[p] + sizes[p] <= offsets[q] or offsets[q] + sizes[q] <= offsets[p]
+            assert disjoint or not together
 
 
 @pytest.mark.slow

@@ -223,7 +223,7 @@ def eliminated(block: int = 4) -> tuple[ps.Schedule, StageHandle]:
 
 
 @pytest.mark.slow
-def test_elements_told_by_rvars_beside_others_that_are_read() -> None:
+def test_elements_determined_by_rvars_beside_others_that_are_read() -> None:
     """A tile of the matrix is kept; the rows and columns that change it are read where they are."""
     s, behind = eliminated()
     behind.accumulate_at("jo").parallel("io").vectorize("ji").unroll("ii")

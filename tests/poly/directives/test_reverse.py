@@ -269,7 +269,7 @@ def test_a_window_slides_backwards(first: bool) -> None:
     same(s, over=(0, 1, 2, 5, 9))
 
 
-def test_a_window_of_its_consumer_told_by_the_producer() -> None:
+def test_a_window_of_its_consumer_found_by_the_producer() -> None:
     s = ps.Schedule(blur())
     s["f"].split(i, 4)
     s["g"].compute_at("f", "io")

@@ -226,7 +226,7 @@ def test_refuses_to_compile_an_unproven_variant() -> None:
 
 
 def test_a_variant_s_refusal_beside_a_float_param() -> None:
-    """The instances of a refusal are told by sizes: a float is none."""
+    """The instances of a refusal are named by sizes: a float is none."""
     p, x, k = ps.Param("p", ps.float32), ps.Input("x", ps.int32, (n,), range=(0, n)), ps.vars("k")
     r = ps.RVar("r", 0, n)
     f = ps.Func("f", (n,), ps.float32)

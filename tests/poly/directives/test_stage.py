@@ -108,7 +108,7 @@ def test_a_copy_is_made_once_an_iteration() -> None:
 
 @pytest.mark.slow
 def test_a_layout_of_one_loop() -> None:
-    """A is needed at one k only, which the loops around tell."""
+    """A is needed at one k only, which the loops around determine."""
     s = ps.Schedule(product())
     u = s["C"].update(0)
     u.reorder("k", i, j)
@@ -179,12 +179,16 @@ def test_refuses_what_it_does_not_read() -> None:
 
 
 @pytest.mark.parametrize("layout", [("ji",), ("k",), ("ji", "ji")])
-def test_refuses_a_layout_that_does_not_tell_the_element(layout: tuple[str, ...]) -> None:
+def test_refuses_a_layout_that_does_not_determine_the_element(layout: tuple[str, ...]) -> None:
     s = ps.Schedule(product())
     u = s["C"].update(0)
     jo, _ = u.split(j, 8)
     u.reorder(jo, i, "k", "ji")
-    what = "a loop is named twice" if layout[0] == layout[-1] == "ji" and layout[1:] else "not tell"
+    what = (
+        "a loop is named twice"
+        if layout[0] == layout[-1] == "ji" and layout[1:]
+        else "not determine"
+    )
     with refused(s, what, status="malformed"):
         u.stage("B", at=jo, layout=layout)
 
@@ -321,7 +325,7 @@ def pixels() -> ps.Schedule:
 
 @pytest.mark.slow
 def test_loops_that_were_fused_lay_out_whole_tiles() -> None:
-    """Which row of the filter it is, no loop need tell: it has one."""
+    """Which row of the filter it is, no loop need determine: it has one."""
     s = pixels()
     assert "store image.xo[1, 1, channels, 6]" in str(s)
     judged(s, h=3, w=4, channels=2)
@@ -329,7 +333,7 @@ def test_loops_that_were_fused_lay_out_whole_tiles() -> None:
 
 
 @pytest.mark.slow
-def test_known_sizes_tell_an_element_too() -> None:
+def test_known_sizes_determine_an_element_too() -> None:
     s = pixels().fixed({"w": 3})
     same(s, over=(0, 1, 4), w=3)
 

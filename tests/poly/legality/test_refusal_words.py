@@ -29,11 +29,11 @@ def chain() -> tuple[ps.Schedule, ps.Func, ps.Func]:
     return ps.Schedule(h), g, h
 
 
-def two_in_a_row(*, apart: bool) -> ps.Schedule:
-    """for r: d; for c: b. With `apart`, b needs nothing of later rows' d."""
+def two_in_a_row(*, independent: bool) -> ps.Schedule:
+    """for r: d; for c: b. With `independent`, b needs nothing of later rows' d."""
     b, d = (ps.InOut(name, ps.float32, (n, n)) for name in "bd")
     with ps.sequential("r", 1, n) as r:
-        d[r, 0] = 1.0 if apart else b[r - 1, 0]
+        d[r, 0] = 1.0 if independent else b[r - 1, 0]
         with ps.sequential("c", 0, n) as c:
             b[r, c] = d[r, 0]
     return ps.Schedule((b, d))
@@ -60,9 +60,9 @@ COMPOSITES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", COMPOSITES)
-@pytest.mark.parametrize("apart", [False, True])
-def test_messages_name_loops_that_are_there(name: str, apart: bool) -> None:
-    s = two_in_a_row(apart=apart)
+@pytest.mark.parametrize("independent", [False, True])
+def test_messages_name_loops_that_are_there(name: str, independent: bool) -> None:
+    s = two_in_a_row(independent=independent)
     with refused(s, f's["b.update(0)"].{name}(', "the loop r holds more than") as caught:
         COMPOSITES[name](s["b.update(0)"])
     said = f"{caught[0].what} {caught[0].hint}"  # the place may have any name
@@ -71,7 +71,7 @@ def test_messages_name_loops_that_are_there(name: str, apart: bool) -> None:
 
 def test_fission_is_advised_where_it_helps() -> None:
     """The hint, followed to the letter, makes the directive right."""
-    s = two_in_a_row(apart=True)
+    s = two_in_a_row(independent=True)
     with refused(s, "holds more", hint='fission("r", after="d.update(0)") first'):
         s["b.update(0)"].tile("r", "c", 8, 8)
     s["b.update(0)"].fission("r", after="d.update(0)")
@@ -82,7 +82,7 @@ def test_fission_is_advised_where_it_helps() -> None:
 
 
 def test_fission_is_not_advised_where_it_does_not_help() -> None:
-    s = two_in_a_row(apart=False)
+    s = two_in_a_row(independent=False)
     with refused(s, "holds more", hint="fission takes a loop apart where that is legal, and does"):
         s["b.update(0)"].reorder("c", "r")
 

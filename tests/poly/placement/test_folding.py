@@ -135,7 +135,7 @@ def test_parts_of_a_loop_that_compute_a_func_in_different_depths() -> None:
         s["sums"].compute_at("f", "i")
     s["f"].peel("i", last=1)
     s["f.last"].split("i", 2)
-    assert [node.apart for _, node in produced(s.tree)] == [1, 2]
+    assert [node.fresh_depth for _, node in produced(s.tree)] == [1, 2]
     assert list(s.windows.values()) == [Window(0, 2)]
     data = RNG.integers(-9, 9, (7, 3))
     np.testing.assert_array_equal(s.compile()(data), ps.interpret(f, data))

@@ -16,7 +16,7 @@ from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.nodes import integer
 from polysched.lang.nodes.tensor import Tensor
 from polysched.poly.proof import dependences, proof
-from polysched.poly.proof.obligations import Apart, Coverage, Delivery, Once, Order, Proofs
+from polysched.poly.proof.obligations import Coverage, Delivery, Disjoint, Once, Order, Proofs
 from polysched.poly.sets.memo import Same
 from polysched.poly.state import rewritten
 from polysched.poly.state.editing import Editing
@@ -150,14 +150,14 @@ def two_runs() -> tuple[Run, Run]:
     return order.source, order.sink
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Apart)])
-def test_what_is_apart_differs_by_all_that_its_judge_is_given(name: str) -> None:
+@pytest.mark.parametrize("name", [f.name for f in fields(Disjoint)])
+def test_what_is_disjoint_differs_by_all_that_its_judge_is_given(name: str) -> None:
     a, b = two_runs()
-    apart = Apart(a, b, a.statement.write, b.statement.reads[0], 1)
+    disjoint = Disjoint(a, b, a.statement.write, b.statement.reads[0], 1)
     others = {"source": b, "sink": a, "write": b.statement.write, "loop": 0,
               "other": b.statement.reads[1]}  # fmt: skip
-    assert apart == replace(apart)
-    assert replace(apart, **{name: others[name]}) != apart
+    assert disjoint == replace(disjoint)
+    assert replace(disjoint, **{name: others[name]}) != disjoint
 
 
 @pytest.mark.parametrize("name", [f.name for f in fields(Once)])
@@ -241,7 +241,7 @@ def test_each_obligation_is_judged_once() -> None:
         s["out_"].split("j", 8, tail="shift")
         s["rows"].compute_at("out_", "i").store_root()
         s["out_"].parallel("i")
-    assert {type(x) for x in judged} == {Order, Delivery, Coverage, Apart, Once}
+    assert {type(x) for x in judged} == {Order, Delivery, Coverage, Disjoint, Once}
     assert set(judged.values()) == {1}
 
 

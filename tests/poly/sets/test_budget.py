@@ -28,8 +28,8 @@ from polysched.poly.sets.budget import (
     allowance,
     attempt,
     budget,
-    budget_apart,
     counted,
+    separate_budget,
     spent,
 )
 from polysched.poly.sets.hulls import PIECES_LIMIT
@@ -119,10 +119,10 @@ def test_attempts_leave_one_half() -> None:
             pytest.fail("nothing is left for attempts")
 
 
-def test_a_budget_apart_takes_nothing_from_others() -> None:
+def test_a_separate_budget_takes_nothing_from_others() -> None:
     with budget(200_000), attempt(50_000):
         before = spent()
-        with budget_apart(1_000_000):
+        with separate_budget(1_000_000):
             for _ in range(20):
                 work()
         assert work()

@@ -1,4 +1,4 @@
-"""Loop coordinates that others tell: functions that hold, as many as there are."""
+"""Loop coordinates that others determine: functions that hold, as many as there are."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable
 import pytest
 
 import polysched as ps
-from polysched.poly.sets.coordinates import Told, beside, told
+from polysched.poly.sets.coordinates import Determined, beside, determined
 from polysched.poly.sets.isl import Set, isl
 from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import Stage, iterations
-from polysched.poly.tree.times import deciding, placed
+from polysched.poly.tree.times import independent_loops, placed
 
 from ..placing import blur, chain, i, j, m, n, row_sums
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 
 
-def holds(function: Told, own: int, where: Set) -> bool:
+def holds(function: Determined, own: int, where: Set) -> bool:
     """Whether a coordinate is that function of others in all iterations."""
     c = isl.Constraint.equality_alloc(isl.LocalSpace.from_space(where.get_space()))
     c = c.set_coefficient_val(_SET, own, isl.Val(-function.factor))
@@ -67,7 +67,7 @@ def shifted() -> ps.Schedule:
 
 
 def at_one_place() -> ps.Schedule:
-    """A loop that takes one value, which sizes tell."""
+    """A loop that takes one value, which sizes determine."""
     x = ps.Input("x", ps.float32, (n, m))
     f, g = ps.Func("f"), ps.Func("g", (n,))
     f[i, j] = x[i, j] * 2
@@ -85,24 +85,28 @@ def every_stage(s: ps.Schedule) -> list[Stage]:
 
 
 @pytest.mark.parametrize("make", CASES)
-def test_what_is_told_holds_and_is_all_that_isl_finds(make: Callable[[], ps.Schedule]) -> None:
+def test_what_is_determined_holds_and_is_all_that_isl_finds(
+    make: Callable[[], ps.Schedule],
+) -> None:
     count = 0
     for stage in every_stage(make()):
         visited = iterations(stage)
-        for own, function in stage.told.items():
+        for own, function in stage.determined.items():
             assert holds(function, own, visited)
             assert all(k < own for k in function.others)
-        assert stage.told.keys() == told(visited, range(len(stage.coordinates)), {}).keys()
-        count += len(stage.told)
+        assert (
+            stage.determined.keys() == determined(visited, range(len(stage.coordinates)), {}).keys()
+        )
+        count += len(stage.determined)
     assert count or make is not nested
 
 
-def test_what_is_told_of_what_others_tell() -> None:
+def test_by_which_loops_coordinates_are_determined() -> None:
     """All of a chain of one row each in the outermost loop; by that loop alone."""
     (first, *_) = every_stage(nested())
     assert len(first.coordinates) == 5
-    assert {k: t.others for k, t in first.told.items() if k} == {
-        k: frozenset({0}) for k in range(1, len(first.told) + 1)
+    assert {k: t.others for k, t in first.determined.items() if k} == {
+        k: frozenset({0}) for k in range(1, len(first.determined) + 1)
     }
 
 
@@ -116,12 +120,12 @@ def test_coordinates_beside_others() -> None:
     assert beside([one, two]) == {}
 
 
-def test_loops_that_decide() -> None:
+def test_independent_loops() -> None:
     """Stages of the two functions for one loop are equal there where they are in the others; two
     functions that differ decide nothing."""
     p = list(placed(nested().tree))
     a, b = p[0], p[1]
     shared = range(2)
-    assert deciding(a.run, a.run, shared) == [0]
-    assert set(deciding(a.run, b.run, shared)) <= {0, 1}
-    assert deciding(a.run, a.run, [1]) == [1]  # what tells it is not among them
+    assert independent_loops(a.run, a.run, shared) == [0]
+    assert set(independent_loops(a.run, b.run, shared)) <= {0, 1}
+    assert independent_loops(a.run, a.run, [1]) == [1]  # what determines it is not among them

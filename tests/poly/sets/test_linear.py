@@ -8,7 +8,7 @@ import random
 from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.nodes import Node, Size, Var, integer, substitute
-from polysched.poly.sets.linear import Apart, apart
+from polysched.poly.sets.linear import LaneOffsets, lane_offsets
 
 n, m, v = Size("n", None), Size("m", None), Var("v")
 VALUES = (0, 1, 2, 3, 5)
@@ -33,7 +33,7 @@ def drawn(draw: random.Random, depth: int) -> Node:
             return ix.mod(a, draw.choice((2, 4)))
 
 
-def is_right(index: Node, found: Apart) -> bool:
+def is_right(index: Node, found: LaneOffsets) -> bool:
     """Whether an index is what was found, wherever."""
     each = [substitute(index, {v: integer(value)}) for value in VALUES]
     made = compile_nodes([found.base, *each])
@@ -47,7 +47,7 @@ def test_an_index_is_its_base_and_an_offset_in_each_iteration() -> None:
     draw, known = random.Random(1), 0
     for _ in range(200):
         index = drawn(draw, 4)
-        found = apart(index, v, Apart(ix.ZERO, VALUES))
+        found = lane_offsets(index, v, LaneOffsets(ix.ZERO, VALUES))
         if found is not None:
             known += 1
             assert is_right(index, found), index
@@ -56,14 +56,14 @@ def test_an_index_is_its_base_and_an_offset_in_each_iteration() -> None:
 
 def test_what_is_divided_has_to_be_a_multiple_in_all_its_terms() -> None:
     """(4 * n + m + v) // 2, say, steps up at other iterations where m is odd."""
-    values = Apart(ix.ZERO, VALUES)
+    values = LaneOffsets(ix.ZERO, VALUES)
     fours, four = ix.mul(n, integer(4)), integer(4)
     for divided, odd in ((fours, m), (m, fours)):
         mixed = ix.add(ix.add(divided, odd), v)
-        assert apart(ix.floordiv(mixed, 2), v, values) is None
-        assert apart(ix.mod(mixed, 2), v, values) is None
+        assert lane_offsets(ix.floordiv(mixed, 2), v, values) is None
+        assert lane_offsets(ix.mod(mixed, 2), v, values) is None
     whole = ix.floordiv(ix.add(ix.add(fours, ix.mul(m, four)), v), 2)
-    found = apart(whole, v, values)
+    found = lane_offsets(whole, v, values)
     assert found is not None
     assert found.offsets == (0, 0, 1, 1, 2)
     assert is_right(whole, found)

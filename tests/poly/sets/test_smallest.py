@@ -1,4 +1,4 @@
-"""The smallest point of sets of few and of many pieces, told by trying all."""
+"""The smallest point of sets of few and of many pieces, found by trying all."""
 
 from __future__ import annotations
 

@@ -120,12 +120,17 @@ def test_loops_in_which_they_are(name: str) -> None:
     assert Uses(differs, s.funcs) != Uses(s.tree, s.funcs)
 
 
-@pytest.mark.parametrize("name", ["funcs", "around", "times", "apart"])
+@pytest.mark.parametrize("name", ["funcs", "around", "times", "fresh_depth"])
 def test_how_they_are_produced(name: str) -> None:
     s = rows()
     at_i(s)
     (node,) = (x for _, x in s.tree.nodes if isinstance(x, Produce))
-    other = {"funcs": s.funcs[1:2], "around": (i.node, j.node), "times": (i.node,), "apart": 7}
+    other = {
+        "funcs": s.funcs[1:2],
+        "around": (i.node, j.node),
+        "times": (i.node,),
+        "fresh_depth": 7,
+    }
     assert getattr(node, name) != other[name]
     differs = changed(s.tree, Produce, **{name: other[name]})
     assert Uses(differs, s.funcs) != Uses(s.tree, s.funcs)
