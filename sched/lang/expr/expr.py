@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn
-from weakref import WeakKeyDictionary
+from typing import NoReturn
 
 import numpy as np
 
-from ..errors import planned
 from ..errors.errors import LanguageTypeError
 from ..errors.frames import bounded
-from ..errors.suggest import Suggesting
 from ..nodes import nodes
 from ..nodes.dtypes import DType, as_dtype
 from ..nodes.nodes import Const, Node, Op, Read
 from ..nodes.printer import expr_text, html_text
 from ..nodes.tensor import Tensor
+from .numpy_element import NumPyElement
+from .one_value import OneValue
+from .symbol_key import symbol_key
 
 ExprLike = object
 """Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
@@ -25,11 +24,10 @@ _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
 
 
 @bounded
-class Expr(Suggesting):
+class Expr(OneValue, NumPyElement):
     """A value computed at each point. Immutable; combine with operators and `ps` functions."""
 
     __slots__ = ("_augmented", "node")
-    __array_priority__ = 1000.0
     _public = frozenset({"astype"})
     node: Node
     #: Set by `+=` and its like: (operator, the read on the left, the right side). An assignment
@@ -230,117 +228,6 @@ class Expr(Suggesting):
     def __irshift__(self, other: ExprLike) -> Expr:
         return _augment("shr", self, other)
 
-    # what an expression is not --------------------------------------------------------------
-    def __bool__(self) -> bool:
-        if isinstance(self.node, Const) and isinstance(self.node.value, bool):
-            return self.node.value
-        raise LanguageTypeError(
-            f"{self!r} has no truth value while the program is being written",
-            hint="ps.select(condition, a, b) for if; & | ~ for and, or, not; (lo <= x) & (x < hi) "
-            "for a chain; ps.minimum and ps.maximum for min and max",
-        )
-
-    def __float__(self) -> float:
-        self._no_number("a float", "ps.exp(x) and its like for math.exp(x), ps.cast(ps.float64, x)")
-
-    def __int__(self) -> int:
-        self._no_number("an int", "ps.cast(ps.int64, x)")
-
-    def __complex__(self) -> complex:
-        self._no_number("a complex", "a tuple of real and imaginary part")
-
-    def __index__(self) -> int:
-        if isinstance(self.node, Const):
-            value = self.node.value
-            if isinstance(value, int):
-                return int(value)
-        self._no_number(
-            "an index or a range of Python's",
-            "T = ps.Const('T', table) for a table, read as T[i]; ps.RVar('k', 0, n) for range(n)",
-        )
-
-    def _no_number(self, wanted: str, instead: str) -> NoReturn:
-        raise LanguageTypeError(
-            f"{self!r} has no value while the program is being written; it cannot become {wanted}",
-            hint=f"use {instead}",
-        )
-
-    def __format__(self, spec: str) -> str:
-        if spec:
-            self._no_number(f"text in the format {spec!r}", "{x} alone: the expression itself")
-        return repr(self)
-
-    def __iter__(self) -> Iterator[Expr]:
-        raise LanguageTypeError(
-            f"{self!r} is one value, not a sequence",
-            hint="loop over a ps.RVar in an update, or over Python integers when unrolling",
-        )
-
-    def __len__(self) -> int:
-        raise LanguageTypeError(f"{self!r} is one value: it has no len()", hint="see .shape")
-
-    def __contains__(self, item: object) -> bool:
-        raise LanguageTypeError(
-            f"'in' means nothing for {self!r}", hint="write (x == a) | (x == b)"
-        )
-
-    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise LanguageTypeError(f"{self!r} is a value, not a function", hint="use * to multiply")
-
-    def __getitem__(self, index: object) -> Any:
-        raise LanguageTypeError(
-            f"{self!r} is one value and cannot be indexed",
-            hint="put all indices in one bracket: M[i, j]",
-        )
-
-    def __setitem__(self, index: object, value: object) -> None:
-        self[index]
-
-    def __delitem__(self, index: object) -> None:
-        self[index]
-
-    # NumPy ----------------------------------------------------------------------------------
-    _ufuncs: ClassVar[dict[str, Callable[..., Any]]] = {}
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy's ufuncs on expressions are ours; NumPy scalars keep their type."""
-        function = self._ufuncs.get(ufunc.__name__)
-        if method != "__call__":
-            raise LanguageTypeError(
-                f"np.{ufunc.__name__}.{method} works on arrays, and an expression is one value",
-                hint="a reduction is an update over an RVar: f[()] += A[k]",
-            )
-        if function is None:
-            known = "available: " + ", ".join(sorted(self._ufuncs))
-            raise LanguageTypeError(
-                f"np.{ufunc.__name__} is not available on expressions",
-                hint=f"{_in_place_of(ufunc.__name__)}{known}",
-            )
-        if kwargs:
-            raise LanguageTypeError(
-                f"np.{ufunc.__name__} takes no {next(iter(kwargs))}= on expressions",
-                hint="ps.select chooses, ps.cast converts",
-            )
-        return function(*inputs)
-
-    _functions: ClassVar[dict[str, Callable[..., Any]]] = {}
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """The few NumPy functions that work on elements and are no ufuncs; others are refused."""
-        ours = self._functions.get(function.__name__)
-        if ours is None:
-            raise LanguageTypeError(
-                f"np.{function.__name__} is not available on expressions: {self!r} is one value",
-                hint="a reduction is an update over an RVar: f[()] += A[k]",
-            )
-        return ours(*args, **kwargs)
-
-    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise LanguageTypeError(
-            f"{self!r} has no value while the program is being written; NumPy cannot hold it",
-            hint="compute with operators and ps functions, then call the Func on arrays",
-        )
-
     def _called(self) -> str:
         return "an expression" if type(self) is Expr else f"a {type(self).__name__}"
 
@@ -348,49 +235,6 @@ class Expr(Suggesting):
     def astype(self, dtype: object) -> Expr:
         """This value converted to `dtype`, as `ps.cast(dtype, self)`."""
         return cast(as_dtype(dtype), self)
-
-
-def symbol_key(node: Node) -> object:
-    """What two symbols must share to be the same: the name; for RVars the bounds too."""
-    match node:
-        case nodes.Size():
-            return ("size", node.name)
-        case nodes.RVar():
-            key = _rvar_keys.get(node)
-            if key is None:
-                key = _rvar_key(node)
-                if node.domain.members:  # empty while its condition is being written
-                    _rvar_keys[node] = key
-            return key
-        case _:
-            return node
-
-
-#: Nodes are equal by identity while they live: a key keeps those that it is made of.
-_rvar_keys: WeakKeyDictionary[Node, object] = WeakKeyDictionary()
-
-
-def _rvar_key(node: nodes.RVar) -> object:
-    where = node.domain.where
-    others = tuple(m.name for m in node.domain.members) if where is not None else ()
-    return ("rvar", node.name, *map(_by_name, (node.lo, node.hi, where)), others)
-
-
-def _by_name(root: Node | None) -> Node | None:
-    """`root` with integers untyped and its symbols replaced by what equal ones share."""
-
-    def rule(node: Node) -> Node:
-        match node:
-            case Const(value=value) if not isinstance(value, bool | float):
-                return nodes.literal(int(value))
-            case nodes.Size(name=name):
-                return nodes.Size(name, None)
-            case nodes.RVar(name=name):
-                return nodes.Var(f"rvar {name}")
-            case _:
-                return node
-
-    return None if root is None else nodes.transform(root, rule)
 
 
 def as_node(value: ExprLike) -> Node:
@@ -456,12 +300,6 @@ def _equality(op: str, a: Expr, other: ExprLike) -> Expr:
     if isinstance(a.node, nodes.Symbol) and symbol_key(a.node) == symbol_key(b):
         return Expr(nodes.literal(op == "eq"))
     return Expr(Op(op, (a.node, b), None))
-
-
-def _in_place_of(name: str) -> str:
-    """What to write for a function of NumPy's that is not there."""
-    known = planned.instead(name)
-    return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "
 
 
 def _augment(op: str, a: Expr, other: ExprLike) -> Expr:

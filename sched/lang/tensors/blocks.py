@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
 from ..errors.frames import bounded
-from ..expr.expr import Expr, ExprLike, as_node, symbol_key
+from ..expr.expr import Expr, ExprLike, as_node
+from ..expr.symbol_key import symbol_key
 from ..expr.symbols import RVar
 from ..nodes import nodes
 from ..nodes.affine import never_affine, own_size

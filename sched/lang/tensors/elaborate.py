@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors.errors import LanguageError
-from ..expr.expr import symbol_key
+from ..expr.symbol_key import symbol_key
 from ..nodes import nodes
 from ..nodes.dtypes import DType, Type, join
 from ..nodes.nodes import Node, RVar

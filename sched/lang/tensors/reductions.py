@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors.errors import LanguageError, LanguageTypeError, Span
-from ..expr.expr import Expr, ExprLike, as_node, symbol_key
+from ..expr.expr import Expr, ExprLike, as_node
 from ..expr.functions import select
+from ..expr.symbol_key import symbol_key
 from ..expr.symbols import RVar
 from ..nodes import nodes
 from ..nodes.dtypes import DType, Type, as_dtype, bool_, int64

@@ -1,0 +1,66 @@
+"""NumPy's protocols: its functions applied to expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn
+
+from ..errors import planned
+from ..errors.errors import LanguageTypeError
+from ..errors.frames import bounded
+from ..errors.suggest import Suggesting
+
+
+@bounded
+class NumPyElement(Suggesting):
+    """To NumPy, an element: functions of elements are those of the language, others are refused."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+
+    _ufuncs: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's ufuncs on expressions are ours; NumPy scalars keep their type."""
+        function = self._ufuncs.get(ufunc.__name__)
+        if method != "__call__":
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__}.{method} works on arrays, and an expression is one value",
+                hint="a reduction is an update over an RVar: f[()] += A[k]",
+            )
+        if function is None:
+            known = "available: " + ", ".join(sorted(self._ufuncs))
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__} is not available on expressions",
+                hint=f"{_in_place_of(ufunc.__name__)}{known}",
+            )
+        if kwargs:
+            raise LanguageTypeError(
+                f"np.{ufunc.__name__} takes no {next(iter(kwargs))}= on expressions",
+                hint="ps.select chooses, ps.cast converts",
+            )
+        return function(*inputs)
+
+    _functions: ClassVar[dict[str, Callable[..., Any]]] = {}
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """The few NumPy functions that work on elements and are no ufuncs; others are refused."""
+        ours = self._functions.get(function.__name__)
+        if ours is None:
+            raise LanguageTypeError(
+                f"np.{function.__name__} is not available on expressions: {self!r} is one value",
+                hint="a reduction is an update over an RVar: f[()] += A[k]",
+            )
+        return ours(*args, **kwargs)
+
+    def __array__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise LanguageTypeError(
+            f"{self!r} has no value while the program is being written; NumPy cannot hold it",
+            hint="compute with operators and ps functions, then call the Func on arrays",
+        )
+
+
+def _in_place_of(name: str) -> str:
+    """What to write for a function of NumPy's that is not there."""
+    known = planned.instead(name)
+    return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "
