@@ -96,7 +96,7 @@ FORBIDDEN = [
     (
         "poly/sets/a.py",
         "if TYPE_CHECKING:\n    from ..nests import g",
-        "poly/sets comes before poly/s",
+        "poly/sets comes before poly/n",
     ),
     ("codegen/ir/a.py", "from ..build import b", "codegen/ir comes before codegen/build, and"),
     ("codegen/llvm/a.py", "from ..lower import b", "codegen/llvm comes before codegen/lower"),
