@@ -49,6 +49,11 @@ WORDS = (
         r"|\b_?(is|loops|iterations|taken|check|budget)_apart\b",
         "depth of fresh values; lane offsets",
     ),
+    Word(
+        r"\b(Nest)?Keep\b|\bKept[A-Z]\w*|\b(is_kept|kept_in|kept_storage|_kept_in)\b"
+        r"|(placement|directives)[./](kept|keeping)\b|\bimport (kept|keeping)\b",
+        "private accumulator; copy-in, copy-out",
+    ),
     Word(r"\bstrays?\b|\w_strays?\b", "dead stage"),
 )
 

@@ -119,8 +119,8 @@ FAULTS = (
         " and found.others <= chosen", "", ("tests/poly/sets/test_coordinates.py",),
     ),
     Fault(
-        "kept sums meet those beside them", "poly/proof/atomic_copies.py",
-        "            if keep is other:\n", "            if True:\n",
+        "private accumulators meet what is beside them", "poly/proof/atomic_copies.py",
+        "            if mine is other:\n", "            if True:\n",
         ("tests/poly/directives/test_storage.py",),
     ),
     Fault(
@@ -153,7 +153,7 @@ FAULTS = (
         ("tests/codegen/runtime/test_call_cache.py",),
     ),
     Fault(
-        "what is kept may be read beside", "poly/placement/kept.py",
+        "what is in an accumulator may be read beside", "poly/placement/accumulators.py",
         "            if not met.intersect_params(context).is_empty():\n", "            if False:\n",
         ("tests/poly/directives/test_accumulate.py",),
     ),
@@ -231,8 +231,8 @@ FAULTS = (
                 )
             ),
             ("what slides", "times, fresh_depth, body)", "times, body)"),
-            ("what is kept apart", '("keep", func, serial, body)', '("keep", serial, body)'),
-            ("who keeps it", '("keep", func, serial, body)', '("keep", func, body)'),
+            ("what is accumulated", '("accumulator", func, serial', '("accumulator", serial'),
+            ("who accumulates", '("accumulator", func, serial', '("accumulator", func'),
             ("what runs", "return (node.run,)", "return (node.run.statement,)"),
             ("whose they are", ", tuple(tensors))", ",)"),
         )
@@ -422,12 +422,12 @@ FAULTS = (
     ),
     Fault(
         "nobody asks whether what is used is stored there", "poly/legality/checker.py",
-        "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
-        "return kept.fault(state.tree)",
+        "return accumulators.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
+        "return accumulators.fault(state.tree)",
     ),
     Fault(
         "nobody asks whose elements are written back", "poly/legality/checker.py",
-        "return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
+        "return accumulators.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
         "return sinking.fault(state.tree, self.callable(state))", REWRITING,
     ),
     Fault(
@@ -517,7 +517,7 @@ FAULTS = (
     ),
     Fault(
         "whole tiles are written to outputs", "poly/proof/padding.py",
-        "if func in model.program.outputs and not kept:", "if not model.program.outputs:",
+        "if func in model.program.outputs and not is_private:", "if not model.program.outputs:",
         REWRITING,
     ),
     Fault(
@@ -534,11 +534,11 @@ FAULTS = (
         "better | (even & (at < where))", "better", REWRITING,
     ),
     Fault(
-        "what begins inside is copied in", "poly/placement/kept.py",
+        "what begins inside is copied in", "poly/placement/accumulators.py",
         'nest(running.subtract(fresh).coalesce(), ".load")', 'nest(running, ".load")', REWRITING,
     ),
     Fault(
-        "only what is updated is written back", "poly/placement/kept.py",
+        "only what is updated is written back", "poly/placement/accumulators.py",
         'nest(whole, ".store")', 'nest(running, ".store")', REWRITING,
     ),
     Fault(

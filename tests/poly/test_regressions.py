@@ -478,7 +478,7 @@ def test_storage_of_parts_of_one_sum_inside_of_each_other() -> None:
     s = ps.Schedule(a)
     s["a.update(0)"].peel("q", last=1)
     s["a.update(0)"].accumulate_at("q")
-    with pytest.raises(ps.ScheduleError, match="in storage of its own for a twice"):
+    with pytest.raises(ps.ScheduleError, match="two private accumulators of a"):
         s["a.update(0).last"].accumulate_at("r")
     x = np.zeros((4, 5), np.float32)
     s.compile()(a=x)

@@ -48,7 +48,7 @@ from ..ir.ir import (
 from .callbacks import PrintTrace, RunExtern, as_word
 from .lanes import Vector, guarded, lanes_of, substituted
 from .loads import Converter
-from .storage import KeptStorage, Storage, kept_storage, place, strides
+from .storage import AccumulatorStorage, Storage, accumulator_storage, place, strides
 
 
 def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = False) -> Module:
@@ -58,14 +58,14 @@ def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = Fals
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero, in counter 0.
     """
-    storage, kept = place(program, strided), kept_storage(program)
-    builder = ModuleBuilder(program, storage, kept, checks)
+    storage, accumulators = place(program, strided), accumulator_storage(program)
+    builder = ModuleBuilder(program, storage, accumulators, checks)
     bodies = [
         (f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in program.copied
     ]
     bodies += [(", ".join(_titles(nest)), builder.stmt(nest)) for nest in program.nests]
     functions = tuple(Function(f"nest{k}", title, body) for k, (title, body) in enumerate(bodies))
-    buffers = tuple(dict.fromkeys([*storage.values(), *kept.values()]))
+    buffers = tuple(dict.fromkeys([*storage.values(), *accumulators.values()]))
     symbols = (*scalars(program.program), *strides(buffers))
     callbacks = tuple(builder.callbacks)
     constants = program.constants
@@ -93,18 +93,22 @@ class ModuleBuilder:
     Attributes:
         storage: where tensors are written.
         sources: where they are read, which differs in copies.
-        kept: what is accumulated in storage of its own.
+        accumulators: the storage of private accumulators.
         privates: such storage that there is here, from the outside in, with who uses it.
         local: what lives inside of loops.
         alive: what of it lives inside of those around.
     """
 
     def __init__(
-        self, program: lp.LoopProgram, storage: Storage, kept: KeptStorage, checks: bool
+        self,
+        program: lp.LoopProgram,
+        storage: Storage,
+        accumulators: AccumulatorStorage,
+        checks: bool,
     ) -> None:
         self.storage = self.sources = storage
-        self.kept = kept
-        self.privates: tuple[tuple[lp.Private, Storage], ...] = ()
+        self.accumulators = accumulators
+        self.inside_of: tuple[tuple[lp.Accumulator, Storage], ...] = ()
         self.hints, self.atomic = program.hints, program.atomic
         self.names: Mapping[Tensor, str] = program.program.names
         inside = program.local
@@ -141,25 +145,25 @@ class ModuleBuilder:
                 inside = self.stmt(body, covered)
                 self.alive = outside
                 return self.alloc(func, origin, inside)
-            case lp.Private():
-                return self._private(nest, covered)
+            case lp.Accumulator():
+                return self._accumulator(nest, covered)
             case lp.Run():
                 return self.instance(nest, covered)
 
-    def _private(self, nest: lp.Private, covered: frozenset[Node]) -> Stmt:
-        """The body on storage of its own, between copies."""
+    def _accumulator(self, nest: lp.Accumulator, covered: frozenset[Node]) -> Stmt:
+        """The body on a private accumulator, between copy-in and copy-out."""
         keys: list[tuple[Tensor, int]] = [(nest.func, c) for c in range(len(nest.func.dtypes))]
-        outer, around = self.storage, self.privates
-        own: Storage = {key: self.kept[nest.stage, key[1]] for key in keys}
+        outer, around = self.storage, self.inside_of
+        own: Storage = {key: self.accumulators[nest.stage, key[1]] for key in keys}
         inner: Storage = {**outer, **own}
         parts = []
         for part, source, target in (
-            (nest.load, outer, inner), (nest.body, outer, outer), (nest.store, inner, outer),
+            (nest.copy_in, outer, inner), (nest.body, outer, outer), (nest.copy_out, inner, outer),
         ):  # fmt: skip
             self.sources, self.storage = source, target
-            self.privates = (*around, (nest, own)) if part is nest.body else ()
+            self.inside_of = (*around, (nest, own)) if part is nest.body else ()
             parts.append(self.stmt(part, covered))
-        self.sources, self.storage, self.privates = outer, outer, around
+        self.sources, self.storage, self.inside_of = outer, outer, around
         buffers = tuple(own.values())
         given = zip(buffers[0].origin, nest.origin, strict=True)
         named = tuple((x, value) for x, value in given if isinstance(x, Var))
@@ -256,7 +260,7 @@ class ModuleBuilder:
 
     def _own(self, instance: lp.Instance) -> Storage:
         """Where an instance accumulates, if not where its Func is stored."""
-        for private, own in reversed(self.privates):
+        for private, own in reversed(self.inside_of):
             if instance in private.users:
                 return own
         return {}

@@ -77,9 +77,9 @@ def substituted(nest: lp.Nest, at: Mapping[Node, Node], rename: Rename) -> lp.Ne
             return lp.Seq(tuple(substituted(p, at, rename) for p in parts))
         case lp.Alloc(origin=origin, body=body):
             return replace(nest, origin=one(*origin), body=substituted(body, at, rename))
-        case lp.Private(origin=origin, load=load, body=body, store=store):
-            first, inside, last = (substituted(x, at, rename) for x in (load, body, store))
-            return replace(nest, origin=one(*origin), load=first, body=inside, store=last)
+        case lp.Accumulator(origin=origin, copy_in=first, body=body, copy_out=last):
+            first, body, last = (substituted(x, at, rename) for x in (first, body, last))
+            return replace(nest, origin=one(*origin), copy_in=first, body=body, copy_out=last)
         case lp.Run(point=point, real=real):
             moved = dict(zip(point, one(*point.values()), strict=True))
             return replace(nest, point=moved, real=None if real is None else one(real)[0])
@@ -126,7 +126,7 @@ class Vector:
                 return self._under(condition, body, active)
             case lp.Seq(parts=parts):
                 return Seq(tuple(self.stmt(p, active) for p in parts))
-            case lp.Alloc() | lp.Private():
+            case lp.Alloc() | lp.Accumulator():
                 raise InternalError(f"lanes share the storage of {nest.func.name}")
             case lp.Run():
                 return self._instances(nest, active)

@@ -17,7 +17,7 @@ from ...poly.tree.memory import AS_WRITTEN, LARGEST, SMALL, STACK, Memory
 from ..ir.ir import Buffer, BufferKind
 
 Storage = dict[tuple[Tensor, int], Buffer]
-KeptStorage = dict[tuple[str, int], Buffer]
+AccumulatorStorage = dict[tuple[str, int], Buffer]
 
 
 def stride(buffer: Buffer, axis: int) -> Size:
@@ -83,10 +83,10 @@ def _kind(
     return "scratch" if bytes is None or bytes > most else "stack"
 
 
-def kept_storage(program: lp.LoopProgram) -> KeptStorage:
-    """Buffers for what is accumulated in storage of its own, by the stage and the component."""
-    found = [x for x in lp.walk(*program.nests) if isinstance(x, lp.Private)]
-    made: KeptStorage = {}
+def accumulator_storage(program: lp.LoopProgram) -> AccumulatorStorage:
+    """Buffers of private accumulators, by the stage and the component."""
+    found = [x for x in lp.walk(*program.nests) if isinstance(x, lp.Accumulator)]
+    made: AccumulatorStorage = {}
     for name in dict.fromkeys(x.stage for x in found):
         same = [x for x in found if x.stage == name]
         func = same[0].func

@@ -16,8 +16,8 @@ from ..tree import relocation
 from ..tree.around import as_beside
 from ..tree.edits import At, Place, Shared, loops_around, map_stages, node_at, place_of, put, stages
 from ..tree.looptree import (
+    Accumulator,
     Alloc,
-    Keep,
     Produce,
     Seq,
     Stage,
@@ -164,11 +164,11 @@ def compute_with(tree: Seq, stage: str, other: At, shift: int) -> Seq:
         raise Shared(f"the loops of {stage} hold other stages, too: {names}", inside[0])
 
     between = (node_at(tree, outer.place[:k]) for k in range(len(own[0].place), len(outer.place)))
-    kept = next((node for node in between if isinstance(node, Keep)), None)
-    if kept is not None:
+    accumulator = next((node for node in between if isinstance(node, Accumulator)), None)
+    if accumulator is not None:
         raise ScheduleError(
-            f"{kept.stage} keeps what it accumulates at a loop around {outer.loop.name}, which "
-            "would be gone",
+            f"the private accumulator of {accumulator.stage} is at a loop around {outer.loop.name},"
+            " which would be gone",
             hint="match that loop at most, or accumulate_at afterwards",
         )
 

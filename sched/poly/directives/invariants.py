@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from ...lang.nodes.nodes import Read, RVar, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.tensors import Func
-from ..placement.kept import copies
+from ..placement.accumulators import copies
 from ..sets.coordinates import is_too_far
 from ..sets.memo import Same
 from ..tree.edits import changed, loops_around, stages
 from ..tree.kinds import Kind
-from ..tree.looptree import Alloc, Keep, Loop, Path, Stage, kinds, leaves, loops_of, produced
+from ..tree.looptree import Accumulator, Alloc, Loop, Path, Stage, kinds, leaves, loops_of, produced
 from ..tree.uses import shape
 from .kinds import check_count
 
@@ -94,40 +94,42 @@ def check_bounds_known(e: Editing) -> None:
 
 
 def check_private(e: Editing) -> None:
-    """Whether nothing else uses what a stage keeps to itself."""
-    if not any(isinstance(node, Keep) for _, node in e.tree.nodes):
+    """Whether nothing else uses what is in the private accumulator of a stage."""
+    if not any(isinstance(node, Accumulator) for _, node in e.tree.nodes):
         return
     for path, stage in leaves(e.tree):
-        kept = [node for _, node in path if isinstance(node, Keep)]
-        if len({node.func for node in kept}) < len(kept):
+        own = [node for _, node in path if isinstance(node, Accumulator)]
+        if len({node.func for node in own}) < len(own):
             # One would begin with, and leave, what the other does not know of.
             raise e.malformed(
-                f"{stage.name} would be in storage of its own for {kept[-1].func.name} twice, "
+                f"{stage.name} would have two private accumulators of {own[-1].func.name}, "
                 "one inside of the other",
                 "accumulate at one loop",
             )
-        holders = [node for _, node in path if isinstance(node, (Keep, Alloc))]
+        holders = [node for _, node in path if isinstance(node, (Accumulator, Alloc))]
         for x, inner in itertools.combinations(holders, 2):
-            if isinstance(x, Keep) and isinstance(inner, Alloc) and x.func is inner.func:
+            if isinstance(x, Accumulator) and isinstance(inner, Alloc) and x.func is inner.func:
                 raise e.malformed(
-                    f"{x.stage} would keep what is stored inside of that loop",
+                    f"the private accumulator of {x.stage} would be around the storage of "
+                    f"{inner.func.name}",
                     f"a loop inside of where {inner.func.name} is stored, or store it outside",
                 )
         depth = 0
         for _, node in path:
             lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]
-            if isinstance(node, Keep) and lanes and depth > loops_of(path).index(lanes[0]):
+            if isinstance(node, Accumulator) and lanes and depth > loops_of(path).index(lanes[0]):
                 raise e.malformed(
-                    f"the lanes of {lanes[0].name} would share what {stage.name} keeps",
-                    "vectorize a loop inside of where it is kept",
+                    f"the lanes of {lanes[0].name} would share the private "
+                    f"accumulator of {stage.name}",
+                    "vectorize a loop inside of the one of accumulate_at",
                 )
-            if isinstance(node, Keep) and node.is_of(stage):
+            if isinstance(node, Accumulator) and node.is_of(stage):
                 _check_copied(e, node, depth)
             depth += isinstance(node, Loop)
 
 
-def _check_copied(e: Editing, node: Keep, depth: int) -> None:
-    """Whether loops can copy in and back what is kept inside of `depth` others."""
+def _check_copied(e: Editing, node: Accumulator, depth: int) -> None:
+    """Whether loops can copy in and out an accumulator that is inside of `depth` others."""
     # What is around the node is part of the coordinates of its stages.
     key = ("copied", shape(node), depth, Same(e.context))
     e.model.memo.of(key, partial(copies, node, depth, e.symbols, e.context))

@@ -16,7 +16,7 @@ from ..state.record import Directive
 from ..tree import relocation
 from ..tree.edits import At, loops_around, own_stages, stages
 from ..tree.looptree import Seq, loops_as_vars, loops_of, produced
-from . import keeping
+from . import accumulators
 from .rewriting import add_rewrite, chosen, func_of, stored
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _begin_at(e: Editing, func: Func, update: str, at: At) -> tuple[str, ...]:
             f"it can begin at a loop that {update} has of its own",
         )
     e.check_serial(at, update)
-    e.tree = keeping.begin_at(e.tree, pure, at, to)
+    e.tree = accumulators.begin_at(e.tree, pure, at, to)
     return ()
 
 

@@ -10,7 +10,7 @@ from ..placement.folding import foldable
 from ..state.fields import axes, axis, choice, loop_name, number, tensor_name
 from ..state.record import Directive
 from ..tree.hints import Prefetch
-from ..tree.looptree import Keep
+from ..tree.looptree import Accumulator
 from ..tree.memory import PLACES, Memory, Window
 
 if TYPE_CHECKING:
@@ -132,11 +132,11 @@ class PrefetchOf(Directive, name="prefetch", of="stage"):
 def _memory(e: Editing, **changes: Any) -> tuple[str, ...]:
     """Changes how the Func of the stage lies in memory."""
     func = e.own().statement.func
-    kept = any(isinstance(node, Keep) and node.func is func for node in e.nodes())
-    if func in e.model.program.outputs and not kept:
+    is_private = any(isinstance(node, Accumulator) and node.func is func for node in e.nodes())
+    if func in e.model.program.outputs and not is_private:
         raise e.malformed(
             f"{func.name} is an output, which lies where the caller says",
-            "accumulate_at(...) keeps what is accumulated in storage of its own",
+            "accumulate_at(...) gives the stage a private accumulator",
         )
     if any(s.definition.opaque is not None and s.touches(func) for s in e.model.statements):
         raise e.malformed(f"an extern stage is given {func.name} as an array")

@@ -92,9 +92,9 @@ class Rfactor(Directive, name="rfactor", of="stage"):
             raise e.malformed(
                 f"the loop {self.loop} runs over no RVar: its iterations write apart already"
             )
-        if any(e.is_kept(x) for x in stages(e.tree) if x.statement is s):
+        if any(e.has_accumulator(x) for x in stages(e.tree) if x.statement is s):
             raise e.malformed(
-                f"{self.stage} accumulates in storage of its own",
+                f"{self.stage} has a private accumulator",
                 "rfactor first, then accumulate_at",
             )
         span = layouts.ends(s, of, e.symbols, e.context)

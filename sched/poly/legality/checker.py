@@ -13,7 +13,7 @@ from ...lang.program.scalars import symbols_of
 from ..model.statements import Statement
 from ..nests.loop_nest import LoopNest
 from ..nests.nests import loop_nests
-from ..placement import kept, sinking
+from ..placement import accumulators, sinking
 from ..placement.folding import Clobber, enough, fold_of, windows
 from ..program.accumulation import accumulates, is_exact
 from ..proof import padding
@@ -215,9 +215,9 @@ class LegalityChecker:
 
     def _out_of_place(self, state: State) -> Fault | None:
         """What uses storage where it is not, or writes back what is not its own."""
-        return kept.fault(state.tree) or sinking.fault(state.tree, self.callable(state))
+        return accumulators.fault(state.tree) or sinking.fault(state.tree, self.callable(state))
 
-    def is_kept(self, changes: Sequence[Change]) -> bool:
+    def is_legal(self, changes: Sequence[Change]) -> bool:
         """Whether changes make nothing go wrong."""
         state = changes[-1].after
         if self._padded(state) or self._no_room(state):

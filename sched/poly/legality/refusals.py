@@ -128,7 +128,10 @@ def _hint(directive: Directive, v: Violation, pair: InstancePair, helps: Helps) 
     if v.kind == "race":
         return "store_at that loop, or one inside of it: each iteration has storage of its own then"
     if v.has_non_atomic_copies:
-        return "what accumulate_at keeps is copied there and back: keep it around the parallel loop"
+        return (
+            "copy-in and copy-out of a private accumulator are not atomic: accumulate_at a loop "
+            "around the parallel one"
+        )
     if d.source is d.sink and d.tensor is d.source.func and accumulates(d.source.definition):
         if directive.name == "parallel":
             return (
@@ -136,7 +139,10 @@ def _hint(directive: Directive, v: Violation, pair: InstancePair, helps: Helps) 
                 "each a partial sum"
             )
         if directive.name == "accumulate_at":
-            return "keep it around the parallel loop; rfactor(...) gives each a partial sum"
+            return (
+                "accumulate_at a loop around the parallel one; rfactor(...) gives each a partial "
+                "sum"
+            )
         return "a float sum keeps its order: reassociate() allows any"
     if d.source.func.is_reduction and d.source is d.sink:
         return "rfactor(...) gives each iteration a partial result"

@@ -9,8 +9,8 @@ from ...lang.nodes.nodes import Node, Var, integer, postorder, replaced_all
 from ...lang.tensors.tensors import Func
 from ..nests.loop_nest import (
     LoopNest,
+    NestAccumulator,
     NestAlloc,
-    NestKeep,
     NestLoop,
     NestStage,
     children,
@@ -19,7 +19,7 @@ from ..nests.loop_nest import (
 from ..nests.nests import NestTree, nest_trees
 from ..sets.isl import Set
 from ..sets.memo import Memo, Same
-from ..tree.looptree import Alloc, Keep, Loop, Seq, nodes
+from ..tree.looptree import Accumulator, Alloc, Loop, Seq, nodes
 from ..tree.memory import LARGEST, STACK, WHERE, Fault, Memory, Window
 from ..tree.uses import shape
 
@@ -62,7 +62,7 @@ def fault(
 
 def _stored_in(nest: NestTree) -> set[Func]:
     """What has storage there."""
-    return {x.func for _, x in nodes(Seq((nest.tree,))) if isinstance(x, (Alloc, Keep))}
+    return {x.func for _, x in nodes(Seq((nest.tree,))) if isinstance(x, (Alloc, Accumulator))}
 
 
 def _loop_names(nest: NestTree) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _fault(
 ) -> Fault | None:
     """The same of one nest."""
     bounded = nest.bounded(symbols, context)
-    rooms = [x for x in walk(bounded) if isinstance(x, (NestAlloc, NestKeep))]
+    rooms = [x for x in walk(bounded) if isinstance(x, (NestAlloc, NestAccumulator))]
     for func, how in memory.items():
         for room in rooms:
             if room.func is func:
@@ -90,7 +90,7 @@ def _fault(
 
 
 def _all_together(
-    rooms: Sequence[NestAlloc | NestKeep],
+    rooms: Sequence[NestAlloc | NestAccumulator],
     memory: Mapping[Func, Memory],
     folds: Mapping[Func, Window],
 ) -> Fault | None:
@@ -110,7 +110,9 @@ def _all_together(
     )
 
 
-def _no_room(room: NestAlloc | NestKeep, how: Memory, folds: Mapping[Func, Window]) -> Fault | None:
+def _no_room(
+    room: NestAlloc | NestAccumulator, how: Memory, folds: Mapping[Func, Window]
+) -> Fault | None:
     """Storage whose size is not known when compiling, or too large."""
     func, bytes = room.func, _bytes(room, how, folds)
     if bytes is None:
@@ -127,7 +129,9 @@ def _no_room(room: NestAlloc | NestKeep, how: Memory, folds: Mapping[Func, Windo
     return None
 
 
-def _bytes(room: NestAlloc | NestKeep, how: Memory, folds: Mapping[Func, Window]) -> int | None:
+def _bytes(
+    room: NestAlloc | NestAccumulator, how: Memory, folds: Mapping[Func, Window]
+) -> int | None:
     """How much memory it takes, where that is a constant."""
     func, extents = room.func, list(room.extents)
     if isinstance(room, NestAlloc) and func in folds:
@@ -136,7 +140,7 @@ def _bytes(room: NestAlloc | NestKeep, how: Memory, folds: Mapping[Func, Window]
     return None if None in needed else sum(n for n in needed if n is not None)
 
 
-def _addressed(room: NestAlloc | NestKeep, how: Memory) -> Fault | None:
+def _addressed(room: NestAlloc | NestAccumulator, how: Memory) -> Fault | None:
     """What is to be in registers, and has elements that are found when the program runs."""
     moving = next(_moving(room.body, room, frozenset(), {}), None)
     if how.place != "register" or moving is None:
@@ -149,7 +153,10 @@ def _addressed(room: NestAlloc | NestKeep, how: Memory) -> Fault | None:
 
 
 def _moving(
-    nest: LoopNest, room: NestAlloc | NestKeep, serial: frozenset[Node], shown: Mapping[Node, str]
+    nest: LoopNest,
+    room: NestAlloc | NestAccumulator,
+    serial: frozenset[Node],
+    shown: Mapping[Node, str],
 ) -> Iterator[str]:
     """The loops inside, not laid out one by one, that an index into a room depends on."""
     match nest:
@@ -159,8 +166,10 @@ def _moving(
             yield from _moving(body, room, inside, {**shown, var: loop.name})
         case NestStage(stage=stage, point=point):
             for access in stage.statement.accesses:
-                kept = not isinstance(room, NestKeep) or room.keep.holds(stage, access)
-                if access.tensor is room.func and kept:
+                held = not isinstance(room, NestAccumulator) or room.accumulator.holds(
+                    stage, access
+                )
+                if access.tensor is room.func and held:
                     index = replaced_all(access.index, point)
                     for n in postorder(*index):
                         if isinstance(n, Var) and n in serial:

@@ -12,7 +12,7 @@ from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.isl import Set
-from ..tree.looptree import Keep, Stage
+from ..tree.looptree import Accumulator, Stage
 from ..tree.memory import Window
 from . import loop_program as lp
 from .boxes import box
@@ -20,9 +20,9 @@ from .decided import decisions
 from .loop_nest import (
     DataBounds,
     LoopNest,
+    NestAccumulator,
     NestAlloc,
     NestIf,
-    NestKeep,
     NestLoop,
     NestSeq,
     NestStage,
@@ -37,7 +37,7 @@ class Generator:
     Args:
         context: what is known of the sizes.
         local: the Funcs whose storage lives inside of loops. What is in bounds of all that is
-            computed of one may be outside of what is kept here.
+            computed of one may be outside of what is stored here.
     """
 
     def __init__(self, conditions: Conditions, context: Set, local: Collection[Func]) -> None:
@@ -60,10 +60,10 @@ class Generator:
                 return lp.Seq(tuple(map(self.nest, parts)))
             case NestAlloc(func=func, origin=origin, extents=extents, body=body):
                 return lp.Alloc(func, origin, extents, self.nest(body))
-            case NestKeep(keep=keep, origin=origin, extents=extents):
-                around = map(self.nest, (nest.load, nest.body, nest.store))
-                return lp.Private(
-                    keep.stage, keep.func, origin, extents, self._users(keep, nest.body), *around
+            case NestAccumulator(accumulator=node, origin=origin, extents=extents):
+                around = map(self.nest, (nest.copy_in, nest.body, nest.copy_out))
+                return lp.Accumulator(
+                    node.stage, node.func, origin, extents, self._users(node, nest.body), *around
                 )
             case NestStage():
                 return self._run(nest)
@@ -74,10 +74,10 @@ class Generator:
     def _ends(self, data: DataBounds) -> lp.DataEnds:
         return lp.DataEnds(self._run(data.stage), data.lo, data.hi, data.whole)
 
-    def _users(self, keep: Keep, body: LoopNest) -> frozenset[lp.Instance]:
-        """What begins or accumulates elements in storage of its own."""
+    def _users(self, node: Accumulator, body: LoopNest) -> frozenset[lp.Instance]:
+        """What begins or accumulates elements in a private accumulator."""
         inside = (x.stage for x in walk(body) if isinstance(x, NestStage))
-        return frozenset(self._instance(s) for s in inside if keep.holds(s, s.statement.write))
+        return frozenset(self._instance(s) for s in inside if node.holds(s, s.statement.write))
 
     def _instance(self, stage: Stage) -> lp.Instance:
         if stage not in self._instances:

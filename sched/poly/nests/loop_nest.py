@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Node, RVar, Var
 from ...lang.tensors.tensors import Func
-from ..tree.looptree import Keep, Loop, Stage
+from ..tree.looptree import Accumulator, Loop, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,33 +82,34 @@ class NestAlloc:
 
 
 @dataclass(frozen=True, slots=True)
-class NestKeep:
-    """What a stage accumulates is copied to storage of its own, which the body uses, and back."""
+class NestAccumulator:
+    """A private accumulator: what a stage accumulates is copied in, the body uses it, and it is
+    copied out."""
 
-    keep: Keep
+    accumulator: Accumulator
     origin: tuple[Node, ...]
     extents: tuple[Node, ...]
-    load: LoopNest
+    copy_in: LoopNest
     body: LoopNest
-    store: LoopNest
+    copy_out: LoopNest
 
     @property
     def func(self) -> Func:
         """What is accumulated."""
-        return self.keep.func
+        return self.accumulator.func
 
     @property
     def name(self) -> str:
         """The stage that accumulates."""
-        return self.keep.stage
+        return self.accumulator.stage
 
 
-LoopNest = NestLoop | NestIf | NestStage | NestSeq | NestAlloc | NestKeep
+LoopNest = NestLoop | NestIf | NestStage | NestSeq | NestAlloc | NestAccumulator
 
 
 def children(nest: LoopNest) -> tuple[LoopNest, ...]:
-    """What stands directly in a nest, in the order of execution; not the copies around what is
-    kept."""
+    """What stands directly in a nest, in the order of execution; not the copies around a
+    private accumulator."""
     match nest:
         case NestStage():
             return ()

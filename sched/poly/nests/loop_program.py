@@ -140,8 +140,9 @@ class Alloc:
 
 
 @dataclass(frozen=True, slots=True)
-class Private:
-    """What a stage accumulates is copied to storage of its own, which the body uses, and back.
+class Accumulator:
+    """A private accumulator: what a stage accumulates is copied in, the body uses it, and it is
+    copied out.
 
     Attributes:
         stage: the name of what accumulates.
@@ -153,17 +154,17 @@ class Private:
     origin: tuple[Node, ...]
     extents: tuple[Node, ...]
     users: frozenset[Instance]
-    load: Nest
+    copy_in: Nest
     body: Nest
-    store: Nest
+    copy_out: Nest
 
 
-Nest = Loop | If | Run | Seq | Alloc | Private
+Nest = Loop | If | Run | Seq | Alloc | Accumulator
 
 
 def children(nest: Nest) -> tuple[Nest, ...]:
-    """What stands directly in a nest, in the order of execution; not the copies around what is
-    accumulated in storage of its own."""
+    """What stands directly in a nest, in the order of execution; not the copies around a
+    private accumulator."""
     match nest:
         case Run():
             return ()

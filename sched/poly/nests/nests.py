@@ -17,7 +17,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, postorder
 from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
-from ..placement.kept import copies, touched_by
+from ..placement.accumulators import copies, touched_by
 from ..sets.affine import affine_value
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
@@ -27,8 +27,8 @@ from ..sets.isl import Set, is_bounded, isl, union_sets
 from ..sets.projections import outermost
 from ..tree.extents import MUCH, local_extent, span_of
 from ..tree.looptree import (
+    Accumulator,
     Alloc,
-    Keep,
     Loop,
     Path,
     Produce,
@@ -52,7 +52,7 @@ from .bounds import (
 from .databounds import data_bounds
 from .dead_stages import without_dead_stages
 from .guards import remaining, split_guard
-from .loop_nest import LoopNest, NestAlloc, NestIf, NestKeep, NestLoop, NestSeq, NestStage
+from .loop_nest import LoopNest, NestAccumulator, NestAlloc, NestIf, NestLoop, NestSeq, NestStage
 from .wraps import check_fits
 
 _SET = isl.dim_type.set
@@ -174,16 +174,16 @@ class _NestMaker:
                 found = self._body(body, scope)
                 inside = bool(scope.loops) or func in self.parts
                 return self._storage(func, leaves(tree), found, scope) if inside else found
-            case Keep():
-                return self._keep(tree, scope)
+            case Accumulator():
+                return self._accumulator(tree, scope)
             case Alloc(body=body) | Produce(body=body) | Seq(body=body):
                 return self._body(body, scope)
 
-    def _keep(self, node: Keep, scope: _Scope) -> _Found:
+    def _accumulator(self, node: Accumulator, scope: _Scope) -> _Found:
         """The body between copies."""
         made = copies(node, len(scope.loops), self.parameters, self.context)
         parts = []
-        for nest in (made.load, made.store):
+        for nest in (made.copy_in, made.copy_out):
             self._visit(nest, len(scope.loops))
             self.added.append(nest)
             parts.append(self._tree(nest, scope).guarded(0).nest)
@@ -191,7 +191,7 @@ class _NestMaker:
         inside = [s for child in node.body for _, s in leaves(child)]
         using = [s for s in inside if node.is_of(s) or node.begins(s)]
         origin, extents = self._room(node.func, using, scope)
-        return _Found(NestKeep(node, origin, extents, parts[0], body, parts[1]))
+        return _Found(NestAccumulator(node, origin, extents, parts[0], body, parts[1]))
 
     def _room(
         self, func: Func, using: Sequence[Stage], scope: _Scope

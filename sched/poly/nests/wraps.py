@@ -17,7 +17,7 @@ from ...lang.nodes.printer import expr_text
 from ..sets.coordinates import FARTHEST
 from ..sets.intervals import Interval, declared_range, interval, reach
 from ..tree.edits import own_stages
-from .loop_nest import LoopNest, NestAlloc, NestIf, NestKeep, NestLoop, NestSeq, NestStage
+from .loop_nest import LoopNest, NestAccumulator, NestAlloc, NestIf, NestLoop, NestSeq, NestStage
 
 _WRAPPING = frozenset({"add", "sub", "mul", "neg", "abs", "floordiv", "mod", "min", "max"})
 
@@ -41,8 +41,8 @@ def check_fits(
         case NestSeq(parts=parts):
             for part in parts:
                 check_fits(part, ranges, depth)
-        case NestKeep(load=load, store=store, body=body):
-            for part in (load, body, store):
+        case NestAccumulator(copy_in=first, copy_out=last, body=body):
+            for part in (first, body, last):
                 check_fits(part, ranges, depth)
         case NestAlloc(body=body) | NestIf(body=body):
             _check(_expressions(nest), ranges)

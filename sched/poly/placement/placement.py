@@ -31,7 +31,7 @@ from ..sets.projections import along, outer_part
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
 from ..tree.edits import map_children, map_stages, with_body
 from ..tree.extents import span_of
-from ..tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, loop_map
+from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
 from .sinking import slides, sunk
 
 _SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param
@@ -112,7 +112,7 @@ class _Placer:
             case Produce():
                 node = self._produce(node, loops, stored, after)
                 return self._body(node, node.body, loops, stored, after)
-            case Keep(body=body) | Seq(body=body):
+            case Accumulator(body=body) | Seq(body=body):
                 return self._body(node, body, loops, stored, after)
 
     def _body(

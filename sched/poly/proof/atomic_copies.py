@@ -1,20 +1,20 @@
 """Which accumulations of an atomic stage may run concurrently, and which meet in copies.
 
-An accumulation that is atomic may run concurrently with others into the same element. One in
-private storage is copied there and back, and these copies are not atomic. Where a `Keep` stands
-inside of d loops, of the pairs of instances of its stage only
+An accumulation that is atomic may run concurrently with others into the same element. One in a
+private accumulator has a copy-in and a copy-out, and these copies are not atomic. Where an
+`Accumulator` stands inside of d loops, of the pairs of instances of its stage only
 
     { x -> y : x and y are in the same iteration of the d loops }
 
-may run concurrently: they add to the same private storage. So may the parts of the stage that are
-in no `Keep`, which add to the Func itself; one in a `Keep` and one in none may not.
+may run concurrently: they add to the same accumulator. So may the parts of the stage that are
+in no `Accumulator`, which add to the Func itself; one in an `Accumulator` and one in none may not.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ..tree.looptree import Keep, Loop, Path, Seq, Stage
+from ..tree.looptree import Accumulator, Loop, Path, Seq, Stage
 from ..tree.times import alike, placed
 from .proof import Violation
 
@@ -23,21 +23,21 @@ def non_atomic_copies(tree: Seq, v: Violation) -> Violation | None:
     """The pairs of a violation between accumulations of one atomic stage that meet in copies."""
     pairs = v.pairs
     parts = [p for p in placed(tree) if p.stage.statement is v.source]
-    keeps = [_kept_in(p.path, p.stage) for p in parts]
-    if all(keep is None for keep, _ in keeps):
+    own = [_accumulator_of(p.path, p.stage) for p in parts]
+    if all(mine is None for mine, _ in own):
         return None
-    for a, (keep, depth) in zip(parts, keeps, strict=True):
-        for b, (other, _) in zip(parts, keeps, strict=True):
-            if keep is other:
+    for a, (mine, depth) in zip(parts, own, strict=True):
+        for b, (other, _) in zip(parts, own, strict=True):
+            if mine is other:
                 pairs = pairs.subtract(alike(a, b, depth))
     return None if pairs.is_empty() else replace(v, pairs=pairs, has_non_atomic_copies=True)
 
 
-def _kept_in(path: Path, stage: Stage) -> tuple[Keep | None, int]:
-    """The storage of its own in which a stage accumulates, and inside of how many loops it is."""
+def _accumulator_of(path: Path, stage: Stage) -> tuple[Accumulator | None, int]:
+    """The private accumulator of a stage, if any, and inside of how many loops it is."""
     depth = 0
     for _, node in path:
-        if isinstance(node, Keep) and node.is_of(stage):
+        if isinstance(node, Accumulator) and node.is_of(stage):
             return node, depth
         depth += isinstance(node, Loop)
     return None, 0

@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Map, Set, relation, union_sets
 from ..sets.memo import Memo, Same
-from ..tree.looptree import Keep, Seq, Stage, leaves, producer
+from ..tree.looptree import Accumulator, Seq, Stage, leaves, producer
 from ..tree.memory import Fault
 from ..tree.times import Placed
 from ..tree.uses import Uses
@@ -62,11 +62,11 @@ def _written(model: Model, p: Placed, extra: Set) -> Fault | None:
             f"tail='pad' would run instances of {stage.name} twice, which other stages run",
             "pad before it is divided",
         )
-    kept = any(isinstance(node, Keep) and node.is_of(stage) for _, node in p.path)
-    if func in model.program.outputs and not kept:
+    is_private = any(isinstance(node, Accumulator) and node.is_of(stage) for _, node in p.path)
+    if func in model.program.outputs and not is_private:
         return (
             f"tail='pad' would write beyond the elements of {func.name}, which the caller owns",
-            "accumulate_at(...) first: what is kept in between can be padded",
+            "accumulate_at(...) first: a private accumulator can be padded",
         )
     more = extra.apply(stage.statement.write.relation.map)
     if not more.intersect(_real(model, func)).is_empty():

@@ -23,9 +23,9 @@ from ..nests.boxes import box
 from ..nests.decided import decided
 from ..nests.loop_nest import (
     LoopNest,
+    NestAccumulator,
     NestAlloc,
     NestIf,
-    NestKeep,
     NestLoop,
     NestStage,
     children,
@@ -182,16 +182,20 @@ class _Lanes:
         return self.loop.var in postorder(node)
 
     # memory -----------------------------------------------------------------------------------
-    def _stride(self, tensor: Tensor, index: Sequence[Node], inside: NestKeep | None) -> int | None:
+    def _stride(
+        self, tensor: Tensor, index: Sequence[Node], inside: NestAccumulator | None
+    ) -> int | None:
         return stride(self._offset(tensor, index, inside), self.loop.var, self.loop.step)
 
-    def _is_near(self, read: Read, inside: NestKeep | None) -> bool:
+    def _is_near(self, read: Read, inside: NestAccumulator | None) -> bool:
         loop = self.loop
         assert loop.count is not None
         lanes = LaneOffsets(loop.lo, tuple(range(0, loop.count, loop.step)))
         return near(self._offset(read.tensor, read.index, inside), loop.var, lanes) is not None
 
-    def _offset(self, tensor: Tensor, index: Sequence[Node], inside: NestKeep | None) -> Node:
+    def _offset(
+        self, tensor: Tensor, index: Sequence[Node], inside: NestAccumulator | None
+    ) -> Node:
         """Where an element is, as far as lanes differ in it: from the outermost axis that moves."""
         how = self.a.memory.get(tensor, AS_WRITTEN) if isinstance(tensor, Func) else AS_WRITTEN
         order = how.order or tuple(range(len(index)))
@@ -205,13 +209,17 @@ class _Lanes:
             return without_origins(offset(at, inner, at))  # no other axis is stepped over
         return without_origins(offset(at, inner, how.pitches(self._extents(tensor, inside))))
 
-    def _extents(self, tensor: Tensor, inside: NestKeep | None) -> tuple[Node, ...]:
+    def _extents(self, tensor: Tensor, inside: NestAccumulator | None) -> tuple[Node, ...]:
         """How many elements of it are stored along each axis."""
         a = self.a
         if isinstance(tensor, Initial) and tensor.array in a.program.inouts:
             tensor = tensor.array
         if inside is not None:
-            same = [x for x in walk(*a.nests) if isinstance(x, NestKeep) and x.name == inside.name]
+            same = [
+                x
+                for x in walk(*a.nests)
+                if isinstance(x, NestAccumulator) and x.name == inside.name
+            ]
             found = local_box(same, "")[1]
         elif isinstance(tensor, Func) and tensor not in a.program.outputs:
             found = self._stored(tensor)
@@ -236,15 +244,15 @@ class _Lanes:
         return (*found[: window.axis], integer(window.planes), *found[window.axis + 1 :])
 
     @cached_property
-    def _own(self) -> NestKeep | None:
-        """The storage that the stage accumulates in, if that is not its Func's."""
+    def _own(self) -> NestAccumulator | None:
+        """The private accumulator of the stage, if it has one."""
         stage = self.leaf.stage
         found = [
             x
             for x in walk(*self.a.nests)
-            if isinstance(x, NestKeep)
+            if isinstance(x, NestAccumulator)
             and any(y is self.leaf for y in walk(x.body))
-            and x.keep.holds(stage, stage.statement.write)
+            and x.accumulator.holds(stage, stage.statement.write)
         ]
         return found[-1] if found else None
 

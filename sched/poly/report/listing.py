@@ -10,9 +10,9 @@ from ...lang.nodes.printer import Names, expr_text, index_text
 from ..nests.databounds import over_all
 from ..nests.loop_nest import (
     LoopNest,
+    NestAccumulator,
     NestAlloc,
     NestIf,
-    NestKeep,
     NestLoop,
     NestSeq,
     NestStage,
@@ -74,7 +74,7 @@ def _text(
                 rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
                 body = body.body
             return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown, notes)}"
-        case NestKeep(func=func, extents=extents, body=body):
+        case NestAccumulator(func=func, extents=extents, body=body):
             room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
             return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown, notes)}"
         case NestStage(stage=stage):

@@ -18,9 +18,9 @@ from ...lang.arithmetic.evaluate import ByNode, compile_over_loops
 from ...lang.nodes.nodes import Node, Op, Param, Size, Var, postorder
 from ..nests.loop_nest import (
     LoopNest,
+    NestAccumulator,
     NestAlloc,
     NestIf,
-    NestKeep,
     NestLoop,
     NestSeq,
     NestStage,
@@ -197,7 +197,7 @@ class _Counter:
             case NestSeq(parts=parts):
                 for part in parts:
                     self.run(part)
-            case NestAlloc(body=body) | NestKeep(body=body):
+            case NestAlloc(body=body) | NestAccumulator(body=body):
                 self.run(body)
             case NestIf(condition=condition, body=body):
                 if self.value(condition):

@@ -148,7 +148,7 @@ class ScheduleBuilder:
                 edit = applied(self.editing(directive.mapped(self._named)))
                 change = Change(request, self.state, edit.state)
                 before = () if self._batch is None else self._batch.changes
-                if not self.legality.is_kept((*before, change)):
+                if not self.legality.is_legal((*before, change)):
                     return False
                 records = (*self.records, directive)
                 self.legality.check_loops(change.after, records, self._budgets)

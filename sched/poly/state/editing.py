@@ -17,7 +17,7 @@ from ..program.rewrites import fresh
 from ..sets.affine import condition, why_not_affine
 from ..sets.isl import Set
 from ..tree.edits import At, loops_around, nest_of, stages
-from ..tree.looptree import Keep, Produce, Stage, Tree, leaves, loops_of
+from ..tree.looptree import Accumulator, Produce, Stage, Tree, leaves, loops_of
 from .record import Directive
 from .rewritten import RewrittenProgram, transplanted
 from .state import Assumption, NoLoops, State
@@ -172,10 +172,10 @@ class Editing:
             if not isinstance(node, Stage):
                 pending += node.body
 
-    def is_kept(self, stage: Stage) -> bool:
+    def has_accumulator(self, stage: Stage) -> bool:
         """Whether `accumulate_at` has been said of the stage."""
         return any(
-            isinstance(node, Keep) and node.is_of(stage)
+            isinstance(node, Accumulator) and node.is_of(stage)
             for path, found in leaves(self.tree)
             for _, node in path
             if found is stage

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
-from .looptree import Alloc, Keep, Loop, Path, Produce, Seq, Stage, Tree, leaves
+from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Stage, Tree, leaves
 
 Place = tuple[int, ...]
 Body = tuple[Tree, ...]
@@ -122,7 +122,7 @@ def with_body(tree: Tree, body: tuple[Tree, ...]) -> Tree:
     if len(body) == len(old) and all(a is b for a, b in zip(body, old, strict=True)):
         return tree
     match tree:
-        case Loop() | Alloc() | Produce() | Keep():
+        case Loop() | Alloc() | Produce() | Accumulator():
             return replace(tree, body=body)
         case Seq():
             return Seq(body)

@@ -160,9 +160,9 @@ class Produce:
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
-    """What a stage accumulates is kept in storage of its own while the body runs: copied in
-    first, as far as it has values already, and written back once.
+class Accumulator:
+    """A private accumulator: what a stage accumulates is in storage of the accumulator's own while
+    the body runs. It is copied in first, as far as it has values already, and copied out once.
 
     `stage` is what it was called, `serial` that of its definition.
     """
@@ -227,7 +227,7 @@ class Seq:
         return found
 
 
-Tree = Loop | Stage | Alloc | Produce | Keep | Seq
+Tree = Loop | Stage | Alloc | Produce | Accumulator | Seq
 Path = tuple[tuple[int, Tree], ...]
 """From the root to a leaf: each node with its position among its siblings."""
 
@@ -361,5 +361,5 @@ def text(tree: Tree, indent: int = 0) -> str:
         case Loop(name=name, kind=kind, body=body):
             head = f"{pad}for {name}" + ("" if kind == "serial" else f" ({kind})")
             return "\n".join([f"{head}:", *(text(b, indent + 1) for b in body)])
-        case Alloc(body=body) | Produce(body=body) | Keep(body=body) | Seq(body=body):
+        case Alloc(body=body) | Produce(body=body) | Accumulator(body=body) | Seq(body=body):
             return "\n".join(text(b, indent) for b in body)

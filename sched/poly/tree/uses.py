@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from ...lang.nodes.tensor import Tensor
 from .edits import with_body
-from .looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree, leaves
+from .looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree, leaves
 from .relocation import without
 
 
@@ -57,7 +57,7 @@ def shape(node: Tree) -> tuple[object, ...]:
             return ("storage", func, body)
         case Produce(funcs=funcs, around=around, times=times, fresh_depth=fresh_depth):
             return ("produce", funcs, around, times, fresh_depth, body)
-        case Keep(func=func, serial=serial):
-            return ("keep", func, serial, body)
+        case Accumulator(func=func, serial=serial):
+            return ("accumulator", func, serial, body)
         case Seq():
             return ("seq", body)

@@ -1,4 +1,4 @@
-"""What is accumulated in storage of its own; elements that begin inside of their update."""
+"""Private accumulators; elements that begin inside of their update."""
 
 from __future__ import annotations
 
@@ -342,16 +342,18 @@ def test_refuses_who_comes_later_too() -> None:
     a[i] += 2 * x[i, r]
     s = ps.Schedule(a)
     s["a.update(0)"].accumulate_at(i)
-    with refused(s, "a.update(1) reads a[i]", "that a.update(0) keeps to itself there"):
+    with refused(s, "a.update(1) reads a[i]", "of the private accumulator of a.update(0)"):
         s["a.update(1)"].compute_with("a.update(0)", "r")
 
 
 def test_refuses_it_twice_and_in_lanes() -> None:
     s, u = tiled()
     u.accumulate_at("jo")
-    with refused(s, "C.update(0) accumulates in storage of its own already"):
+    with refused(s, "C.update(0) has a private accumulator already"):
         u.accumulate_at("k")
-    with refused(s, "the lanes of ioi would share what C.update(0) keeps", status="malformed"):
+    with refused(
+        s, "the lanes of ioi would share the private accumulator of C.update(0)", status="malformed"
+    ):
         u.vectorize("io", 4)
 
 
@@ -367,7 +369,7 @@ def test_refuses_to_shift_only_who_accumulates() -> None:
 def test_refuses_partial_results_of_what_is_kept() -> None:
     s, u = tiled(ps.int32)
     u.accumulate_at("jo")
-    with refused(s, "accumulates in storage of its own", hint="rfactor first"):
+    with refused(s, "has a private accumulator", hint="rfactor first"):
         u.rfactor("k")
 
 
@@ -536,7 +538,7 @@ def test_refuses_to_keep_what_is_stored_inside() -> None:
     s["f"].peel(i, last=1)
     s["f.last"].split(i, 3, tail="peel")
     with refused(
-        s, "f.sum0.update(0).last would keep what is stored inside of that loop",
+        s, "of f.sum0.update(0).last would be around the storage of f.sum0",
         hint="a loop inside of where f.sum0 is stored", status="malformed",
     ):  # fmt: skip
         s["f.sum0.update(0).last"].accumulate_at("ii")

@@ -233,7 +233,7 @@ def test_refuses_to_drop_what_is_kept() -> None:
     u = s["c"].update(0).accumulate_at(i)
     s[d].compute_with(c, i)
     with refused(
-        s, "c.update(0) keeps what it accumulates at a loop around k, which would be gone",
+        s, "the private accumulator of c.update(0) is at a loop around k, which would be gone",
         hint="match that loop at most, or accumulate_at afterwards", status="malformed",
     ):  # fmt: skip
         u.compute_with(d, j)

@@ -653,7 +653,7 @@ def test_refuses_sums_that_are_kept_inside_of_a_parallel_loop(first: str) -> Non
     u.reorder("ko", i, "ki")
     if first == "parallel":
         u.parallel("ko")
-        with refused(s, "two iterations would run concurrently", hint="around the parallel loop"):
+        with refused(s, "two iterations would run concurrently", hint="around the parallel one"):
             u.accumulate_at(i)
     else:
         u.accumulate_at(i)
@@ -678,7 +678,10 @@ def test_refuses_a_part_that_is_kept_beside_one_that_is_not() -> None:
     s[last].split("q", 4)
     s[last].accumulate_at("qo")
     with refused(
-        s, "two iterations would run concurrently", hint="copied there and back", kind="race"
+        s,
+        "two iterations would run concurrently",
+        hint="copy-out of a private accumulator",
+        kind="race",
     ):
         s[last].parallel("r")
 

@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched.lang.tensors.tensors import Func
 from polysched.poly.placement import folding
-from polysched.poly.tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage
+from polysched.poly.tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage
 from polysched.poly.tree.uses import Uses
 
 n, m = ps.sizes("n m")
@@ -144,10 +144,10 @@ def test_what_is_stored_there() -> None:
 
 
 @pytest.mark.parametrize("name", ["func", "serial"])
-def test_what_is_accumulated_apart(name: str) -> None:
+def test_what_is_accumulated_privately(name: str) -> None:
     s, other = sums(), rows()
     s["c.update(0)"].accumulate_at("j")
-    differs = changed(s.tree, Keep, **{name: {"func": other.funcs[0], "serial": -1}[name]})
+    differs = changed(s.tree, Accumulator, **{name: {"func": other.funcs[0], "serial": -1}[name]})
     assert Uses(differs, s.funcs) != Uses(s.tree, s.funcs)
 
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 from ....lang.errors.frames import bounded
 from ....lang.nodes.tensor import Tensor
 from ....lang.tensors.tensors import Func
+from ...directives.accumulators import AccumulateAt
 from ...directives.copies import CloneIn, StageIn
-from ...directives.keeping import AccumulateAt
 from ...directives.placing import ComputeAt, ComputeInline, ComputeRoot, StoreAt, StoreRoot
 from ...directives.sums import Rfactor
 from ...state.record import Directive
@@ -65,7 +65,7 @@ class PlacingDirectives(Handle):
         return self
 
     def accumulate_at(self, loop: Loop) -> Self:
-        """Keeps what is being accumulated inside of a loop in storage of its own.
+        """Gives the stage a private accumulator inside of a loop.
 
         In each iteration of the loop it is copied there first, as far as it has values already,
         and written back once, by copies of this stage's loops over what its left side is made of.

@@ -15,7 +15,7 @@ from ..program.accumulation import matched
 from ..state.fields import loop_name
 from ..state.record import Directive
 from ..tree.edits import At, Body, map_nodes, map_stages, stages, with_body
-from ..tree.looptree import Alloc, Keep, Loop, Produce, Seq, Stage, Tree
+from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree
 
 if TYPE_CHECKING:
     from ..state.editing import Editing
@@ -39,8 +39,8 @@ class AccumulateAt(Directive, name="accumulate_at", of="stage"):
                 "an update does whose left side is made of these: C[i, j] += ...",
             )
         e.check_serial(at, self.stage)
-        if e.is_kept(stage):
-            raise e.malformed(f"{self.stage} accumulates in storage of its own already")
+        if e.has_accumulator(stage):
+            raise e.malformed(f"{self.stage} has a private accumulator already")
         e.tree = accumulate_at(e.tree, stage, at)
         return ()
 
@@ -99,7 +99,7 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
 
     def change(node: Tree, body: Body) -> Body:
         if node is at.loop:
-            body = (Keep(func, stage.name, stage.statement.definition.serial, body),)
+            body = (Accumulator(func, stage.name, stage.statement.definition.serial, body),)
         return (with_body(node, body),)
 
     return map_nodes(tree, change)
@@ -120,7 +120,7 @@ def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
 
     def visit(node: Tree, around: int, loop: Loop | None) -> None:
         own = [s.name in names for s in stages(node)]
-        if all(own) and not isinstance(node, (Alloc, Produce, Keep)):
+        if all(own) and not isinstance(node, (Alloc, Produce, Accumulator)):
             if loop is not None:
                 others = dict.fromkeys(s.name for s in stages(loop) if s.name not in names)
                 raise ScheduleError(
@@ -140,9 +140,9 @@ def _nests(tree: Seq, names: Sequence[str]) -> list[tuple[Tree, int]]:
 
 
 def _in_front(body: Body, nests: Body) -> Body:
-    """The nests in front of a body, inside of storage and what is kept, behind what is computed
+    """The nests in front of a body, inside of storage and accumulators, behind what is computed
     for that."""
     *before, last = body
-    if isinstance(last, (Alloc, Keep)) and all(isinstance(x, Produce) for x in before):
+    if isinstance(last, (Alloc, Accumulator)) and all(isinstance(x, Produce) for x in before):
         return (*before, with_body(last, _in_front(last.body, nests)))
     return (*nests, *body)

@@ -1,9 +1,9 @@
-"""Copies around an accumulation that is kept in storage of its own: in first, and back at the end.
+"""Private accumulators: what is copied in before an accumulation, and out at its end.
 
 With I the iterations of the accumulating stage over its loops but those over RVars, and P those of
 a pure definition inside, which begins elements anew,
 
-    I \\ P is copied in, and I union P back.
+    I \\ P is copied in, and I union P copied out.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame, Map, Set, isl, union_sets
 from ..sets.projections import outer_part
-from ..tree.looptree import Keep, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of, nodes
+from ..tree.looptree import Accumulator, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of, nodes
 from ..tree.memory import Fault
 from .layouts import element_of, expressions
 
 
 @dataclass(frozen=True)
 class Copies:
-    """The loops that copy in and back."""
+    """The loops of the copy-in and of the copy-out."""
 
-    load: Tree
-    store: Tree
+    copy_in: Tree
+    copy_out: Tree
 
 
-def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) -> Copies:
+def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: Set) -> Copies:
     """The copies around a body inside of `depth` loops.
 
     Raises:
@@ -92,24 +92,24 @@ def copies(node: Keep, depth: int, symbols: Mapping[str, Node], context: Set) ->
 def fault(tree: Seq) -> Fault | None:
     """What concurrent iterations copy back though data say whether it is theirs, in
     words with a hint. Only where such loops are trusted: without trust they are a race."""
-    if not any(isinstance(node, Keep) for _, node in nodes(tree)):
+    if not any(isinstance(node, Accumulator) for _, node in nodes(tree)):
         return None
     for path, stage in leaves(tree):
         s = stage.statement
         for k, (_, node) in enumerate(path):
-            if isinstance(node, Keep) and node.is_of(stage) and (s.guard or s.data_bounds):
+            if isinstance(node, Accumulator) and node.is_of(stage) and (s.guard or s.data_bounds):
                 at_once = next((x for x in loops_of(path[:k]) if x.kind == "parallel"), None)
                 if at_once is not None:
                     return (
                         f"iterations of the parallel loop {at_once.name} would write back all that "
                         f"{stage.name} may accumulate there, though data say what it does",
-                        "a serial loop, or no storage of its own",
+                        "a serial loop, or no private accumulator",
                     )
     return None
 
 
-def _check_private(node: Keep, inside: Sequence[Stage], depth: int, context: Set) -> None:
-    """Refuses what would use elements where they are not while they are kept elsewhere.
+def _check_private(node: Accumulator, inside: Sequence[Stage], depth: int, context: Set) -> None:
+    """Refuses what would use elements of the Func while their values are in the accumulator.
 
     Raises:
         ScheduleError: as said.
@@ -122,8 +122,8 @@ def _check_private(node: Keep, inside: Sequence[Stage], depth: int, context: Set
             if not met.intersect_params(context).is_empty():
                 uses_it = f"{s.name} {'writes' if a.is_write else 'reads'} {a.text}"
                 raise ScheduleError(
-                    f"{uses_it} inside of the loop too, which may be an element that {node.stage} "
-                    "keeps to itself there",
+                    f"{uses_it} inside of the loop too, which may be an element of the private "
+                    f"accumulator of {node.stage}",
                     hint="a loop further inside, fission, or partition",
                 )
 
