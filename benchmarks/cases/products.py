@@ -13,7 +13,7 @@ import polysched as ps
 
 
 def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, lanes: int = 16) -> None:
-    """A panel of B for each thread, padded to a whole tile, that stays in its second cache, and a
+    """A panel of B for each thread, padded to a full tile, that stays in its second cache, and a
     tile of C in registers. Columns on threads, which do not wait for each other."""
     c, u = s["C"], s["C"].update(0)
     with s.batch():

@@ -57,7 +57,7 @@ class Subject:
         self.atomic = {s.definition.serial for s in statements if s.name in schedule.atomic}
         placed = [s.statement for s in stages(schedule.tree) if s.statement.placed is not None]
         self.placed = {s.definition.origin for s in placed}
-        self.padded = {s.statement.definition.origin for s in stages(schedule.tree) if s.pads}
+        self.padded = {s.statement.definition.origin for s in stages(schedule.tree) if s.padding}
         self.added = {f for f in self.program.funcs if f.history.typed()[0].is_added}
         self.partial = {f for f in self.added if any(d.is_update for d in f.history.typed())}
         self.copies = self.added - self.partial

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Collection
 
-from ..lang.arguments.ends import Range
+from ..lang.arguments.value_bounds import Range
 from ..lang.nodes.dtypes import concrete
 from ..lang.nodes.nodes import Node, Op, Read, RVar, Var, postorder
 from ..lang.program.ranges import value_range

@@ -27,8 +27,8 @@ class Access:
     exact: bool
     where: Function
     is_write: bool = False
-    #: Where a region ends that is read as a whole, from `index` on.
-    ends: tuple[Node, ...] | None = None
+    #: The upper bounds of a region that is read all together; `index` are the lower ones.
+    region_end: tuple[Node, ...] | None = None
 
 
 def instance_point(definition: Definition, env: Env) -> dict[str, int | Interval]:

@@ -181,10 +181,10 @@ class Run:
         """Runs the function of an extern stage on arrays."""
         functions = Evaluator(stage.operands, self.symbols, self.values, self.faults)
         arrays = []
-        for first, ends in stage.regions:
+        for first, highs in stage.regions:
             axes = [
                 range(functions[lo](around), functions[hi](around))
-                for lo, hi in zip(first.index, ends, strict=True)
+                for lo, hi in zip(first.index, highs, strict=True)
             ]
             arrays.append(region_array(self.values[first.tensor], axes, first.tensor.dtypes))
         shape = tuple(map(len, self.regions.of[d.func].span()))

@@ -38,10 +38,10 @@ def point_text(point: Mapping[str, int | Interval]) -> str:
 
 def _access_text(d: Definition, access: Access) -> str:
     verb = "written" if access.is_write else "read"
-    if access.ends is None:
+    if access.region_end is None:
         inside = ", ".join(map(written_text, access.index))
     else:
-        inside = region_text(access.index, access.ends)
+        inside = region_text(access.index, access.region_end)
     return f"{access.tensor.name}[{inside}], {verb} by {d.name} ({d.span})"
 
 
@@ -58,7 +58,9 @@ def outside(
         f"{access.tensor.name}{list(point)} is out of bounds: {access.tensor.name} has the shape "
         f"{shape}; it is {_access_text(d, access)}" + (f" at {at}" if at else ""),
         argument=access.tensor.name,
-        hint=hint if access.ends is None else "declare a region that lies inside of the array",
+        hint=hint
+        if access.region_end is None
+        else "declare a region that lies inside of the array",
     )
 
 
@@ -99,15 +101,15 @@ def _other_sizes_help(tensor: Tensor, axis: int, index: Node, found: Interval) -
 
 
 def _with_ranges(index: Node) -> list[Node]:
-    ends: list[Node | None] = [index]
+    bounds: list[Node | None] = [index]
     for n in postorder(index):
         match n:
             case Read(tensor=Input(range=(lo, hi))):
-                ends += [lo, hi]
+                bounds += [lo, hi]
             case Read(tensor=Func() as func, component=component):
                 held = value_range(func, component)
-                ends += [held.lo, held.hi]
-    return [end for end in ends if end is not None]
+                bounds += [held.lo, held.hi]
+    return [bound for bound in bounds if bound is not None]
 
 
 def _has_symbols(root: Node) -> bool:

@@ -228,13 +228,13 @@ class Regions:
     def _extern(self, d: Definition, stage: Opaque, around: Env) -> None:
         """All that an extern stage reads, checked and added to its region."""
         functions = Evaluator(stage.operands, self.symbols, {}, Faults())
-        for first, ends in stage.regions:
+        for first, highs in stage.regions:
             axes = [
                 range(functions[lo](around), functions[hi](around))
-                for lo, hi in zip(first.index, ends, strict=True)
+                for lo, hi in zip(first.index, highs, strict=True)
             ]
             for point in itertools.product(*axes):
-                access = Access(first.tensor, first.index, True, constant(point), ends=ends)
+                access = Access(first.tensor, first.index, True, constant(point), region_end=highs)
                 self._add(d, access, around)
 
     def update(self, d: Definition, around: Env | None = None) -> Iterator[Visit]:

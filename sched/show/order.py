@@ -212,8 +212,8 @@ def order_picture(record: Record) -> Picture:
     axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     for place, (name, computed), image in zip(axes, drawn.items(), images, strict=False):
         (top, left), (height, width) = _corner(computed), image.shape
-        ends = (left - 0.5, left + width - 0.5, top + height - 0.5, top - 0.5)
-        shown = place.imshow(image, vmin=0, vmax=max(record.steps - 1, 1), extent=ends)
+        edges = (left - 0.5, left + width - 0.5, top + height - 0.5, top - 0.5)
+        shown = place.imshow(image, vmin=0, vmax=max(record.steps - 1, 1), extent=edges)
         place.set_title(name)
         place.tick_params(labelsize=7)
         _write_repeats(place, computed, record.steps)

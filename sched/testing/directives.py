@@ -227,8 +227,8 @@ class _Maker:
     def peel(self) -> str | None:
         if not self.loops:
             return None
-        ends = self.choices.pick(("first=1", "last=1", "first=2", "first=1, last=1", "last=3"))
-        return f'peel("{self._loop()}", {ends})'
+        counts = self.choices.pick(("first=1", "last=1", "first=2", "first=1, last=1", "last=3"))
+        return f'peel("{self._loop()}", {counts})'
 
     def fold_storage(self) -> str | None:
         rank = self.stage._stage.statement.func.ndim

@@ -114,7 +114,7 @@ class _Maker:
         return [f'compute_at(s["{update}"], "{self.choices.pick(loops)}")'] if loops else None
 
     def _split(self) -> list[str] | None:
-        """Whole tiles, of what is kept apart, with copies that have whole tiles too."""
+        """Full tiles, of what is kept apart, with copies that have full tiles too."""
         if not self.loops:
             return None
         chosen = self.choices.shuffled(self.loops)[: self.choices.between(1, 2)]

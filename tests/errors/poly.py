@@ -172,7 +172,7 @@ def padding_of_loops_that_data_bound() -> None:
 @says(
     """
     s["f[0]"].split('j', 8, tail='shift') is refused: tail='shift' cannot run all of f[0]: more \
-than its last 8 iterations are outside of whole tiles
+than its last 8 iterations are outside of full tiles
       at FILE:LINE
       hint: tail='auto' or 'peel' takes any shape
     """

@@ -212,7 +212,7 @@ def over_data() -> ps.Func:
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_ends(name: str) -> None:
+def test_bounds(name: str) -> None:
     make, expected = VALUES[name]
     f = make()
     ps.Schedule(f)

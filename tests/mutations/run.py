@@ -207,20 +207,20 @@ FAULTS = (
         Fault(
             f"what is run is known without its {name}", "poly/tree/looptree.py",
             "        self._key = (stage.statement, stage.coordinates, Same(stage.where), "
-            "stage.pads)\n", f"        self._key = ({kept})\n", OBLIGATIONS,
+            "stage.padding)\n", f"        self._key = ({kept})\n", OBLIGATIONS,
         )
         for name, kept in (
-            ("statement", "stage.coordinates, Same(stage.where), stage.pads"),
-            ("coordinates", "stage.statement, Same(stage.where), stage.pads"),
-            ("instances", "stage.statement, stage.coordinates, stage.pads"),
+            ("statement", "stage.coordinates, Same(stage.where), stage.padding"),
+            ("coordinates", "stage.statement, Same(stage.where), stage.padding"),
+            ("instances", "stage.statement, stage.coordinates, stage.padding"),
             ("padding", "stage.statement, stage.coordinates, Same(stage.where)"),
         )
     ),
     *(
         Fault(f"uses are known without {name}", "poly/tree/uses.py", old, new, USES)
         for name, old, new in (
-            ("kinds of loops", '("loop", kind, whole, body)', '("loop", whole, body)'),
-            ("whole tiles", '("loop", kind, whole, body)', '("loop", kind, body)'),
+            ("kinds of loops", '("loop", kind, tile, body)', '("loop", whole, body)'),
+            ("full tiles", '("loop", kind, tile, body)', '("loop", kind, body)'),
             ("what is stored", '("storage", func, body)', '("storage", body)'),
             *(
                 (f"{name} of what is produced", f'("produce", {all_of}', f'("produce", {rest}')
@@ -377,7 +377,7 @@ FAULTS = (
         "    return Bounds(lo, ix.sub(hi, integer(1)) if last > 1 else hi, step, described)\n",
     ),
     Fault(
-        "loops begin where remainders are not asked", "poly/sets/ends.py",
+        "loops begin where remainders are not asked", "poly/sets/axis_bounds.py",
         "        found = _nearest(found, iterations, axis)\n", "",
         ("tests/poly/nests/test_far_loops.py",),
     ),
@@ -398,7 +398,7 @@ FAULTS = (
         'case lp.Loop(kind="unrolled"):',
     ),
     Fault(
-        "a loop visits what is between two points", "poly/sets/ends.py",
+        "a loop visits what is between two points", "poly/sets/axis_bounds.py",
         "        if c.is_equality():  # the other half", "        if False:  # the other half",
     ),
     Fault(
@@ -512,16 +512,16 @@ FAULTS = (
         ["tests/poly/directives/test_inline.py", "-k", "clone_of"],
     ),
     Fault(
-        "copies have no whole tiles", "poly/model/model.py",
+        "copies have no full tiles", "poly/model/model.py",
         "in self.definitions[func][0].tiles:", "in ():", REWRITING,
     ),
     Fault(
-        "whole tiles are written to outputs", "poly/proof/padding.py",
+        "full tiles are written to outputs", "poly/proof/padding.py",
         "if func in model.program.outputs and not is_private:", "if not model.program.outputs:",
         REWRITING,
     ),
     Fault(
-        "whole tiles are written over other pieces", "poly/proof/padding.py",
+        "full tiles are written over other pieces", "poly/proof/padding.py",
         "for s in model.statements if s.func is func]",
         "for s in model.statements if s.func is func][-1:]", REWRITING,
     ),
@@ -650,8 +650,8 @@ FAULTS = (
         "distance = first - second", CARRIED,
     ),
     Fault(
-        "values are carried where the loop changes its ends", "codegen/passes/carry_values.py",
-        "(*ends, *(x for s in stores for x in s.index))", "(x for s in stores for x in s.index)",
+        "values are carried where the loop changes its bounds", "codegen/passes/carry_values.py",
+        "(*bounds, *(x for s in stores for x in s.index))", "(x for s in stores for x in s.index)",
         MEANING,
     ),
     Fault(
@@ -659,8 +659,8 @@ FAULTS = (
         "    if s.buffer.fold is not None:\n        return False\n", "", MEANING,
     ),
     Fault(
-        "loops that change their ends are split", "codegen/passes/split_loops.py",
-        "        if any(isinstance(n, Load) and n.buffer in changed for n in ends):\n",
+        "loops that change their bounds are split", "codegen/passes/split_loops.py",
+        "        if any(isinstance(n, Load) and n.buffer in changed for n in bounds):\n",
         "        if False:\n", MEANING,
     ),
     Fault(
@@ -704,7 +704,7 @@ FAULTS = (
     ),
     Fault(
         "the places of a tile are reversed beside it", "poly/directives/mapping.py",
-        "(at.loop.whole or (found.pop() if len(found) == 1 else 0)) - 1", "-1",
+        "(at.loop.full_tile or (found.pop() if len(found) == 1 else 0)) - 1", "-1",
         ("tests/poly/directives/test_reverse.py",),
     ),
     Fault(

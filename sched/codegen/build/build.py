@@ -127,7 +127,7 @@ class ModuleBuilder:
                 return self._vector(nest, covered)
             case lp.Loop(var=var, lo=lo, hi=hi, step=step, body=body, data=data):
                 if data is not None:
-                    first, last = self.ends_read(data)
+                    first, last = self.bounds_read(data)
                     lo, hi = ix.maximum((lo, first)), ix.minimum((hi, last))
                     covered = data.covering(covered)
                 kind: LoopKind = "parallel" if nest.kind == "parallel" else "serial"
@@ -218,7 +218,7 @@ class ModuleBuilder:
         self.copies += 1
         return Var(f"{var.name}#{self.copies}")
 
-    def ends_read(self, data: lp.DataEnds) -> tuple[Node, Node]:
+    def bounds_read(self, data: lp.DataRange) -> tuple[Node, Node]:
         """The bounds that a loop reads, in terms of the loops around it."""
         instance, point = data.run.instance, data.run.point
         read = (data.lo, data.hi)
@@ -287,10 +287,10 @@ class ModuleBuilder:
         """The call of an extern stage, which is told the bounds of what it reads and writes."""
         sources: list[Buffer] = []
         words: list[Node] = []
-        for first, ends in stage.regions:
+        for first, highs in stage.regions:
             for c in range(len(first.tensor.dtypes)):
                 sources.append(self.storage[first.tensor, c])
-                words += [as_word(x) for x in (*first.index, *ends)]
+                words += [as_word(x) for x in (*first.index, *highs)]
         targets = [self.storage[d.func, c] for c in range(len(d.func.dtypes))]
         words += map(as_word, d.func.extents or ())
         self.callbacks.append(RunExtern(stage.stage, tuple(sources), tuple(targets)))

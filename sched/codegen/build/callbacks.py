@@ -49,8 +49,9 @@ class PrintTrace:
 
 @dataclass(frozen=True)
 class RunExtern:
-    """Runs an extern stage. The words behind the number are, for each buffer that it reads, where
-    the region begins along each axis and where it ends, then the extents of what it computes."""
+    """Runs an extern stage. The words behind the number are, for each buffer that it reads, the
+    lower and the upper bounds of the region along each axis, then the extents of what it computes.
+    """
 
     stage: Extern
     sources: tuple[Buffer, ...]
@@ -61,9 +62,9 @@ class RunExtern:
         regions = []
         for source in self.sources:
             rank = source.ndim
-            lows, ends = words[at : at + rank], words[at + rank : at + 2 * rank]
+            lows, highs = words[at : at + rank], words[at + rank : at + 2 * rank]
             at += 2 * rank
-            view = _part(*arrays(source), lows, ends)
+            view = _part(*arrays(source), lows, highs)
             view.flags.writeable = False
             regions.append(view)
         extents = words[at : at + self.targets[0].ndim]
@@ -71,9 +72,9 @@ class RunExtern:
         self.stage.run(regions, [_part(*arrays(t), lows, extents) for t in self.targets])
 
 
-def _part(array: Array, origin: Sequence[int], lows: Sequence[int], ends: Sequence[int]) -> Array:
-    """A view of the elements from `lows` to `ends`; `origin` is the index of the first of all."""
-    shape = tuple(max(hi - lo, 0) for lo, hi in zip(lows, ends, strict=True))
+def _part(array: Array, origin: Sequence[int], lows: Sequence[int], highs: Sequence[int]) -> Array:
+    """A view of the elements from `lows` to `highs`; `origin` is the index of the first of all."""
+    shape = tuple(max(hi - lo, 0) for lo, hi in zip(lows, highs, strict=True))
     if 0 in shape:
         return np.empty(shape, array.dtype)  # what is stored of nothing may have another shape
     first = [lo - o for lo, o in zip(lows, origin, strict=True)]

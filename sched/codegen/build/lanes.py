@@ -147,7 +147,7 @@ class Vector:
         """A loop that all lanes run together."""
         outside, lo, hi, least, most = self.covered, nest.lo, nest.hi, None, None
         if nest.data is not None:
-            first, last = self.builder.ends_read(nest.data)
+            first, last = self.builder.bounds_read(nest.data)
             if self._varies(first, last):
                 least, most = self._outermost(nest, first, last, active)
             else:

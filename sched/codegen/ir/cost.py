@@ -88,12 +88,12 @@ class Longest:
 
 def _most_iterations(loop: For) -> int | None:
     """A constant that the number of iterations does not exceed."""
-    ends, extents = [loop.hi], []
-    while ends:
-        end = ends.pop()
-        if isinstance(end, Op) and end.op == "min":
-            ends += end.operands
-        elif (extent := _distance(end, loop.lo)) is not None:
+    limits, extents = [loop.hi], []
+    while limits:
+        limit = limits.pop()
+        if isinstance(limit, Op) and limit.op == "min":
+            limits += limit.operands
+        elif (extent := _distance(limit, loop.lo)) is not None:
             extents.append(extent)
     return -(-max(min(extents), 0) // loop.step) if extents else None
 

@@ -134,11 +134,11 @@ class _Task:
             pointers[x] = b.element(pointers[x], offset, None)
         scalars = [f"{t} {load(t)}" for t in (_symbol(x, "").type for x in self.symbols)]
         step = constant(self.loop.step, int64)
-        ends = [
+        bounds = [
             b.binary("add", lo, b.binary("mul", Value(k, int64), step)) for k in ("%first", "%last")
         ]
         arguments = ["i64 %thread", *(f"ptr {p}" for p in (*fixed, *pointers.values()))]
-        arguments += [*scalars, *(x.typed for x in ends)]
+        arguments += [*scalars, *(x.typed for x in bounds)]
         b.emit(f"call void {self.body}({', '.join(arguments)})")
         b.emit("ret void")
         head = f"internal void {self.name}(ptr %context, i64 %thread, i64 %first, i64 %last) #1"
@@ -152,16 +152,16 @@ class _Task:
         b = FunctionBuilder()
         passed = {x: b.name(x.name) for x in self.buffers}
         symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
-        ends: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}
+        bounds: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}
         parameters = ["i64 %thread", *(f"ptr {p}" for p in self._fixed)]
         parameters += [self._promises(x) + p for x, p in passed.items()]
-        parameters += [v.typed for v in (*symbols.values(), *ends.values())]
+        parameters += [v.typed for v in (*symbols.values(), *bounds.values())]
         pointers = {**self.constants, **passed, **stack_room(b, self.loop)}
         loop, step = self.loop, self.loop.step
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
         if is_polled(part):
             begin_polling(b)
-        evaluator = Evaluator(b, {**symbols, **ends}, pointers)
+        evaluator = Evaluator(b, {**symbols, **bounds}, pointers)
         emitter = Emitter(b, evaluator, "%counters", "")
         emitter.emit(part)
         emitter.finish()

@@ -90,8 +90,8 @@ class Vectors:
         step = self._strides[index]
         if step is None or not buffer.strided:
             return step
-        whole, rest = divmod(step, buffer.dtype.itemsize)
-        return None if rest else whole
+        elements, rest = divmod(step, buffer.dtype.itemsize)
+        return None if rest else elements
 
     def pattern(self, buffer: ir.Buffer, index: Node) -> LaneOffsets | None:
         """Where lanes load that are near each other, if that is known."""
@@ -121,9 +121,9 @@ class Vectors:
             (index,) = node.index
             masks = [x for x in (node.guard,) if x is not None and self.varies(x)]
             step = self.stride(node.buffer, index)
-            whole = step is not None and (step in (0, 1, -1) or not masks)
-            whole = whole or (not masks and self.pattern(node.buffer, index) is not None)
-            return masks if whole else [*masks, index]
+            is_vector = step is not None and (step in (0, 1, -1) or not masks)
+            is_vector = is_vector or (not masks and self.pattern(node.buffer, index) is not None)
+            return masks if is_vector else [*masks, index]
         return node.args
 
     def _one(self, node: Node) -> Value:

@@ -72,8 +72,8 @@ class _Carrier:
         loads = [n for n in nodes if isinstance(n, Load)]
         # Where an element is may depend on what the loop changes, and then it is another one.
         steady = _steady(frozenset(s.buffer for s in stores))
-        ends = (loop.lo, loop.hi)
-        if not all(map(steady, (*ends, *(x for s in stores for x in s.index)))):
+        bounds = (loop.lo, loop.hi)
+        if not all(map(steady, (*bounds, *(x for s in stores for x in s.index)))):
             return loop
         loads = [n for n in loads if all(map(steady, n.index))]
         kept: dict[Store, int] = {}

@@ -8,7 +8,7 @@ if y < n: B               ->   if x < n and y < n: A; B
                                else: if x < n: A
                                      if y < n: B
 
-so that whole tiles are full of work, and of no conditions. Innermost loops are copied for any
+so that full tiles are full of work, and of no conditions. Innermost loops are copied for any
 condition; what is outside of them, for the choices of what is not in loops itself, and the storage
 of a tile for those of the loops in it, too: it can then stay in registers.
 """
@@ -135,7 +135,7 @@ def _joined(run: Iterable[Stmt]) -> tuple[Stmt, ...]:
 
 
 def _tile(stmt: Stmt) -> frozenset[Node]:
-    """What must hold for a statement to be that of a whole tile; nothing if it is the same for
+    """What must hold for a statement to be that of a full tile; nothing if it is the same for
     all."""
     return frozenset(strongest(_choices(stmt)))
 

@@ -1,4 +1,4 @@
-"""Innermost loops in parts: where all their conditions hold, and what is left at the ends.
+"""Innermost loops in parts: where all their conditions hold, and what is left before and behind.
 
 for v in [lo, hi):            for v in [lo, mid): A           mid = first v with v >= n
   if v < n: A           ->    for v in [mid, hi): if v < n: A
@@ -51,8 +51,8 @@ class _Splitter:
 
     def _split(self, loop: For) -> Stmt:
         changed = {s.buffer for x in walk(loop.body) if isinstance(x, Stores) for s in x.stores}
-        ends = postorder(loop.lo, loop.hi)
-        if any(isinstance(n, Load) and n.buffer in changed for n in ends):
+        bounds = postorder(loop.lo, loop.hi)
+        if any(isinstance(n, Load) and n.buffer in changed for n in bounds):
             return loop  # they are what they are where it begins
         found = _Stretch([], [])
         known = []

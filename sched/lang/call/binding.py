@@ -106,7 +106,7 @@ class Binder:
         self.inouts = program.inouts
         self.params = {name: p.info for name, p in program.params.items()}
         self.bounding, self.signed = program.bounding, program.signed
-        self.far_ends = program.far_ends
+        self.far_bounds = program.far_bounds
         self.defaults = {name: node.default for name, node in program.sizes.items()}
         self.requirements = tuple((Condition(r.condition), r) for r in program.requirements)
         self.ranged = tuple((i, i.range) for i in program.inputs if i.range is not None)
@@ -126,7 +126,7 @@ class Binder:
         if shape is not None or out is not None:
             axes += self.outputs.read(binding.shapes, binding.out, shape, out)
         solve(known, axes, self.defaults)
-        for name, extent in self.far_ends:
+        for name, extent in self.far_bounds:
             check_end(name, str(extent), extent.value({**known.values, **params}))
         for name in params.keys() & known.values.keys():
             del known.values[name]  # an integer Param may be part of an extent

@@ -122,15 +122,15 @@ def _rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> 
             raise LanguageTypeError(
                 f"the {what} bound of the RVar {name} must be an integer, not {bound!r}"
             )
-    ends = as_node(lo), as_node(hi)
-    if never_affine(*ends) is not None:
+    bounds = as_node(lo), as_node(hi)
+    if never_affine(*bounds) is not None:
         raise LanguageError(
             f"the bounds of the RVar {name} are not affine in sizes, Vars and RVars: "
-            f"[{expr_text(ends[0])}, {expr_text(ends[1])})",
+            f"[{expr_text(bounds[0])}, {expr_text(bounds[1])})",
             hint="run over an affine range and restrict it: "
             f"ps.RVar({name!r}, 0, n, where=lambda {name}: ...)",
         )
-    return nodes.RVar(name, *ends, domain, nodes.next_serial())
+    return nodes.RVar(name, *bounds, domain, nodes.next_serial())
 
 
 def _restrict(domain: nodes.RDomain, where: Callable[..., ExprLike] | None, *members: RVar) -> None:

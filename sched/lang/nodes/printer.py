@@ -77,9 +77,9 @@ def written_index(index: Sequence[Node]) -> str:
     return ", ".join(written_text(_unwidened(x)) for x in index) or "()"
 
 
-def region_text(first: Sequence[Node], ends: Sequence[Node]) -> str:
+def region_text(first: Sequence[Node], highs: Sequence[Node]) -> str:
     """What stands between the brackets of a region."""
-    axes = zip(first, ends, strict=True)
+    axes = zip(first, highs, strict=True)
     return ", ".join(f"{written_index((lo,))}:{written_index((hi,))}" for lo, hi in axes) or "()"
 
 

@@ -106,9 +106,9 @@ class _Digester:
             s = step.sequential
             known = self._loops(s.loops)
             phase = self._nodes([s.phase], known)
-            ends = self._nodes([s.start, s.stop], known)
+            bounds = self._nodes([s.start, s.stop], known)
             loop = None if s.loop is None else known[s.loop]
-            return "block", loop, ends, s.step, phase, tuple(map(self._step, step.body))
+            return "block", loop, bounds, s.step, phase, tuple(map(self._step, step.body))
         kind = "together" if isinstance(step, Recurrence) else "alone"
         return kind, tuple(self._definition(d) for d in step.definitions)
 

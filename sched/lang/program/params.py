@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
     """The integer Params by which loops begin and end, also by a condition on RVars. What is cast
     from a float is clamped there: as it is, no loop may end by it."""
-    ends: list[Node] = []
+    bounds: list[Node] = []
     for d in definitions:
-        ends += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
-        ends += d.where
-    params = (n.info for n in postorder(*ends) if isinstance(n, Param))
+        bounds += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
+        bounds += d.where
+    params = (n.info for n in postorder(*bounds) if isinstance(n, Param))
     return frozenset(p.name for p in params if p.dtype.is_int)
 
 
-def far_ends(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], ...]:
+def far_bounds(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], ...]:
     """Where loops begin and end that sizes may take farther out than loops are: multiples of
     sizes, each with the name of the loop."""
     found: dict[tuple[str, Extent], None] = {}
@@ -56,8 +56,8 @@ def _roots(program: Program) -> Iterator[Node]:
     for d in program.definitions:
         yield from roots_of(d)
         yield from (end for x in d.loops for end in (x.lo, x.hi))
-        for access, ends in () if d.opaque is None else d.opaque.regions:
-            yield from (*access.index, *ends)
+        for access, highs in () if d.opaque is None else d.opaque.regions:
+            yield from (*access.index, *highs)
     for tensor in (*program.inputs, *program.funcs):
         yield from tensor.extents or ()
     yield from (end for i in program.inputs if i.range is not None for end in i.range)

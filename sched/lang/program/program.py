@@ -124,9 +124,9 @@ class Program:
         return params.bounding(self.definitions)
 
     @cached_property
-    def far_ends(self) -> tuple[tuple[str, Extent], ...]:
+    def far_bounds(self) -> tuple[tuple[str, Extent], ...]:
         """Multiples of sizes at which loops begin and end, each with the loop's name."""
-        return params.far_ends(self.definitions)
+        return params.far_bounds(self.definitions)
 
     @cached_property
     def signed(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""Which integers a Func may hold, as ends over sizes and Params: what argmin over [0, n) gives is
+"""Which integers a Func may hold, as bounds over sizes and Params: what argmin over [0, n) gives is
 an index below n, so `c[lab[r]]` needs no clamp.
 
-An end follows from all definitions of a Func, wherever they run. An update that passes on what was
+A bound follows from all definitions of a Func, wherever they run. An update that passes on what was
 there, as `select(better, k, best)` does, adds no value to the others. Nothing is said where
 arithmetic may leave its type.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
-from ..arguments.ends import CHOOSE, KEPT, RULES, UNKNOWN, Range, fits, hull, short, typed
+from ..arguments.value_bounds import CHOOSE, KEPT, RULES, UNKNOWN, Range, fits, hull, short, typed
 from ..nodes import index as ix
 from ..nodes.dtypes import DType, concrete
 from ..nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, integer, postorder

@@ -91,9 +91,9 @@ class Sequential:
     def _check_affine(self, name: str) -> None:
         for bound in self._bounds:
             if never_affine(bound) is not None:
-                ends = ", ".join(map(expr_text, self._bounds))
+                bounds = ", ".join(map(expr_text, self._bounds))
                 raise LanguageError(
-                    f"the bound {expr_text(bound)} of sequential({name!r}, {ends}) is not affine "
+                    f"the bound {expr_text(bound)} of sequential({name!r}, {bounds}) is not affine "
                     "in sizes, Params and the loops around it",
                     where=self.span,
                     hint=own_size(bound),
@@ -142,8 +142,8 @@ class Sequential:
     def range_text(self, names: Names | None = None) -> str:
         """As `t in [0, n)`, with the step where it is not 1."""
         assert self.rvar is not None
-        ends = f"[{expr_text(self.start, names)}, {expr_text(self.stop, names)})"
-        return f"{self.rvar.name} in {ends}" + ("" if self.step == 1 else f" by {self.step}")
+        interval = f"[{expr_text(self.start, names)}, {expr_text(self.stop, names)})"
+        return f"{self.rvar.name} in {interval}" + ("" if self.step == 1 else f" by {self.step}")
 
     def definitions(self) -> Iterator[tuple[Func, Recorded]]:
         """Everything written inside, also of the blocks inside, in order."""

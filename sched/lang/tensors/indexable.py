@@ -246,8 +246,8 @@ class Indexable(Tensor, Suggesting):
 
 
 def _slice_text(item: slice) -> str:
-    ends = ["" if x is None else repr(x) for x in (item.start, item.stop)]
-    return ":".join(ends if item.step is None else [*ends, repr(item.step)])
+    bounds = ["" if x is None else repr(x) for x in (item.start, item.stop)]
+    return ":".join(bounds if item.step is None else [*bounds, repr(item.step)])
 
 
 def _whole_array(symbol: str, unary: bool = False) -> Callable[..., NoReturn]:

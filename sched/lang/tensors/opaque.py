@@ -117,15 +117,15 @@ class Opaque(nodes.Node):
     def written(self, arg: Callable[[Node], str]) -> str:
         """How a listing shows it."""
         shown = []
-        for first, ends in self.regions:
-            axes = zip(first.index, ends, strict=True)
+        for first, highs in self.regions:
+            axes = zip(first.index, highs, strict=True)
             inside = ", ".join(f"{arg(lo)}:{arg(hi)}" for lo, hi in axes)
             shown.append(f"{first.tensor.name}[{inside or '()'}]")
         return f"{self.stage.name}({', '.join(shown)})"
 
     @property
     def regions(self) -> list[tuple[Read, tuple[Node, ...]]]:
-        """What is read: the first element of each region, and where it ends along each axis."""
+        """What is read: the first element of each region, and its upper bound along each axis."""
         found: list[tuple[Read, tuple[Node, ...]]] = []
         at = 0
         while at < len(self.operands):
@@ -258,7 +258,7 @@ def extern(
 
 
 def _region(name: str, given: Any) -> list[Node]:
-    """The first element of a region, and its ends."""
+    """The first element of a region, and its bounds."""
     tensor, bounds = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not isinstance(tensor, Indexable):
         raise LanguageTypeError(
@@ -276,23 +276,23 @@ def _region(name: str, given: Any) -> list[Node]:
             hint="half-open, as range(lo, hi): one (lo, hi) an axis",
         )
     lows = tuple(as_node(lo) for lo, _ in pairs)
-    ends = [as_node(hi) for _, hi in pairs]
-    for node in postorder(*lows, *ends):
+    highs = [as_node(hi) for _, hi in pairs]
+    for node in postorder(*lows, *highs):
         if isinstance(node, (Read, nodes.Var, Trace)):
             raise LanguageError(
                 f"extern {name}: the region of {tensor.name} is made of sizes, Params and the "
                 f"loops around, and cannot contain {Expr(node)!r}"
             )
-    for bound in (*lows, *ends):
+    for bound in (*lows, *highs):
         typed_index(bound, {}, user_span())
-    for lo, hi in zip(lows, ends, strict=True):
+    for lo, hi in zip(lows, highs, strict=True):
         if never_affine(lo, hi) is not None:
             raise LanguageError(
                 f"{name} reads {tensor.name} over [{expr_text(lo)}, {expr_text(hi)}), which is not "
                 "affine in sizes",
                 hint=own_size(hi),
             )
-    return [Read(tensor, lows, 0, None), *ends]
+    return [Read(tensor, lows, 0, None), *highs]
 
 
 def _is_same(result: Any, outputs: Sequence[Array]) -> bool:

@@ -64,7 +64,7 @@ class Bound(Directive, name="bound", of="loops"):
 
 def multiples(at: At, factor: int) -> Set:
     """The sizes at which a loop begins and ends at multiples of a factor, wherever it runs."""
-    first, last = _ends_of(at)
+    first, last = _first_and_last(at)
     bad = [
         end.mod_val(val(factor)).nonneg_set().subtract(end.mod_val(val(factor)).zero_set())
         for end in (first, last.add_constant_val(isl.Val(1)))
@@ -74,12 +74,12 @@ def multiples(at: At, factor: int) -> Set:
 
 def spans(at: At, extent: int) -> Set:
     """The sizes at which a loop has that many iterations from the first to the last."""
-    first, last = _ends_of(at)
+    first, last = _first_and_last(at)
     wrong = last.sub(first).add_constant_val(val(1 - extent))
     return complement(wrong.domain().subtract(wrong.zero_set()).params().coalesce())
 
 
-def _ends_of(at: At) -> tuple[PwAff, PwAff]:
+def _first_and_last(at: At) -> tuple[PwAff, PwAff]:
     """The first and the last iteration, over the outer loops."""
     visited = values_of([iterations_of(s, at.depth + 1) for s in stages(at.loop)], at.depth)
     first = visited.lexmin_pw_multi_aff().get_pw_aff(0)

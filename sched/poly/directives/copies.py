@@ -105,7 +105,7 @@ def _operand(
     """A tensor that a stage reads, by name, and where."""
     names = e.rewritten.program.names
     reads = [a for a in stage.statement.reads if names[a.tensor] == tensor]
-    if not reads or any(a.node is None or a.ends is not None for a in reads):
+    if not reads or any(a.node is None or a.region_end is not None for a in reads):
         have = ", ".join(dict.fromkeys(names[a.tensor] for a in stage.statement.reads))
         raise e.malformed(f"{e.stage} does not read {tensor}", f"it reads {have}")
     d = stage.statement.definition

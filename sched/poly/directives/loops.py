@@ -147,9 +147,11 @@ def split(tree: Seq, at: At, factor: int, names: tuple[str, str], span: Span | N
         x = c[at.depth]
         return (*c[: at.depth], ix.floordiv(x, factor), ix.mod(x, factor), *c[at.depth + 1 :])
 
-    inner = replace(at.loop, name=names[1], whole=None, span=span)
+    inner = replace(at.loop, name=names[1], full_tile=None, span=span)
     body = recoordinate(inner, change)
-    return put(tree, at.place, replace(at.loop, name=names[0], body=(body,), whole=None, span=span))
+    return put(
+        tree, at.place, replace(at.loop, name=names[0], body=(body,), full_tile=None, span=span)
+    )
 
 
 def reorder(tree: Seq, order: Sequence[At], wanted: Sequence[At]) -> Seq:
@@ -233,7 +235,7 @@ def fuse(tree: Seq, outer: At, inner: At, name: str, symbols: Symbols, context: 
         fused = ix.add(ix.mul(c[d], integer(extent)), ix.sub(c[d + 1], start))
         return (*c[:d], fused, *c[d + 2 :])
 
-    made = replace(outer.loop, name=name, body=inner.loop.body, whole=None)
+    made = replace(outer.loop, name=name, body=inner.loop.body, full_tile=None)
     return put(tree, outer.place, recoordinate(made, change))
 
 

@@ -148,7 +148,7 @@ def skew(tree: Seq, outer: At, inner: At, factor: int, name: str, span: Span | N
     return put(
         tree,
         inner.place,
-        recoordinate(replace(inner.loop, name=name, whole=None, span=span), change),
+        recoordinate(replace(inner.loop, name=name, full_tile=None, span=span), change),
     )
 
 
@@ -161,7 +161,7 @@ def shift(tree: Seq, at: At, stage: str, by: int) -> Seq:
         c, d = s.coordinates, at.depth
         return replace(s, coordinates=(*c[:d], ix.add(c[d], integer(by)), *c[d + 1 :]))
 
-    return put(tree, at.place, map_stages(replace(at.loop, whole=None), change))
+    return put(tree, at.place, map_stages(replace(at.loop, full_tile=None), change))
 
 
 def reverse(tree: Seq, at: At, span: Span | None) -> Seq:
@@ -171,7 +171,7 @@ def reverse(tree: Seq, at: At, span: Span | None) -> Seq:
     undoes itself.
     """
     found = {_places(s.coordinates[at.depth]) for s in stages(at.loop)}
-    about = (at.loop.whole or (found.pop() if len(found) == 1 else 0)) - 1
+    about = (at.loop.full_tile or (found.pop() if len(found) == 1 else 0)) - 1
 
     def change(c: Coordinates) -> Coordinates:
         return (*c[: at.depth], _mirrored(c[at.depth], about), *c[at.depth + 1 :])

@@ -147,9 +147,9 @@ def flat(values: Map) -> Set:
     return values.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, 0, depth).range()
 
 
-def near(ends: Map, count: int, direction: int) -> Map:
-    """{ outer loops -> the values at most `count` - 1 steps from an end }"""
-    space = ends.get_space().range()
+def near(starts: Map, count: int, direction: int) -> Map:
+    """{ outer loops -> the values at most `count` - 1 steps from a start }"""
+    space = starts.get_space().range()
     frame = isl.LocalSpace.from_space(space)
     steps = isl.Aff.var_on_domain(frame, isl.dim_type.set, 0)
     steps = steps if direction > 0 else steps.neg()
@@ -157,7 +157,7 @@ def near(ends: Map, count: int, direction: int) -> Map:
         at_least(steps.neg().add_constant_val(val(count - 1)))
     )  # fmt: skip
     pairs = Map.universe(space.map_from_set()).deltas_map().intersect_range(within)
-    return ends.apply_range(pairs.domain().unwrap())
+    return starts.apply_range(pairs.domain().unwrap())
 
 
 def at_least(value: isl.Aff) -> Set:

@@ -97,7 +97,7 @@ class Rfactor(Directive, name="rfactor", of="stage"):
                 f"{self.stage} has a private accumulator",
                 "rfactor first, then accumulate_at",
             )
-        span = layouts.ends(s, of, e.symbols, e.context)
+        span = layouts.bounds(s, of, e.symbols, e.context)
         if span is None:
             raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
         name = f"{e.rewritten.program.names[d.func]}.by.{self.loop}"

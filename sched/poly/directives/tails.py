@@ -3,10 +3,10 @@
 auto      the last inner loop is shorter: its bound is a minimum
 guard     all inner loops run to the end, the body under a condition
 mask      the same, for lanes of vectors
-peel      whole tiles in loops of constant extent, the others in loops of their own
-shift     whole tiles, and one more that ends where the loop ends: some iterations run again
+peel      full tiles in loops of constant extent, the others in loops of their own
+shift     full tiles, and one more that ends where the loop ends: some iterations run again
 round_up  the sizes must be such that there is no rest
-pad       all tiles are whole: iterations beyond the end write to storage that nobody reads
+pad       all tiles are full: iterations beyond the end write to storage that nobody reads
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def full(tree: Seq, outer: At, factor: int) -> Seq:
     """The inner loop runs over all of its factor, its body under a guard."""
     (inner,) = outer.loop.body
     assert isinstance(inner, Loop)
-    return put(tree, outer.place, replace(outer.loop, body=(replace(inner, whole=factor),)))
+    return put(tree, outer.place, replace(outer.loop, body=(replace(inner, full_tile=factor),)))
 
 
 def pad(tree: Seq, at: At, factor: int) -> Seq:
-    """The stages of a loop run over whole tiles of a Var.
+    """The stages of a loop run over full tiles of a Var.
 
     Raises:
         ScheduleError: the loop runs over something else, or data say what runs.
@@ -60,16 +60,16 @@ def pad(tree: Seq, at: At, factor: int) -> Seq:
                 f"tail='pad' cannot fill up the tiles of {s.name}: data say what runs",
                 hint="tail='auto' or 'peel'",
             )
-        return replace(s, pads=(*s.pads, (var, factor)))
+        return replace(s, padding=(*s.padding, (var, factor)))
 
     return put(tree, at.place, map_stages(at.loop, change))
 
 
 def peel(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
-    """Whole tiles in one loop; those before and after them in others."""
-    whole, head, tail = _tiles(outer, factor)
+    """Full tiles in one loop; those before and after them in others."""
+    full, head, tail = _tiles(outer, factor)
     copies: list[Tree] = []
-    for suffix, part in ((".head", head), ("", whole), (".tail", tail)):
+    for suffix, part in ((".head", head), ("", full), (".tail", tail)):
         if suffix and part.intersect_params(context).is_empty():
             continue
         named = suffix and fresh(tree, outer.loop, suffix)
@@ -78,7 +78,7 @@ def peel(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
 
 
 def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
-    """Whole tiles in one loop; then the last iterations, as many as a tile has, once more.
+    """Full tiles in one loop; then the last iterations, as many as a tile has, once more.
 
     Raises:
         ScheduleError: running an instance again would change what it computes.
@@ -92,27 +92,27 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
                 + ("reads what it writes" if own else "is no pure definition"),
                 hint="tail='auto' or 'peel' runs each once",
             )
-    whole, head, tail = _tiles(outer, factor)
+    full, head, tail = _tiles(outer, factor)
     if not head.intersect_params(context).is_empty():
         raise ScheduleError(
-            f"the loop {outer.loop.name} does not begin with a whole tile, as tail='shift' needs",
+            f"the loop {outer.loop.name} does not begin with a full tile, as tail='shift' needs",
             hint="tail='auto' or 'peel' takes any beginning",
         )
-    main = restricted(outer.loop, outer.depth, whole, "")
+    main = restricted(outer.loop, outer.depth, full, "")
     last = _last(outer, factor, tail, fresh(tree, outer.loop, ".tail"))
     for old, a, b in zip(*map(own_stages, (outer.loop, main, last)), strict=True):
         run = a.instances.union(b.instances)
         if not old.instances.intersect_params(context).is_subset(run):
             raise ScheduleError(
                 f"tail='shift' cannot run all of {old.name}: more than its last {factor} "
-                "iterations are outside of whole tiles",
+                "iterations are outside of full tiles",
                 hint="tail='auto' or 'peel' takes any shape",
             )
     return put(tree, outer.place, main, last)
 
 
 def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
-    """{ outer loops -> tiles } that are whole, and those before and behind."""
+    """{ outer loops -> tiles } that are full, and those before and behind."""
     depth = outer.depth
     inside = [iterations_of(s, depth + 2) for s in own_stages(outer.loop)]
     touched = values_of([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
@@ -124,11 +124,11 @@ def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     every = every.intersect(at_least(x.neg().add_constant_val(val(factor - 1))))
     visited = union_sets(inside[1:], inside[0])
     missing = every.subtract(visited).project_out(isl.dim_type.set, depth + 1, 1)
-    whole = touched.subtract(values_of([missing], depth)).coalesce()
-    rest = touched.subtract(whole)
+    full = touched.subtract(values_of([missing], depth)).coalesce()
+    rest = touched.subtract(full)
     order = Map.lex_lt(touched.get_space().range())
-    head = rest.intersect(whole.apply_range(order.reverse())).coalesce()
-    return whole, head, rest.subtract(head).coalesce()
+    head = rest.intersect(full.apply_range(order.reverse())).coalesce()
+    return full, head, rest.subtract(head).coalesce()
 
 
 def _last(outer: At, factor: int, tail: Map, suffix: str) -> Tree:
@@ -147,8 +147,8 @@ def _last(outer: At, factor: int, tail: Map, suffix: str) -> Tree:
         if id(s) not in own:  # it runs as those need it for which it is computed
             return replace(moved, part=s.part + suffix)
         visited = values_of([iterations_of(moved, depth + 1)], depth)
-        ends = near(visited.lexmax().intersect_domain(tail.domain()), factor, -1)
-        last = flat(ends.intersect(visited))
+        nearby = near(visited.lexmax().intersect_domain(tail.domain()), factor, -1)
+        last = flat(nearby.intersect(visited))
         chosen = outer_loops(moved, depth + 1).intersect_range(last).domain()
         kept = chosen if s.where is None else s.where.intersect(chosen)
         return replace(moved, where=kept, part=s.part + suffix)

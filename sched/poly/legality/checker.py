@@ -74,10 +74,13 @@ def _beyond(faults: Sequence[F], known: Sequence[F]) -> Iterator[F]:
 def _smallest(faults: Sequence[F]) -> tuple[F, InstancePair | None]:
     """The fault with the smallest pair of instances, or any where none is found; among those that
     are found soon, where there are several."""
-    best: tuple[F, InstancePair | None] = faults[0], smallest_pair(faults[0].pairs, *faults[0].ends)
+    best: tuple[F, InstancePair | None] = (
+        faults[0],
+        smallest_pair(faults[0].pairs, *faults[0].statements),
+    )
     with suppress(BudgetExceeded), attempt(SEARCH):
         for fault in faults[1:]:
-            pair = smallest_pair(fault.pairs, *fault.ends)
+            pair = smallest_pair(fault.pairs, *fault.statements)
             if pair is not None and (best[1] is None or pair.rank < best[1].rank):
                 best = fault, pair
     return best
@@ -290,7 +293,7 @@ class LegalityChecker:
         found = changes[-1]
         with suppress(BudgetExceeded), attempt():  # else any of them may be to blame
             for change in reversed(changes[:-1]):
-                there = self.faults(change.after, {s.base for s in fault.ends})
+                there = self.faults(change.after, {s.base for s in fault.statements})
                 faults: tuple[Violation | Clobber, ...] = (*there.clobbers, *there.violations)
                 same = [f.pairs.intersect(pairs) for f in faults if f.subject == fault.subject]
                 if all(p.is_empty() for p in same):

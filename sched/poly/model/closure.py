@@ -28,7 +28,7 @@ from ..sets.isl import (
     UnionMap,
     UnionSet,
     dim_count,
-    has_ends,
+    has_bounds,
     isl,
     transitive_closure,
     union_sets,
@@ -110,10 +110,10 @@ def _hulls(model: Model, func: Func, region: Set) -> Set:
 def _nearby(region: Set) -> Map:
     """{ x -> y : y is at most NEAR away from x along each axis }"""
     space = region.get_space().map_from_set()
-    ends = isl.dim_type.in_, isl.dim_type.out
+    sides = isl.dim_type.in_, isl.dim_type.out
     result = Map.universe(space)
     for k in range(dim_count(region)):
-        for a, b in (ends, ends[::-1]):
+        for a, b in (sides, sides[::-1]):
             limit = isl.Constraint.alloc_inequality(isl.LocalSpace.from_space(space))
             limit = limit.set_coefficient_val(a, k, isl.Val(1))
             limit = limit.set_coefficient_val(b, k, isl.Val(-1)).set_constant_val(isl.Val(NEAR))
@@ -263,7 +263,7 @@ def _statements(model: Model, func: Func) -> Iterator[Statement]:
 
 
 def _widened(smaller: Set, larger: Set) -> Set:
-    """The hull of the smaller set without the ends that the larger one reaches beyond."""
+    """The hull of the smaller set without the bounds that the larger one violates."""
     result = Set.universe(larger.get_space())
     for c in smaller.simple_hull().get_constraints():
         half = Set.from_basic_set(isl.BasicSet.from_constraint(c))
@@ -276,7 +276,7 @@ def _endless(regions: Regions) -> tuple[Func, int, str] | None:
     """A Func, the axis along which its region has no end, and in which direction."""
     for f, region in regions.items():
         for axis in range(dim_count(region)):
-            below, above = has_ends(region, axis)
+            below, above = has_bounds(region, axis)
             if not (below and above):
                 return f, axis, "upwards" if below else "downwards"
     return None

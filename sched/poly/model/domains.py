@@ -21,7 +21,7 @@ from ..sets.affine import Relation, access_relation, affine_value, condition, wh
 from ..sets.intervals import is_near
 from ..sets.isl import Frame, Map, PwAff, Set, existentials, is_bounded, isl
 from ..sets.projections import by_outer
-from .needed import between_ends, ends_along, needed_instances, with_few_existentials
+from .needed import bounds_along, needed_instances, with_few_existentials, within_bounds
 from .statements import Access, Statement
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ class Domains:
         domain = frame.universe if d.block is None else self.loops(d.block, frame)
         statement = Statement(d, self._name(d), frame, domain, None)
         assert d.opaque is not None
-        for first, ends in d.opaque.regions:
-            whole = frame.extended([f"#{k}" for k in range(len(ends))])
-            box = whole.universe
-            for k, (lo, hi) in enumerate(zip(first.index, ends, strict=True)):
-                limits = [affine_value(whole, bound) for bound in (lo, hi)]
+        for first, highs in d.opaque.regions:
+            extended = frame.extended([f"#{k}" for k in range(len(highs))])
+            box = extended.universe
+            for k, (lo, hi) in enumerate(zip(first.index, highs, strict=True)):
+                limits = [affine_value(extended, bound) for bound in (lo, hi)]
                 if limits[0] is None or limits[1] is None:
                     raise LanguageError(
                         f"{d.name} reads {first.tensor.name} over "
@@ -80,9 +80,11 @@ class Domains:
                         + why_not_affine((lo, hi), "sizes"),
                         where=d.span,
                     )
-                box = box.intersect(whole.within(whole.dims[around + k], limits[0], limits[1]))
-            statement.accesses.append(_whole(statement, first.tensor, box, first, ends))
-        statement.accesses.append(_whole(statement, d.func, region, None))
+                box = box.intersect(
+                    extended.within(extended.dims[around + k], limits[0], limits[1])
+                )
+            statement.accesses.append(_region_access(statement, first.tensor, box, first, highs))
+        statement.accesses.append(_region_access(statement, d.func, region, None))
         return statement
 
     def frame(self, d: Definition) -> Frame:
@@ -199,8 +201,8 @@ class Domains:
         home = func.history.home
         around = 0 if home is None else len(home.loops)
         if region.n_basic_set() > 1 or existentials(region):
-            return between_ends(region, around, axis, value, frame)
-        lo, hi = ends_along(region, around, axis, frame)
+            return within_bounds(region, around, axis, value, frame)
+        lo, hi = bounds_along(region, around, axis, frame)
         return value.ge_set(lo).intersect(value.le_set(hi))
 
     def _check_vars_bounded(self, d: Definition, domain: Set) -> None:
@@ -254,19 +256,19 @@ def _read(statement: Statement, node: Read, where: Set, exact: bool) -> Access:
     return Access(statement, node.tensor, node.index, relation, where, must, node)
 
 
-def _whole(
+def _region_access(
     statement: Statement,
     tensor: Tensor,
     region: Set,
     node: Read | None,
-    ends: tuple[Node, ...] | None = None,
+    region_end: tuple[Node, ...] | None = None,
 ) -> Access:
     """An access to all of a region, given as { (loops, element) }."""
     around = len(statement.frame.dims)
     touched = by_outer(region, around)
     relation = Relation(touched, False, touched)
     index = node.index if node is not None else statement.definition.lhs
-    return Access(statement, tensor, index, relation, statement.domain, True, node, ends)
+    return Access(statement, tensor, index, relation, statement.domain, True, node, region_end)
 
 
 def _affine_bound(b: Sequential, bound: Node, frame: Frame) -> PwAff:

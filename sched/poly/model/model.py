@@ -227,7 +227,7 @@ class Model:
         return region.coalesce()
 
     def _tiles(self, func: Func, region: Set) -> Set:
-        """A region with whole tiles along the axes of a copy that has some."""
+        """A region with full tiles along the axes of a copy that has some."""
         frame = self.element_frame(func)
         for k, extent in self.definitions[func][0].tiles:
             rest = region.project_out(isl.dim_type.set, k, 1).insert_dims(isl.dim_type.set, k, 1)

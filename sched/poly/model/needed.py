@@ -50,10 +50,10 @@ def needed_instances(touched: Map, region: Set, limit: Set | None) -> Set:
 _WIDER = 3
 
 
-def between_ends(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
-    """Where a value is within the ends of an axis of an intricate region: not below some element,
-    nor above some other one. Computing the ends would compare every piece with every other one, and
-    ends that existentials tell have many pieces themselves.
+def within_bounds(region: Set, around: int, axis: int, value: PwAff, frame: Frame) -> Set:
+    """Where a value is within the bounds of an intricate region along an axis: not below some
+    element, nor above some other one. To compute the bounds is avoided: isl would compare every
+    piece with every other one, and bounds over existentials have many pieces themselves.
 
     { x : (l, v) and (l, w) in region, v_axis <= value(x) <= w_axis }, with l the loops around
     """
@@ -70,7 +70,7 @@ def between_ends(region: Set, around: int, axis: int, value: PwAff, frame: Frame
     return at.intersect_range(within.coalesce()).domain().coalesce()
 
 
-def ends_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
+def bounds_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff, PwAff]:
     """The smallest and the largest coordinate along an axis, over a frame that begins with the
     loops around."""
     if not around:
@@ -79,7 +79,7 @@ def ends_along(region: Set, around: int, axis: int, frame: Frame) -> tuple[PwAff
     by_loops = by_outer(along(region, axis, around), around)
     more = len(frame.dims) - around
     lo, hi = (
-        ends.get_pw_aff(0).add_dims(isl.dim_type.in_, more)
-        for ends in (by_loops.lexmin_pw_multi_aff(), by_loops.lexmax_pw_multi_aff())
+        bounds.get_pw_aff(0).add_dims(isl.dim_type.in_, more)
+        for bounds in (by_loops.lexmin_pw_multi_aff(), by_loops.lexmax_pw_multi_aff())
     )
     return lo, hi

@@ -31,15 +31,17 @@ class Access:
     domain: Set
     must: bool
     node: Read | None
-    #: Where a region ends that is read as a whole, from `index` on.
-    ends: tuple[Node, ...] | None = None
+    #: The upper bounds of a region that is read all together; `index` are the lower ones.
+    region_end: tuple[Node, ...] | None = None
 
     @property
     def text(self) -> str:
         """As it is written: `A[i, j]`, or `A[0:n, j:j + 1]` for a region."""
         written = self.statement.definition.before_inlining
         index = tuple(written.get(x, x) for x in self.index)
-        inside = written_index(index) if self.ends is None else region_text(index, self.ends)
+        inside = (
+            written_index(index) if self.region_end is None else region_text(index, self.region_end)
+        )
         return f"{self.tensor.name}[{inside}]"
 
     @property

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
-from ..sets.ends import Part, described_by, lower, parts_of, rest_of, upper
+from ..sets.axis_bounds import PartBounds, described_by, lower, parts_of, rest_of, upper
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
 from ..sets.isl import (
@@ -74,17 +74,17 @@ def loop_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds:
 
 
 def _where_needed(
-    values: Sequence[Node], parts: Sequence[Part], translate: Translator
+    values: Sequence[Node], parts: Sequence[PartBounds], translate: Translator
 ) -> Iterator[Node]:
-    """The ends of parts on one side, each only at the sizes that need it: elsewhere that of another
-    one stands for it."""
+    """The bounds of parts on one side, each only at the sizes that need it: at other sizes that of
+    another part takes its place."""
     usual = next((v for v, x in zip(values, parts, strict=True) if x.sizes is None), None)
     for value, part in zip(values, parts, strict=True):
         where = None if part.sizes is None else translate.condition(part.sizes)
         yield value if where is None or usual is None else ix.select(where, value, usual)
 
 
-def whole_bounds(iterations: Set, extent: int) -> Bounds:
+def full_tile_bounds(iterations: Set, extent: int) -> Bounds:
     """[0, extent), whatever of it is needed."""
     last = int(iterations.dim(_SET)) - 1
     frame = isl.LocalSpace.from_space(iterations.get_space())
@@ -96,7 +96,7 @@ def whole_bounds(iterations: Set, extent: int) -> Bounds:
     return Bounds(ix.ZERO, integer(extent), 1, described)
 
 
-def exact_bounds(iterations: Set, bounds: Bounds, translate: Translator) -> Bounds:
+def bounds_from_first(iterations: Set, bounds: Bounds, translate: Translator) -> Bounds:
     """The bounds, begun at the first iteration needed; `translate` knows the outer loops."""
     depth = int(iterations.dim(_SET)) - 1
     innermost = by_outer(iterations, depth)
@@ -113,7 +113,7 @@ def exact_bounds(iterations: Set, bounds: Bounds, translate: Translator) -> Boun
     return Bounds(start, bounds.hi, bounds.step, described.intersect(bounds.described))
 
 
-def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+def exact_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
     """Bounds that describe the iterations exactly, if these have no gaps: the first and the last
     one, piece by piece. None where there are gaps, or many pieces.
 
@@ -129,21 +129,21 @@ def exact_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | N
     between = upwards.intersect(last.apply_range(Map.lex_ge(last.get_space().range())))
     if not between.is_subset(innermost):
         return None
-    ends = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
+    limits = [m.as_pw_multi_aff().get_pw_aff(0).coalesce() for m in (first, last)]
     outer = _outer(known)
-    ends = [e.gist(innermost.domain().intersect(outer)) for e in ends]
-    if any(e.n_piece() > _MOST_PIECES for e in ends):
+    limits = [e.gist(innermost.domain().intersect(outer)) for e in limits]
+    if any(e.n_piece() > _MOST_PIECES for e in limits):
         return None
-    ends[1] = ends[1].add_constant_val(isl.Val(1))
-    lo, hi = (translate.pw_aff(e, ix.ZERO, outer) for e in ends)
-    # Where the loop is not needed its ends are what is left of their pieces, else 0.
+    limits[1] = limits[1].add_constant_val(isl.Val(1))
+    lo, hi = (translate.pw_aff(e, ix.ZERO, outer) for e in limits)
+    # Where the loop is not needed its bounds are what is left of their pieces, else 0.
     space = iterations.get_space()
     x = PwAff(Aff.var_on_domain(isl.LocalSpace.from_space(space), _SET, depth))
-    begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in ends)
+    begin, end = (_or_zero(e).add_dims(isl.dim_type.in_, 1) for e in limits)
     return Bounds(lo, hi, 1, x.ge_set(begin).intersect(x.lt_set(end)))
 
 
-def rounded_ends(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
+def rounded_bounds(iterations: Set, known: Set, translate: Translator) -> Bounds | None:
     """Bounds that describe the iterations exactly, if these have no gaps: each of them is that of
     the hull, or the largest or smallest of a few values, which may round, as in
     `min(8, n // 2 * 2 - x)`. None where that is not enough.
@@ -219,7 +219,7 @@ def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
 _MOST_PIECES = 3
 """A bound of more pieces takes longer to find than a guard does."""
 _MOST_PARTS = 12
-"""The ends of a set of more parts have more pieces, and take minutes to find."""
+"""The bounds of a set of more parts have more pieces, and take minutes to find."""
 
 
 def _stride(iterations: Set, axis: int) -> tuple[int, Aff | None]:

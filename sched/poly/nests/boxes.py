@@ -23,7 +23,7 @@ from .guards import OPERATIONS
 def box(
     model: Model, func: Func, padded: Sequence[Stage]
 ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The origin and the extents of the bounding box of a Func's region, and of what whole tiles
+    """The origin and the extents of the bounding box of a Func's region, and of what full tiles
     of some stages write beyond it."""
     region = model.regions[func]
     for stage in padded:
@@ -38,25 +38,27 @@ def box(
     axes: list[tuple[Node, Node]] | None = None
     if region.n_basic_set() <= PIECES_LIMIT:
         with suppress(BudgetExceeded), attempt(OPERATIONS):
-            axes = [_ends(region, axis, inhabited, names) for axis in range(func.ndim)]
+            axes = [_axis_bounds(region, axis, inhabited, names) for axis in range(func.ndim)]
     if axes is None:
-        axes = [_wider_ends(region, axis, inhabited, names) for axis in range(func.ndim)]
+        axes = [_wider_axis_bounds(region, axis, inhabited, names) for axis in range(func.ndim)]
     return tuple(lo for lo, _ in axes), tuple(extent for _, extent in axes)
 
 
-def _ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
+def _axis_bounds(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
     """Where an axis of a region begins, and how long it is."""
     lo, hi = region.dim_min(axis), region.dim_max(axis)
     extent = hi.sub(lo).add_constant_val(isl.Val(1))
     return names.pw_aff(lo.gist(inhabited), ix.ZERO), names.pw_aff(extent.gist(inhabited), ix.ZERO)
 
 
-def _wider_ends(region: Set, axis: int, inhabited: Set, names: Translator) -> tuple[Node, Node]:
+def _wider_axis_bounds(
+    region: Set, axis: int, inhabited: Set, names: Translator
+) -> tuple[Node, Node]:
     """The same of a simpler set around a region, or around each of its pieces, if it has many:
-    exact ends of these take seconds, and a little more memory does no harm."""
+    exact bounds of these take seconds, and a little more memory does no harm."""
     hull = near_hull(region)
     if is_bounded(hull, axis):
-        return _ends(hull, axis, simple_hull(inhabited), names)
+        return _axis_bounds(hull, axis, simple_hull(inhabited), names)
     line = along(region, axis)
     bounds = loop_bounds(line, Set.universe(line.get_space()), names)
     return bounds.lo, ix.maximum([ix.sub(bounds.hi, bounds.lo), ix.ZERO])

@@ -51,12 +51,16 @@ def _of_stage(found: NestStage, depth: int) -> DataBounds | None:
     rvar, coordinate = _rvar_of(found, depth), found.stage.coordinates[depth]
     if rvar is None:
         return None
-    known: dict[Node, _Ends | None] = {rvar: _Ends(rvar.lo, rvar.hi)}
+    known: dict[Node, _Range | None] = {rvar: _Range(rvar.lo, rvar.hi)}
     for node in postorder(coordinate):
         moving = [a for a in node.args if a in known]
         if moving and isinstance(node, Op):
-            ends = known[moving[0]]
-            known[node] = None if ends is None or len(moving) > 1 else _step(node, moving[0], ends)
+            of_operand = known[moving[0]]
+            known[node] = (
+                None
+                if of_operand is None or len(moving) > 1
+                else _step(node, moving[0], of_operand)
+            )
     made = known[coordinate]
     if made is None:
         return None
@@ -64,7 +68,7 @@ def _of_stage(found: NestStage, depth: int) -> DataBounds | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
+class _Range:
     """first <= value < end, of an expression that an RVar is in; whether all of these are taken,
     one by one."""
 
@@ -73,33 +77,33 @@ class _Ends:
     exact: bool = True
 
 
-def _step(node: Op, moving: Node, x: _Ends) -> _Ends | None:
-    """The ends of an operator, of those of the one operand that moves; None if it is not known to
+def _step(node: Op, moving: Node, x: _Range) -> _Range | None:
+    """The range of an operator, by that of its one operand that moves; None if it is not known to
     be monotone in that."""
     other = next((a for a in node.operands if a is not moving), ix.ZERO)
     number = ix.constant(other) or 0
     match node.op:
         case "add":
-            return _Ends(ix.add(x.first, other), ix.add(x.end, other), x.exact)
+            return _Range(ix.add(x.first, other), ix.add(x.end, other), x.exact)
         case "sub" if moving is node.operands[0]:
-            return _Ends(ix.sub(x.first, other), ix.sub(x.end, other), x.exact)
+            return _Range(ix.sub(x.first, other), ix.sub(x.end, other), x.exact)
         case "sub" | "neg":
             behind = ix.add(other, ix.ONE)
-            return _Ends(ix.sub(behind, x.end), ix.sub(behind, x.first), x.exact)
+            return _Range(ix.sub(behind, x.end), ix.sub(behind, x.first), x.exact)
         case "mul" if number:
             first, last = (ix.mul(e, other) for e in (x.first, ix.sub(x.end, ix.ONE)))
             first, last = (first, last) if number > 0 else (last, first)
-            return _Ends(first, ix.add(last, ix.ONE), exact=False)
+            return _Range(first, ix.add(last, ix.ONE), exact=False)
         case "floordiv" if number > 0 and moving is node.operands[0]:
             last = _quotient(ix.sub(x.end, ix.ONE), number)
-            return _Ends(_quotient(x.first, number), ix.add(last, ix.ONE), exact=False)
+            return _Range(_quotient(x.first, number), ix.add(last, ix.ONE), exact=False)
     return None
 
 
 def _quotient(x: Node, divisor: int) -> Node:
     match x:
-        case Op(op="floordiv", operands=(whole, Const(value=value))) if value > 0:
-            return ix.floordiv(whole, int(value) * divisor)
+        case Op(op="floordiv", operands=(dividend, Const(value=value))) if value > 0:
+            return ix.floordiv(dividend, int(value) * divisor)
     return ix.floordiv(x, divisor)
 
 

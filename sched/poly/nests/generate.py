@@ -51,7 +51,7 @@ class Generator:
     def nest(self, nest: LoopNest) -> lp.Nest:
         match nest:
             case NestLoop(loop=loop, var=var, lo=lo, hi=hi, step=step, body=body, count=count):
-                data = None if nest.data is None else self._ends(nest.data)
+                data = None if nest.data is None else self._data_range(nest.data)
                 inside = self.nest(body)
                 return lp.Loop(loop.name, loop.kind, var, lo, hi, step, inside, data, count)
             case NestIf(condition=condition, body=body):
@@ -71,8 +71,8 @@ class Generator:
     def _run(self, leaf: NestStage) -> lp.Run:
         return lp.Run(self._instance(leaf.stage), leaf.point, leaf.real)
 
-    def _ends(self, data: DataBounds) -> lp.DataEnds:
-        return lp.DataEnds(self._run(data.stage), data.lo, data.hi, data.whole)
+    def _data_range(self, data: DataBounds) -> lp.DataRange:
+        return lp.DataRange(self._run(data.stage), data.lo, data.hi, data.covers)
 
     def _users(self, node: Accumulator, body: LoopNest) -> frozenset[lp.Instance]:
         """What begins or accumulates elements in a private accumulator."""
@@ -112,7 +112,7 @@ def boxes(
     for x in parts:
         if isinstance(x, NestAlloc):
             local.setdefault(x.func, []).append(x)
-    padded = [x.stage for x in parts if isinstance(x, NestStage) and x.stage.pads]
+    padded = [x.stage for x in parts if isinstance(x, NestStage) and x.stage.padding]
     found = {}
     for func in model.regions:
         if func not in program.outputs:

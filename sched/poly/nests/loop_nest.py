@@ -16,17 +16,17 @@ class DataBounds:
     dimensions of the stage inside.
 
     Where the loop takes the values of an RVar one by one, moved or mirrored, nothing else need be
-    tested of it: that is `whole`.
+    tested of it: `covers` is that RVar.
     """
 
     stage: NestStage
     lo: Node
     hi: Node
-    whole: RVar | None = None
+    covers: RVar | None = None
 
     def covering(self, covered: frozenset[Node]) -> frozenset[Node]:
         """The RVars that need no test inside of the loop, with those of the loops around."""
-        return covered if self.whole is None else covered | {self.whole}
+        return covered if self.covers is None else covered | {self.covers}
 
 
 @dataclass(frozen=True, slots=True)

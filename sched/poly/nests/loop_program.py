@@ -79,22 +79,22 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class DataEnds:
+class DataRange:
     """Bounds that a loop reads from data: it runs within these as well. They are over the
     dimensions of what runs inside.
 
     Where the loop takes the values of an RVar one by one, moved or mirrored, nothing else need be
-    tested of it: that is `whole`.
+    tested of it: `covers` is that RVar.
     """
 
     run: Run
     lo: Node
     hi: Node
-    whole: RVar | None = None
+    covers: RVar | None = None
 
     def covering(self, covered: frozenset[Node]) -> frozenset[Node]:
         """The RVars that need no test inside of the loop, with those of the loops around."""
-        return covered if self.whole is None else covered | {self.whole}
+        return covered if self.covers is None else covered | {self.covers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Loop:
     hi: Node
     step: int
     body: Nest
-    data: DataEnds | None = None
+    data: DataRange | None = None
     #: The most iterations it can have; known of vector and unrolled loops.
     count: int | None = None
 

@@ -41,12 +41,12 @@ from ..tree.looptree import (
 )
 from .bounds import (
     Bounds,
+    bounds_from_first,
     exact_bounds,
-    exact_ends,
+    full_tile_bounds,
     has_gaps,
     loop_bounds,
-    rounded_ends,
-    whole_bounds,
+    rounded_bounds,
     within,
 )
 from .databounds import data_bounds
@@ -57,7 +57,7 @@ from .wraps import check_fits
 
 _SET = isl.dim_type.set
 OPERATIONS = 500_000
-"""So much work may isl put into the exact ends of a loop, or of storage: seconds at most."""
+"""So much work may isl put into the exact bounds of a loop, or of storage: seconds at most."""
 
 
 def loop_nests(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[LoopNest, ...]:
@@ -221,8 +221,8 @@ class _NestMaker:
         except BudgetExceeded:  # room for what all iterations touch
             known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
             hull = near_hull(whole)
-            has_ends = all(is_bounded(hull, k) for k in range(func.ndim))
-            axes = room(hull if has_ends else whole, known, 0)
+            is_bounded_along_all = all(is_bounded(hull, k) for k in range(func.ndim))
+            axes = room(hull if is_bounded_along_all else whole, known, 0)
         return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
 
     def _storage(
@@ -259,7 +259,9 @@ class _NestMaker:
             described = outside.intersect(bounds.described).intersect_params(self.context)
             count = span_of(described, depth)
             if count is None:
-                bounds = exact_bounds(visited, bounds, Translator(self.parameters, scope.loops))
+                bounds = bounds_from_first(
+                    visited, bounds, Translator(self.parameters, scope.loops)
+                )
                 count = span_of(visited.intersect_params(self.context), depth)
             if count is None:
                 raise ScheduleError(
@@ -283,17 +285,17 @@ class _NestMaker:
         return found
 
     def _bounds(self, loop: Loop, visited: Set, known: Set, scope: _Scope, var: Var) -> Bounds:
-        if loop.whole is not None:
-            whole = whole_bounds(visited, loop.whole)
-            if visited.is_subset(whole.described):
-                return whole  # the body is under a guard
+        if loop.full_tile is not None:
+            tile = full_tile_bounds(visited, loop.full_tile)
+            if visited.is_subset(tile.described):
+                return tile  # the body is under a guard
         found = loop_bounds(visited, known, Translator(self.parameters, (*scope.loops, var)))
         if found.step > 1:
             return found
         names = Translator(self.parameters, scope.loops)
         with suppress(BudgetExceeded), attempt(OPERATIONS):  # else a guard does
             if has_gaps(visited, found, known):
-                exact = rounded_ends(visited, known, names) or exact_ends(visited, known, names)
+                exact = rounded_bounds(visited, known, names) or exact_bounds(visited, known, names)
                 return exact or found
         return found
 
@@ -305,7 +307,7 @@ class _NestMaker:
         names = Translator(self.parameters, scope.loops)
         pending = self._conditions(self.iterations[id(stage)], scope)
         real = None
-        if stage.pads:
+        if stage.padding:
             own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
             real = names.condition(own.gist(self.iterations[id(stage)]))
         return _Found(NestStage(stage, self._point(stage, scope, names), real), pending)

@@ -70,10 +70,10 @@ def _check(expressions: Iterator[tuple[Node, str]], known: Mapping[Node, Interva
 def _counted(nest: NestLoop, depth: int) -> Interval:
     """The range of the coordinates of a loop."""
     anywhere = -FARTHEST, FARTHEST
-    ends = [reach(s.coordinates[depth]) or anywhere for s in own_stages(nest.loop)]
-    if not ends:  # what is left inside is computed for stages outside
+    reaches = [reach(s.coordinates[depth]) or anywhere for s in own_stages(nest.loop)]
+    if not reaches:  # what is left inside is computed for stages outside
         return anywhere
-    return min(lo for lo, _ in ends), max(hi for _, hi in ends)
+    return min(lo for lo, _ in reaches), max(hi for _, hi in reaches)
 
 
 def _range(root: Node, loops: Mapping[Node, Interval], where: str) -> Interval:

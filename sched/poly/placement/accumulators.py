@@ -129,7 +129,7 @@ def _check_private(node: Accumulator, inside: Sequence[Stage], depth: int, conte
 
 
 def touched_by(stage: Stage, access: Access, depth: int) -> Set:
-    """{ (loops, element) : an access of a stage touches the element }, whole tiles if padded."""
+    """{ (loops, element) : an access of a stage touches the element }, full tiles if padded."""
     whole = loop_map(stage)
     total = int(whole.dim(isl.dim_type.out))
     at = whole.project_out(isl.dim_type.out, depth, total - depth)

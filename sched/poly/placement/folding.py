@@ -84,7 +84,7 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
             if stored_depth(path, func) < len(loops_of(path)):
                 found[func] = None
     # What fills up tiles would overwrite elements that share its place.
-    padded = {s.statement.func for s in stages(tree) if s.pads}
+    padded = {s.statement.func for s in stages(tree) if s.padding}
     stored = [f for f in found if f not in program.outputs and f in model.regions]
     return [f for f in stored if f not in padded]
 
@@ -151,7 +151,7 @@ class Clobber:
         return self.func, self.read, self.write
 
     @property
-    def ends(self) -> tuple[Statement, Statement]:
+    def statements(self) -> tuple[Statement, Statement]:
         """The statements whose instances they are."""
         return self.read, self.write
 

@@ -56,7 +56,7 @@ def _box(parts: Sequence[Set]) -> Set:
 
 
 def tile_of(stage: Stage, depth: int) -> int | None:
-    """How many values a coordinate of a stage has in a whole tile: where it is made of remainders
+    """How many values a coordinate of a stage has in a full tile: where it is made of remainders
     alone, as that of an inner loop of a split, or of some of them fused."""
     frame = Frame(stage.statement.frame.params, stage.statement.frame.dims)
     values = affine_values(frame, [stage.coordinates[depth]])
@@ -77,7 +77,7 @@ def expressions(found: Map, symbols: Mapping[str, Node], dims: Sequence[Var]) ->
     )
 
 
-def ends(
+def bounds(
     statement: Statement, coordinate: Node, symbols: Mapping[str, Node], context: Set
 ) -> tuple[Node, Node] | None:
     """The first value of a coordinate of a statement, wherever its instances run, and the one
@@ -97,7 +97,7 @@ def ends(
         return None
     lo, hi = (x.gist(inhabited).coalesce() for x in (lo, hi))
     if lo.n_piece() > 1 or hi.n_piece() > 1:
-        constant = _constant_ends(alone)
+        constant = _constant_bounds(alone)
         if constant is not None and constant[1] - constant[0] <= _FEW:
             return integer(constant[0]), integer(constant[1])
         found = _enough(lo, inhabited, last=False), _enough(hi, inhabited, last=True)
@@ -124,7 +124,7 @@ def _enough(end: PwAff, inhabited: Set, last: bool) -> PwAff | None:
     return None
 
 
-def _constant_ends(values: Set) -> tuple[int, int] | None:
+def _constant_bounds(values: Set) -> tuple[int, int] | None:
     """Ends that hold for all sizes, as of the lanes of a tile."""
     lo, hi = values.dim_min_val(0), values.dim_max_val(0)
     if not (lo.is_int() and hi.is_int()):

@@ -81,7 +81,7 @@ class _Demand:
 def _is_same(a: Stage, b: Stage, count: int) -> bool:
     """Whether stages of one statement run the same instances in the outermost loops."""
     same = a.coordinates[:count] == b.coordinates[:count]
-    return same and a.where is b.where and a.pads == b.pads
+    return same and a.where is b.where and a.padding == b.padding
 
 
 class _Placer:
@@ -193,7 +193,7 @@ class _Placer:
         wanted: dict[Func, list[Set]] = {f: [] for f in node.funcs}
         for access, stage in demand.reads:
             touched = access.map
-            if stage.pads:
+            if stage.padding:
                 touched = access.reach.intersect_domain(stage.padded)
             elif stage.where is not None:
                 touched = touched.intersect_domain(stage.where)

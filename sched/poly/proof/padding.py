@@ -1,4 +1,4 @@
-"""Whole tiles: iterations beyond the instances of a stage, which nobody may notice.
+"""Full tiles: iterations beyond the instances of a stage, which nobody may notice.
 
 What they write is nobody's: an element that no instance writes, in storage of the kernel's own.
 What they read, whatever its value, must be there: inside of an argument, or computed.
@@ -31,7 +31,7 @@ def fault(
         memo: what has been found for those that nothing has changed about.
     """
     for _, stage in leaves(tree):
-        if stage.pads:
+        if stage.padding:
             func = stage.statement.func
             if func in folded:
                 return (
@@ -96,7 +96,7 @@ def _read(
             name = access.tensor.name
             return (
                 f"tail='pad' would read {name} where there is nothing: {access.text}",
-                f"a copy has whole tiles: stage({name}, at=..., layout=(...), pad=True)",
+                f"a copy has full tiles: stage({name}, at=..., layout=(...), pad=True)",
             )
     return None
 
@@ -129,8 +129,8 @@ def _there(model: Model, tensor: Tensor, makers: Sequence[Stage]) -> Set:
     """The elements that memory has."""
     if not isinstance(tensor, Func) or tensor in model.program.outputs:
         return model.declared(tensor)
-    whole = model.regions[tensor]
+    written = model.regions[tensor]
     for stage in makers:
         write = stage.statement.write.relation.map
-        whole = whole.union(stage.padded.apply(write))
-    return whole
+        written = written.union(stage.padded.apply(write))
+    return written

@@ -58,7 +58,7 @@ class Violation:
         return self.dependence, self.source, self.sink, self.kind
 
     @property
-    def ends(self) -> tuple[Statement, Statement]:
+    def statements(self) -> tuple[Statement, Statement]:
         """The statements whose instances they are."""
         return self.source, self.sink
 
@@ -311,8 +311,8 @@ def _fresh_depth(a: Placed, tensor: object) -> int | None:
 def _element(d: Dependence, pair: InstancePair) -> str:
     """The element that both instances touch."""
     images = []
-    ends = ((pair.first, d.kind != "anti"), (pair.second, d.kind != "flow"))
-    for (statement, is_write), at in zip(ends, pair.points, strict=True):
+    sides = ((pair.first, d.kind != "anti"), (pair.second, d.kind != "flow"))
+    for (statement, is_write), at in zip(sides, pair.points, strict=True):
         here = instance(statement, pair.sizes, at)
         own = statement.writes_of(d.tensor) if is_write else statement.reads_of(d.tensor)
         touched = [a.map.intersect_domain(here).range() for a in own]

@@ -226,11 +226,11 @@ def _changed(
     own = [p for p in times if p.statement is part.statement]
     if not all(_differ(times, part, other) for other in own):
         return None
-    forward = (_forward(times, p, a, b) for p in pairs for a, b in _ends(times, p, part))
+    forward = (_forward(times, p, a, b) for p in pairs for a, b in _moved_parts(times, p, part))
     return times if all(forward) else None
 
 
-def _ends(times: Times, pair: OrderConstraint, part: Part) -> Iterator[tuple[Part, Part]]:
+def _moved_parts(times: Times, pair: OrderConstraint, part: Part) -> Iterator[tuple[Part, Part]]:
     """Between which parts a pair may be, where one of them is this one."""
     for a in (p for p in times if p.statement is pair.first):
         for b in (p for p in times if p.statement is pair.second):

@@ -131,7 +131,7 @@ class _Point:
         sizes = self.domain.params()
         total: Node = ix.ONE
         for axis in self.loops:
-            lo, hi = self._ends(axis)
+            lo, hi = self._axis_bounds(axis)
             extent = hi.sub(lo).add_constant_val(isl.Val(1)).gist(sizes)
             total = ix.mul(total, names.pw_aff(extent, ix.ZERO))
         return total
@@ -144,12 +144,12 @@ class _Point:
             others = others.project_out(_SET, axis, 1).insert_dims(_SET, axis, 1)
         frame = self.statement.frame
         for axis in self.loops:
-            lo, hi = (self._everywhere(end) for end in self._ends(axis))
+            lo, hi = (self._everywhere(end) for end in self._axis_bounds(axis))
             x = frame.dim(frame.dims[axis])
             others = others.intersect(x.ge_set(lo)).intersect(x.le_set(hi))
         return others.is_subset(self.domain)
 
-    def _ends(self, axis: int) -> tuple[PwAff, PwAff]:
+    def _axis_bounds(self, axis: int) -> tuple[PwAff, PwAff]:
         return self.domain.dim_min(axis), self.domain.dim_max(axis)
 
     def _everywhere(self, value: PwAff) -> PwAff:

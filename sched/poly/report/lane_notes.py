@@ -1,8 +1,8 @@
 """Vector loops whose lanes go to memory one by one, as code generation decides it.
 
-Lanes that read elements which follow each other, at a small stride or near each other load whole
-vectors; so does one element for all. Any others gather. What is said is what whole vectors do, away
-from borders (`lanes.whole`): there a mask is gone, and a clamp is its operand that moves.
+Lanes that read elements which follow each other, at a small stride or near each other load full
+vectors; so does one element for all. Any others gather. What is said is what full vectors do, away
+from borders (`lanes.in_full_vectors`): there a mask is gone, and a clamp is its operand that moves.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..nests.loop_nest import (
 from ..nests.rooms import local_box
 from ..program.accumulation import accumulates
 from ..sets.flat import offset, without_origins
-from ..sets.lanes import near, stride, whole
+from ..sets.lanes import in_full_vectors, near, stride
 from ..sets.linear import LaneOffsets
 from ..tree.edits import loops_around
 from ..tree.memory import AS_WRITTEN
@@ -96,7 +96,7 @@ class _Lanes:
             yield LoopNote("scatters", names[d.func])
 
     def _is_scattered(self, read: Read, guard: Node | None) -> bool:
-        """Whether lanes load one by one in whole vectors."""
+        """Whether lanes load one by one in full vectors."""
         seen = self._whole[self._moved[read]]
         if not isinstance(seen, Read) or seen not in self._live:
             return False
@@ -150,12 +150,12 @@ class _Lanes:
 
     @cached_property
     def _whole(self) -> Mapping[Node, Node]:
-        """All of it in whole vectors."""
+        """All of it in full vectors."""
         roots = (*self._moved.values(), *self.tests)
         count = len(self.leaf.stage.statement.definition.lhs)
         indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]
         stored = [self._moved[x] for x in self._roots[:count]]
-        return whole(roots, self.loop.var, set(postorder(*indices, *stored)))
+        return in_full_vectors(roots, self.loop.var, set(postorder(*indices, *stored)))
 
     @property
     def _at(self) -> tuple[Node, ...]:
@@ -236,7 +236,7 @@ class _Lanes:
         local = [x for x in parts if isinstance(x, NestAlloc) and x.func is func]
         if local:
             return local_box(local, "")[1]
-        padded = [x.stage for x in parts if isinstance(x, NestStage) and x.stage.pads]
+        padded = [x.stage for x in parts if isinstance(x, NestStage) and x.stage.padding]
         found = box(self.a.model, func, padded)[1]
         window = self.a.windows.get(func)
         if window is None:

@@ -56,7 +56,7 @@ def _text(
         case NestLoop(loop=loop, var=var, body=body):
             free = Var(loop.name) not in shown.values()
             inner = {**shown, var: Var(loop.name) if free else var}
-            head = f"{pad}for {expr_text(inner[var])} in [{_ends(found, names, written)})"
+            head = f"{pad}for {expr_text(inner[var])} in [{_bounds_text(found, names, written)})"
             by = "" if found.step == 1 else f" by {found.step}"
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
             below = _text(body, pad + "  ", names, inner, notes)
@@ -89,7 +89,7 @@ def _text(
             return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
 
 
-def _ends(found: NestLoop, names: Names | None, written: Callable[[Node], str]) -> str:
+def _bounds_text(found: NestLoop, names: Names | None, written: Callable[[Node], str]) -> str:
     if found.data is None:
         return f"{written(found.lo)}, {written(found.hi)}"
     lo, hi = (index_text((end,), names) for end in (found.data.lo, found.data.hi))

@@ -228,13 +228,13 @@ class _Counter:
     def _in_step(self, nest: NestLoop, vectors: list[Var]) -> int:
         """How many iterations a loop visits whose bounds depend on lanes: those that any needs."""
         kept: Values = {x: self.values[x] for x in vectors}
-        ends = []
+        bounds = []
         for lanes in product(*(self.lanes[x] for x in vectors)):
             self.step(1)
             self.values.update(zip(vectors, lanes, strict=True))
-            ends.append((self.value(nest.lo), self.value(nest.hi)))
+            bounds.append((self.value(nest.lo), self.value(nest.hi)))
         self.values.update(kept)
-        some = [(lo, hi) for lo, hi in ends if lo < hi]
+        some = [(lo, hi) for lo, hi in bounds if lo < hi]
         lo = min((lo for lo, _ in some), default=0)
         hi = max((hi for _, hi in some), default=0)
         return -((lo - hi) // nest.step)

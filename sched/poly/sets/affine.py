@@ -192,7 +192,7 @@ class _AffineBuilder:
         return [n for n in order if n in needed]
 
     def _bounding(self, node: Node) -> tuple[Node, ...]:
-        """What bounds an unknown beside its interval: a divisor, the ends of a declared range."""
+        """What bounds an unknown beside its interval: a divisor, the bounds of a declared range."""
         match node:
             case Op(op="mod", operands=(_, divisor)):
                 return (divisor,)

@@ -54,8 +54,8 @@ FARTHEST = 1 << 61
 def is_too_far(coordinate: Node) -> bool:
     """Whether a loop that counts so may leave 64 bits, or come near to it, at some sizes; or what
     one of its iterations stands for."""
-    ends = reach(coordinate)
-    return ends is None or max(map(abs, ends)) > FARTHEST or _divisor(coordinate) > FARTHEST
+    span = reach(coordinate)
+    return span is None or max(map(abs, span)) > FARTHEST or _divisor(coordinate) > FARTHEST
 
 
 def _divisor(coordinate: Node) -> int:

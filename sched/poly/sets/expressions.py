@@ -131,8 +131,8 @@ class Translator:
                 return None
             coefficient = int(aff.get_coefficient_val(kind, k).to_python())
             lo, hi = declared_range(node) if isinstance(node, Param) else (-FARTHEST, FARTHEST)
-            ends = coefficient * lo, coefficient * hi
-            least, most = least + min(ends), most + max(ends)
+            products = coefficient * lo, coefficient * hi
+            least, most = least + min(products), most + max(products)
         if most < 0 or (least > 0 and constraint.is_equality()):
             return False
         return True if least >= 0 and not constraint.is_equality() else None

@@ -15,10 +15,10 @@ def simple_hull(where: Set) -> Set:
 
 
 def near_hull(where: Set) -> Set:
-    """The same, but that it ends along no axis where only the range of an index type does: few
-    pieces then."""
+    """The hull of few pieces: unbounded along an axis where nothing but the range of an index type
+    would bound it."""
     hull = simple_hull(where)
-    return _within_ends(where, hull, _far_axes(hull, where))
+    return _within_bounds(where, hull, _far_axes(hull, where))
 
 
 #: Beyond this many pieces a set is replaced by its hull: exactness would cost too much.
@@ -52,10 +52,10 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     hull = hull.intersect_params(inhabited).gist_params(context)
     endless = [axis for axis in range(dim_count(hull)) if not is_bounded(hull, axis)]
     if endless:
-        made = _within_ends(where, hull, endless, count) if count > FAR_TOO_MANY else where
+        made = _within_bounds(where, hull, endless, count) if count > FAR_TOO_MANY else where
         return made if all(is_bounded(made, axis) for axis in endless) else where
     if count > PIECES_LIMIT:
-        return _within_ends(where, hull, _far_axes(hull, where))
+        return _within_bounds(where, hull, _far_axes(hull, where))
     many = strided and count > 2
     if _far_axes(hull, where):
         return where.remove_divs().intersect_params(inhabited) if many else where
@@ -66,10 +66,10 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
     return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
 
 
-def _within_ends(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
-    """The part of a convex set around another one that is within the ends of that along some axes,
-    as far as each of them depends on sizes. What is convex but for corners, and what would have
-    more than `most` pieces, is replaced by the convex set around it.
+def _within_bounds(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
+    """The part of a convex set around another one that is within the bounds of that along some
+    axes, as far as each of them depends on sizes. What is convex but for corners, and what would
+    have more than `most` pieces, is replaced by the convex set around it.
 
     { x in hull : for each of the axes, k, there are v, w in where with v_k <= x_k <= w_k }
     """
@@ -113,8 +113,8 @@ _FEW = 64
 
 
 def _far_axes(hull: Set, where: Set) -> list[int]:
-    """Along which axes a hull ends, for small sizes, far beyond where a set does: at the range of
-    an index type, say, where another piece is not bounded by the size that bounds this one."""
+    """The axes along which the bounds of a hull are, at small sizes, far beyond those of the set:
+    at the range of an index type, say, where a piece lacks the size that bounds another one."""
     if not _has_large_constants(hull):
         return []
     outer, inner = (s.intersect_params(small_sizes(s.params(), _FEW)) for s in (hull, where))
@@ -158,8 +158,8 @@ def range_of(value: PwAff) -> tuple[int | None, int | None]:
     """The smallest and the largest value, rounded down, if those are constants."""
     # Of sets, not of expressions: isl finds no bounds of those that round.
     values = Map.from_pw_aff(value.floor()).range()
-    ends = values.dim_min_val(0), values.dim_max_val(0)
-    least, most = (int(x.to_python()) if x.is_int() else None for x in ends)
+    bounds = values.dim_min_val(0), values.dim_max_val(0)
+    least, most = (int(x.to_python()) if x.is_int() else None for x in bounds)
     return least, most
 
 
@@ -175,8 +175,8 @@ def boxed(where: Set) -> Set:
         x = PwAff(Aff.var_on_domain(frame, isl.dim_type.set, k))
         alone = along(where, k).coalesce()
         lo, hi = where.dim_min(k), where.dim_max(k)
-        ends = [v.insert_domain(where.get_space()) for v in (lo, hi)]
-        inside = x.ge_set(ends[0]).intersect(x.le_set(ends[1]))
+        bounds = [v.insert_domain(where.get_space()) for v in (lo, hi)]
+        inside = x.ge_set(bounds[0]).intersect(x.le_set(bounds[1]))
         if not along(inside, k).is_subset(alone):
             return where
         lines = Map.from_range(where)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
-from ...lang.arguments.ends import Range
+from ...lang.arguments.value_bounds import Range
 from ...lang.nodes.dtypes import DType, concrete, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.program.ranges import value_range
@@ -102,7 +102,7 @@ def _most(t: DType, declared: bool | int | float | None) -> int:
 def _declared(tensor: object, full: Interval) -> Interval:
     if isinstance(tensor, Input) and tensor.range is not None:
         lo, hi = tensor.range
-        return max(_ends(lo)[0], full[0]), min(_ends(hi)[1] - 1, full[1])
+        return max(_symbolic(lo)[0], full[0]), min(_symbolic(hi)[1] - 1, full[1])
     if isinstance(tensor, Table) and tensor.data.size:
         return int(tensor.data.min()), int(tensor.data.max())
     return full
@@ -110,12 +110,12 @@ def _declared(tensor: object, full: Interval) -> Interval:
 
 def _held(found: Range, full: Interval) -> Interval:
     """What a Func may hold."""
-    lo = full[0] if found.lo is None else max(_ends(found.lo)[0], full[0])
-    hi = full[1] if found.hi is None else min(_ends(found.hi)[1], full[1])
+    lo = full[0] if found.lo is None else max(_symbolic(found.lo)[0], full[0])
+    hi = full[1] if found.hi is None else min(_symbolic(found.hi)[1], full[1])
     return lo, max(lo, hi)  # a loop without iterations gives it no value
 
 
-def _ends(root: Node) -> Interval:
+def _symbolic(root: Node) -> Interval:
     """The range of an expression over sizes and Params."""
     known: dict[Node, Interval] = {}
     for node in postorder(root):

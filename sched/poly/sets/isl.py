@@ -20,7 +20,7 @@ from ...cached import cached_property
 __all__ = [
     "CONTEXT", "Aff", "BasicSet", "Constraint", "Frame", "Map", "PwAff", "Set", "Space", "UnionMap",
     "UnionSet", "Val", "complement", "compute_schedule", "conditions_of", "dim_count",
-    "equal_dims", "existentials", "has_ends", "is_bounded", "isl", "relation",
+    "equal_dims", "existentials", "has_bounds", "is_bounded", "isl", "relation",
     "transitive_closure", "union_sets", "val",
 ]  # fmt: skip
 
@@ -212,10 +212,10 @@ def existentials(where: Set) -> int:
 def is_bounded(where: Set, axis: int) -> bool:
     """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
     # Mostly they do without existentials, too, which is soon seen.
-    return all(has_ends(where.remove_divs(), axis)) or all(has_ends(where, axis))
+    return all(has_bounds(where.remove_divs(), axis)) or all(has_bounds(where, axis))
 
 
-def has_ends(where: Set, axis: int) -> tuple[bool, bool]:
+def has_bounds(where: Set, axis: int) -> tuple[bool, bool]:
     """Whether sizes alone bound a coordinate from below, and from above."""
     count = dim_count(where)
     alone = where.project_out(isl.dim_type.set, axis + 1, count - axis - 1)

@@ -1,8 +1,9 @@
 """How the lanes of a vector move through memory, as code generation and listings decide it.
 
-`stride` and `near` tell a few loads from one a lane. `whole` is what an expression is where all
-lanes are there and none is at a border: a comparison of two functions of the lane holds if their
-difference only rises, or only falls, and a minimum is the operand that moves.
+`stride` and `near` decide whether lanes take a few vector loads or one load each. `in_full_vectors`
+simplifies expressions for the case that all lanes are active and none is at a border. Then a
+comparison of two functions of the lane holds if their difference only rises, or only falls, and a
+minimum equals the operand that changes with the lane.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
 from .simplify import TRUE, reads_memory, simpler
 
 MOST_STRIDE = 4
-"""Beyond this stride, loading whole vectors reads too much that nobody wants."""
+"""Beyond this stride, loading full vectors reads too much that nobody wants."""
 
 FAILS_LESS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
 """By operator, in which direction its first operand makes it fail less: below 0, the smaller."""
@@ -60,15 +61,17 @@ def rises(a: Node, b: Node, var: Var) -> int | None:
 
 
 def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
-    """The operand of a minimum or maximum that it is in whole vectors, where it is known."""
+    """The operand of a minimum or maximum that it is in full vectors, where it is known."""
     if op not in CHOSEN or not rises(a, b, var):
         return None
     found = [x for x in (a, b) if direction(x, var) != 0]
     return found[0] if len(found) == 1 else None
 
 
-def whole(roots: tuple[Node, ...], var: Var, places: Collection[Node]) -> Mapping[Node, Node]:
-    """What all parts of expressions are in whole vectors.
+def in_full_vectors(
+    roots: tuple[Node, ...], var: Var, places: Collection[Node]
+) -> Mapping[Node, Node]:
+    """What all parts of expressions are in full vectors.
 
     Args:
         places: those that say where something is: only there is a minimum one of its operands.

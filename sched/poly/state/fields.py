@@ -254,8 +254,8 @@ def check_number(
     if least is not None and number < least:
         wrong = f"the {what} of {name} is at least {least}, not {number}"
     elif abs(number) > NUMBER_LIMIT:
-        ends = "between -2**40 and 2**40" if least is None else "at most 2**40"
-        wrong = f"the {what} of {name} is {ends}, not {number}"
+        limits = "between -2**40 and 2**40" if least is None else "at most 2**40"
+        wrong = f"the {what} of {name} is {limits}, not {number}"
         why = "sizes are below 2**40: no loop or axis has use for more"
     if wrong is not None:
         raise ScheduleError(wrong, where=span, hint=why, directive=text)

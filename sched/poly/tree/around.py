@@ -41,7 +41,7 @@ def has_own_loops(node: Produce) -> bool:
     """Whether the loops inside have nothing to do with those around."""
     inside = [s for child in node.body for s in own_stages(child)]
     own = {x for s in inside for x in postorder(*s.coordinates[len(node.times) :])}
-    return not own & set(node.around) and all(s.where is None and not s.pads for s in inside)
+    return not own & set(node.around) and all(s.where is None and not s.padding for s in inside)
 
 
 def are_fixed(node: Produce) -> ScheduleError:

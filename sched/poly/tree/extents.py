@@ -8,8 +8,8 @@ from contextlib import suppress
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, integer
 from ..sets.affine import affine_value
+from ..sets.axis_bounds import bounds_of, hull_of, rest_of
 from ..sets.budget import BudgetExceeded, attempt
-from ..sets.ends import ends_of, hull_of, rest_of
 from ..sets.expressions import Translator
 from ..sets.hulls import MANY, range_of, small_sizes
 from ..sets.isl import Aff, Frame, PwAff, Set, isl, union_sets
@@ -28,7 +28,7 @@ def fixed_start(stages: Sequence[Stage], depth: int, symbols: Mapping[str, Node]
     visited = _visited(stages, depth)
     if visited.is_empty():
         return ix.ZERO
-    lower, _ = ends_of(hull_of(visited), depth)
+    lower, _ = bounds_of(hull_of(visited), depth)
     if len(lower) != 1 or lower[0].is_equality() or any(
         lower[0].involves_dims(_SET, k, 1) for k in range(depth)
     ):  # fmt: skip

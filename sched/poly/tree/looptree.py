@@ -27,14 +27,14 @@ class Stage:
     """Instances of one statement. `coordinates` has one expression a loop of its path.
 
     `where` are the instances, all if it is None; `part` tells the stages of one statement apart.
-    Along the Vars of `pads` whole tiles run, also what of them is no instance.
+    Along the Vars of `padding` full tiles run, also what of them is no instance.
     """
 
     statement: Statement
     coordinates: tuple[Node, ...]
     where: Set | None = None
     part: str = ""
-    pads: tuple[tuple[Var, int], ...] = ()
+    padding: tuple[tuple[Var, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Stage:
     def padded(self) -> Set:
         """The same, and what fills up their tiles."""
         found, frame = self.instances, self.statement.frame
-        for var, factor in self.pads:
+        for var, factor in self.padding:
             at = frame.dims.index(var.name)
             tile = frame.dim(var.name).scale_down_val(val(factor)).floor()
             others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
@@ -85,7 +85,7 @@ class Run:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self._key = (stage.statement, stage.coordinates, Same(stage.where), stage.pads)
+        self._key = (stage.statement, stage.coordinates, Same(stage.where), stage.padding)
         self._hash = hash(self._key)
 
     def __eq__(self, other: object) -> bool:
@@ -118,8 +118,8 @@ class Loop:
     name: str
     body: tuple[Tree, ...]
     kind: Kind = "serial"
-    #: Runs over [0, whole), its body under a guard where there is less to do.
-    whole: int | None = None
+    #: Runs over [0, full_tile), its body under a guard where there is less to do.
+    full_tile: int | None = None
     span: Span | None = None
 
 

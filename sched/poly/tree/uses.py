@@ -51,8 +51,8 @@ def shape(node: Tree) -> tuple[object, ...]:
         return (node.run,)
     body = tuple(map(shape, node.body))
     match node:
-        case Loop(kind=kind, whole=whole):
-            return ("loop", kind, whole, body)
+        case Loop(kind=kind, full_tile=tile):
+            return ("loop", kind, tile, body)
         case Alloc(func=func):
             return ("storage", func, body)
         case Produce(funcs=funcs, around=around, times=times, fresh_depth=fresh_depth):

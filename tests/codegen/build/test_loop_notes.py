@@ -67,7 +67,7 @@ CASES: dict[str, tuple[Callable[[], ps.Expr], ps.Expr, str]] = {
     "a product": (lambda: flat[ps.clip(j * j, 0, 4095)], j, "gathers flat"),
     "where data say so": (lambda: ps.select(x[i, j] > 0, permuted[j, i], 0), j, "gathers permuted"),
     "contiguous where data say so": (lambda: ps.select(x[i, j] > 0, x[i, at[0]], 0), j, ""),
-    "an arm that whole vectors lack": (lambda: ps.select(j < m, x[i, j], permuted[j, i]), j, ""),
+    "an arm that full vectors lack": (lambda: ps.select(j < m, x[i, j], permuted[j, i]), j, ""),
     "components": (lambda: points[i, 1], i, "scatters f"),
     "many components": (lambda: wide[i, 1], i, "gathers wide; scatters f"),
 }  # fmt: skip

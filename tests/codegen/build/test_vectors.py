@@ -74,7 +74,7 @@ def test_contiguous_loads_are_vectors_and_reversed_ones_shuffled() -> None:
 
 @pytest.mark.parametrize("step", [2, 3, 4, 5, -2])
 def test_strided_loads(step: int) -> None:
-    """By shuffles of whole vectors up to 4, none of which reads beyond the last element."""
+    """By shuffles of full vectors up to 4, none of which reads beyond the last element."""
     a = ps.Input("a", ps.int32, (4 * n + 1,)) if step == -2 else ps.Input("a", ps.int32, (m,))
     f = ps.Func("f", (n,))
     f[i] = a[2 * (n - 1 - i)] if step == -2 else a[step * i]

@@ -37,7 +37,7 @@ def test_values() -> None:
 
 @pytest.mark.slow
 def test_tiles_are_fused() -> None:
-    """The loop inside of a tile has a constant extent where its tiles are whole."""
+    """The loop inside of a tile has a constant extent where its tiles are full."""
     s = ps.Schedule(plane())
     s["f"].tile(i, j, 4, 8)
     s["f"].fuse("ii", "ji")

@@ -1,4 +1,4 @@
-"""Whole tiles: what is beyond the end nobody reads, and it lies nowhere that matters."""
+"""Full tiles: what is beyond the end nobody reads, and it lies nowhere that matters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ODD = (0, 1, 3, 7, 9)
 
 
 def whole_tiles() -> ps.Schedule:
-    """A matrix product of whole tiles, at any size: both operands packed with zeros around."""
+    """A matrix product of full tiles, at any size: both operands packed with zeros around."""
     s = ps.Schedule(product())
     u = s["C"].update(0)
     with s.batch():

@@ -208,7 +208,7 @@ def test_refuses_what_is_no_serial_loop(kind: str) -> None:
 def test_refuses_tiles_that_are_moved_to_the_end() -> None:
     s = ps.Schedule(plane())
     s["f"].reverse(j)
-    with refused(s, "jo does not begin with a whole tile, as tail='shift' needs"):
+    with refused(s, "jo does not begin with a full tile, as tail='shift' needs"):
         s["f"].split(j, 4, tail="shift")
 
 

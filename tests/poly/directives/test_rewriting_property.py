@@ -1,4 +1,4 @@
-"""Random copies, clones, partial results, whole tiles and orders on programs that have a use for
+"""Random copies, clones, partial results, full tiles and orders on programs that have a use for
 them: what is accepted passes `check`, and gives the interpreter's bits."""
 
 from __future__ import annotations

@@ -419,7 +419,7 @@ def test_no_memory_of_the_stack_in_the_inner_loop() -> None:
     if "+fma," not in kernel.llvm:
         pytest.skip("this machine calls a function for a fused product")
     inner = [x for x in loops_of_assembly(kernel.asm) if any("vfmadd" in line for line in x)]
-    assert inner, "the loop over k, of whole tiles and of others"
+    assert inner, "the loop over k, of full tiles and of others"
     for loop in inner:
         products = [line for line in loop if "vfmadd" in line]
         assert len(products) == 2, "one of four lanes a row"
@@ -783,7 +783,7 @@ def test_written_down_and_read_back(
 
 
 def test_what_is_stored_counts_in_bytes() -> None:
-    """Rows of whole vectors, and only those that are still read."""
+    """Rows of full vectors, and only those that are still read."""
     s = rows(ps.float32)
     s["g"].compute_at("f", i).store_root().align_storage(j, 16)
     (bytes,) = scratch(s, n=100, m=50)

@@ -155,7 +155,7 @@ def test_stages_that_share_a_loop(tail: str) -> None:
 
 @pytest.mark.parametrize("tail", ALWAYS)
 def test_stages_that_share_a_part_of_a_loop(tail: str) -> None:
-    """What is a whole tile of f is none of g."""
+    """What is a full tile of f is none of g."""
     s = behind()
     s["f"].split(i, 4, tail=tail)
     same(s, over=NEAR_4)
@@ -280,11 +280,11 @@ def test_refuses_shift_where_another_stage_has_read() -> None:
         s["f"].split(i, 4, tail="shift")
 
 
-def test_refuses_shift_of_a_loop_without_a_whole_tile_first() -> None:
+def test_refuses_shift_of_a_loop_without_a_full_tile_first() -> None:
     s = ps.Schedule(plane())
     right, _ = s["f"].partition(j >= i)
     right.fission(j)
-    with refused(s, "does not begin with a whole tile", hint="any beginning", status="malformed"):
+    with refused(s, "does not begin with a full tile", hint="any beginning", status="malformed"):
         right.split(j, 4, tail="shift")
 
 

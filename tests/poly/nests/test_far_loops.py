@@ -20,7 +20,7 @@ def sums(r: ps.RVar) -> ps.Func:
 
 
 @pytest.mark.parametrize("lo", [2**61 - 1, -(2**61) - 2, 2**44 + 1])
-def test_refuses_constant_ends(lo: int) -> None:
+def test_refuses_constant_bounds(lo: int) -> None:
     with pytest.raises(ps.LanguageError, match="may begin or end beyond"):
         ps.Schedule(sums(ps.RVar("r", lo, lo + 5)))
 
@@ -64,7 +64,7 @@ def test_a_param_beside_loops_is_any_number() -> None:
     assert list(f(n=2, p=2**62)) == [2**62, 2**62 + 1]
 
 
-def test_ends_by_multiples_of_sizes() -> None:
+def test_bounds_by_multiples_of_sizes() -> None:
     f = sums(ps.RVar("r", -1000 * n, 1000 * n + 3))
     assert list(f(n=2)) == list(ps.interpret(f, n=2))
 

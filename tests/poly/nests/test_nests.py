@@ -106,7 +106,7 @@ def test_a_condition_on_sizes_leaves_all_loops() -> None:
 
 
 def test_what_all_parts_of_a_condition_ask_of_sizes_leaves_all_loops() -> None:
-    """The whole tiles of a piece of a definition, but for a point of another piece."""
+    """The full tiles of a piece of a definition, but for a point of another piece."""
     i, j = ps.vars("i j")
     f = ps.Func("f", ps.sizes("n m"))
     f[i, 2] = 0

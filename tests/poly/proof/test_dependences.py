@@ -244,7 +244,7 @@ def test_a_reversed_order_violates_and_has_the_smallest_witness() -> None:
         return list(prover.violations(by, lambda s: False, model.context))
 
     (violation,) = broken(tree)
-    smallest = smallest_pair(violation.pairs, *violation.ends)
+    smallest = smallest_pair(violation.pairs, *violation.statements)
     assert smallest is not None
     assert smallest.sizes == {"n": 3}
     assert (smallest.source.point, smallest.sink.point) == ({"r": 1}, {"r": 2})

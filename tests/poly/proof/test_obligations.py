@@ -169,7 +169,7 @@ def test_what_runs_once_differs_by_all_that_its_judge_is_given(name: str) -> Non
     assert replace(once, **{name: others[name]}) != once
 
 
-@pytest.mark.parametrize("name", ["statement", "coordinates", "where", "pads"])
+@pytest.mark.parametrize("name", ["statement", "coordinates", "where", "padding"])
 def test_runs_differ_by_all_that_is_run(name: str) -> None:
     s = ps.Schedule(sums_of_neighbours())
     pure, update = stages(s.tree)
@@ -177,7 +177,7 @@ def test_runs_differ_by_all_that_is_run(name: str) -> None:
         "statement": update.statement,
         "coordinates": pure.coordinates[::-1],
         "where": pure.statement.frame.empty,
-        "pads": ((ps.vars("i").node, 4),),
+        "padding": ((ps.vars("i").node, 4),),
     }
     assert Run(pure) == Run(replace(pure, part=".part"))
     assert Run(replace(pure, **{name: others[name]})) != Run(pure)

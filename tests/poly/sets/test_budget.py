@@ -290,7 +290,7 @@ def test_counting_leaves_limits_as_they_are() -> None:
     assert work()
 
 
-def test_ends_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_that_are_too_intricate_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guard says what the bounds of a loop do not."""
     assert "if " not in str(split())
     monkeypatch.setattr(nests, "OPERATIONS", 1)
@@ -528,7 +528,7 @@ def test_updates_between_the_ends_of_several_pieces() -> None:
 
 
 @pytest.mark.slow
-def test_updates_between_ends_that_existentials_tell() -> None:
+def test_updates_within_bounds_by_existentials() -> None:
     """The ends of one piece, of every third element of a part, had 80 pieces."""
     n, m = ps.sizes("n m")
     i, j = ps.vars("i j")

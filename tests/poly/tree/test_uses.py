@@ -113,10 +113,10 @@ def changed(tree: Seq, of: type, **fields: Any) -> Seq:
     return made
 
 
-@pytest.mark.parametrize("name", ["kind", "whole"])
+@pytest.mark.parametrize("name", ["kind", "full_tile"])
 def test_loops_in_which_they_are(name: str) -> None:
     s = rows()
-    differs = changed(s.tree, Loop, **{name: {"kind": "vector", "whole": 8}[name]})
+    differs = changed(s.tree, Loop, **{name: {"kind": "vector", "full_tile": 8}[name]})
     assert Uses(differs, s.funcs) != Uses(s.tree, s.funcs)
 
 

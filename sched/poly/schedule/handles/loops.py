@@ -38,11 +38,11 @@ class LoopDirectives(Handle):
             tail: what happens where the extent is no multiple of the factor.
                 "auto": the last inner loop is shorter.
                 "guard", "mask": every inner loop is whole, its body under a condition.
-                "peel": whole tiles, and the others in loops of their own (`C.head`, `C.tail`).
-                "shift": whole tiles, and one more that ends where the loop does (`C.tail`):
+                "peel": full tiles, and the others in loops of their own (`C.head`, `C.tail`).
+                "shift": full tiles, and one more that ends where the loop does (`C.tail`):
                 some iterations run twice.
                 "round_up": there is no rest; each call checks that.
-                "pad": all tiles are whole; what is beyond the end nobody reads.
+                "pad": all tiles are full; what is beyond the end nobody reads.
             names: of the outer and the inner loop.
 
         Tiles are counted from index 0, wherever the loop begins.

@@ -32,7 +32,7 @@ class StorageDirectives(Handle):
         return self
 
     def align_storage(self, axis: Any, multiple: int) -> Self:
-        """Makes the extent of an axis in memory a multiple of a number, for whole vectors."""
+        """Makes the extent of an axis in memory a multiple of a number, for full vectors."""
         self._do(AlignStorage, axis=axis, multiple=multiple)
         return self
 

@@ -1,4 +1,4 @@
-"""The ends of sets along an axis: those of a hull, or of each part, as constraints and as
+"""The bounds of sets along an axis: those of a hull, or of each part, as constraints and as
 expressions."""
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from .isl import Aff, BasicSet, Constraint, Set, isl
 
 _SET = isl.dim_type.set
 
-Ends = tuple[list[Constraint], list[Constraint]]
+AxisBounds = tuple[list[Constraint], list[Constraint]]
 """The constraints that bound an axis from below, and those from above."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The ends of a convex part of a set, or of all of it.
+class PartBounds:
+    """The bounds of a convex part of a set, or of all of it.
 
     Attributes:
-        sizes: where they count, for ends that are far off, at the range of an index type, say, and
-            that other sizes need not go to; None: everywhere.
+        sizes: the sizes at which they apply; None: all. Bounds that are far off, as the range of an
+            index type is, apply only where the part has points, so that loops do not run so far at
+            other sizes.
     """
 
     lower: list[Constraint]
@@ -33,35 +34,35 @@ class Part:
     sizes: Set | None = None
 
 
-def parts_of(iterations: Set, known: Set, axis: int) -> list[Part]:
-    """The ends of the hull; where it has none, as that of `i < n or i < m`, or is far from all
-    pieces, those of each piece."""
+def parts_of(iterations: Set, known: Set, axis: int) -> list[PartBounds]:
+    """The bounds of the hull; those of each piece where the hull is unbounded, as that of
+    `i < n or i < m`, or its bounds are far from all pieces."""
     hull = hull_of(iterations)
-    of_hull = [ends_of(candidate, axis) for candidate in (_simplified(hull, known), hull)]
-    found = next((ends for ends in of_hull if all(ends)), None)
+    of_hull = [bounds_of(candidate, axis) for candidate in (_simplified(hull, known), hull)]
+    found = next((bounds for bounds in of_hull if all(bounds)), None)
     if found is not None:
         found = _nearest(found, iterations, axis)
         if not _may_be_far(found, axis):
-            return [Part(*found)]
+            return [PartBounds(*found)]
     pieces = iterations.remove_divs().coalesce().get_basic_sets()
-    parts = [ends_of(piece, axis) for piece in pieces]
+    parts = [bounds_of(piece, axis) for piece in pieces]
     if found is not None and (not all(map(all, parts)) or _are_among(found, parts, axis)):
-        return [Part(*found)]
+        return [PartBounds(*found)]
     if not all(map(all, parts)):
         raise InternalError(f"a loop without bounds over {iterations}")
-    far = [_may_be_far(ends, axis) for ends in parts]
+    far = [_may_be_far(bounds, axis) for bounds in parts]
     sizes = known.params()
     return [
-        Part(*ends, _where(piece, sizes) if is_far and not all(far) else None)
-        for piece, ends, is_far in zip(pieces, parts, far, strict=True)
+        PartBounds(*bounds, _where(piece, sizes) if is_far and not all(far) else None)
+        for piece, bounds, is_far in zip(pieces, parts, far, strict=True)
     ]
 
 
-def _nearest(ends: Ends, iterations: Set, axis: int) -> Ends:
-    """The ends, but the least or the largest value of all in the place of far ones: constraints
-    on remainders may bound a set, and its hull is without them."""
+def _nearest(bounds: AxisBounds, iterations: Set, axis: int) -> AxisBounds:
+    """The bounds, with the least or the largest value of the set in the place of far ones. A set
+    may be bounded by constraints on remainders, which its hull does not have."""
     sides = []
-    for side, sign in zip(ends, (1, -1), strict=True):
+    for side, sign in zip(bounds, (1, -1), strict=True):
         if _is_far(side, axis):
             end = iterations.dim_min_val(axis) if sign > 0 else iterations.dim_max_val(axis)
             if end.is_int() and abs(int(end.to_python())) < MANY:
@@ -87,14 +88,13 @@ def _where(piece: BasicSet, known: Set) -> Set | None:
 
 
 _FAR = 64
-"""So far from a piece its hull may end: by the range of a small type, say, of an index that is
-bounded by a size as well."""
+"""A bound so far from a piece is that of an index type rather than of a size."""
 
 
-def _may_be_far(ends: Ends, axis: int) -> bool:
+def _may_be_far(bounds: AxisBounds, axis: int) -> bool:
     """Whether all bounds on one side have large constants, as those that come from the largest size
     that is allowed."""
-    return any(_is_far(side, axis) for side in ends)
+    return any(_is_far(side, axis) for side in bounds)
 
 
 def _is_far(side: list[Constraint], axis: int) -> bool:
@@ -112,7 +112,7 @@ def _constant(aff: Aff) -> int:
     return int(aff.get_constant_val().to_python())
 
 
-def _are_among(ends: Ends, parts: Sequence[Ends], axis: int) -> bool:
+def _are_among(bounds: AxisBounds, parts: Sequence[AxisBounds], axis: int) -> bool:
     """Whether on each side there is a bound that is one of a piece, or there is one piece only. A
     far one is that of a piece that has no other, and so reaches as far as that."""
     if len(parts) == 1:
@@ -122,7 +122,7 @@ def _are_among(ends: Ends, parts: Sequence[Ends], axis: int) -> bool:
         any(_all_among(part[k], side) for part in parts)
         if _is_far(side, axis)
         else any(c.is_equal(x) for c in side for x in own)
-        for k, side in enumerate(ends)
+        for k, side in enumerate(bounds)
     )
 
 
@@ -164,7 +164,7 @@ def _simplified(hull: BasicSet, known: Set) -> BasicSet:
     return hull if int(only.dim(isl.dim_type.div)) else only
 
 
-def ends_of(hull: BasicSet, axis: int) -> Ends:
+def bounds_of(hull: BasicSet, axis: int) -> AxisBounds:
     lower, upper = [], []
     for c in hull.get_constraints():
         coefficient = int(c.get_coefficient_val(_SET, axis).to_python())

@@ -40,7 +40,7 @@ def holds(where: Set, sizes: Mapping[str, int], x: int) -> bool:
         ("0 <= x < 65536 and (x < n or x < 2m - 3) or x = 65533", None),
     ],
 )
-def test_far_ends_count_at_the_sizes_that_need_them(
+def test_far_bounds_count_at_the_sizes_that_need_them(
     text: str, small: tuple[int, int] | None
 ) -> None:
     """What is described is what the bounds are, and all of the set is within them."""

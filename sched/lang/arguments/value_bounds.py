@@ -1,4 +1,4 @@
-"""Ends of integers over sizes and Params, and what operators make of them."""
+"""Bounds of integer values over sizes and Params, and how operators propagate them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Range:
 UNKNOWN = Range(None, None)
 KEPT = Range(None, None, adds=False)
 _MOST_NODES = 16
-"""A longer end is none: proofs with it would take too long."""
+"""A longer bound is left out: proofs with it would take too long."""
 _WIDE = 32
 """No array has an element for each value of types as wide."""
 
@@ -58,7 +58,7 @@ def fits(found: Range, t: DType) -> bool:
 
 
 def _span(root: Node) -> tuple[int, int] | None:
-    """The values of an end at all sizes that there may be."""
+    """The values of a bound at all sizes that there may be."""
     known: dict[Node, tuple[int, int] | None] = {}
     for node in postorder(root):
         match node:
@@ -128,13 +128,13 @@ def _larger(a: Range, b: Range) -> Range:
     return Range(ix.maximum(lows) if lows else None, hull([a, b]).hi)
 
 
-def _of_ends(rule: Callable[..., tuple[Node, Node]]) -> Callable[..., Range]:
-    """An operator for which all ends of its operands must be known."""
+def _of_bounds(rule: Callable[..., tuple[Node, Node]]) -> Callable[..., Range]:
+    """An operator for which all bounds of its operands must be known."""
 
     def apply(*operands: Range) -> Range:
-        ends = [end for r in operands for end in (r.lo, r.hi)]
-        known = [end for end in ends if end is not None]
-        return Range(*rule(*known)) if len(known) == len(ends) else UNKNOWN
+        bounds = [bound for r in operands for bound in (r.lo, r.hi)]
+        known = [bound for bound in bounds if bound is not None]
+        return Range(*rule(*known)) if len(known) == len(bounds) else UNKNOWN
 
     return apply
 
@@ -145,8 +145,8 @@ def _product(a: Range, b: Range) -> Range:
         a, factor = b, _constant(a)
     if factor is None or a.lo is None or a.hi is None:
         return UNKNOWN
-    ends = (ix.mul(a.lo, integer(factor)), ix.mul(a.hi, integer(factor)))
-    return Range(*(ends if factor >= 0 else reversed(ends)))
+    bounds = (ix.mul(a.lo, integer(factor)), ix.mul(a.hi, integer(factor)))
+    return Range(*(bounds if factor >= 0 else reversed(bounds)))
 
 
 def _quotient(a: Range, b: Range) -> Range:
@@ -175,9 +175,9 @@ RULES: dict[str, Callable[..., Range]] = {
     "min": _smaller,
     "max": _larger,
     "strict": lambda a: a,
-    "add": _of_ends(lambda a, b, c, d: (ix.add(a, c), ix.add(b, d))),
-    "sub": _of_ends(lambda a, b, c, d: (ix.sub(a, d), ix.sub(b, c))),
-    "neg": _of_ends(lambda a, b: (ix.sub(ix.ZERO, b), ix.sub(ix.ZERO, a))),
+    "add": _of_bounds(lambda a, b, c, d: (ix.add(a, c), ix.add(b, d))),
+    "sub": _of_bounds(lambda a, b, c, d: (ix.sub(a, d), ix.sub(b, c))),
+    "neg": _of_bounds(lambda a, b: (ix.sub(ix.ZERO, b), ix.sub(ix.ZERO, a))),
     "mul": _product,
     "floordiv": _quotient,
     "mod": _remainder,
