@@ -10,6 +10,7 @@ from ..errors.errors import LanguageError, Span
 from ..nodes.dtypes import DType
 from ..nodes.nodes import Node, next_serial
 from ..tensors.definitions import Definition, Recorded
+from ..tensors.elaborate import typed_definition
 from ..tensors.tensors import Func
 from .order import Plain, Step, funcs_read
 from .program import Program
@@ -27,7 +28,7 @@ def typed(
 ) -> Definition:
     """A definition as if it had been written, which the Func does not know of."""
     recorded = Recorded(tuple(lhs), tuple(values), op, span, next_serial())
-    made = func.history._definition(recorded, number, func.dtypes)
+    made = typed_definition(func, recorded, number, func.dtypes)
     return replace(made, is_added=True)
 
 

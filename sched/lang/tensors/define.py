@@ -1,9 +1,4 @@
-"""What a Func is made of: definitions as they were written, and their typed form.
-
-A *piece* of the pure definition has distinct Vars or constants on the left. The pieces with
-constants come first (`f[0, j] = ...`); the one with Vars alone closes the definition and holds at
-every point that no more specific piece claims. Everything after that is an *update*.
-"""
+"""The definitions of a Func as they come: what is known of it so far, and what it may still get."""
 
 from __future__ import annotations
 
@@ -14,23 +9,19 @@ from ..errors.errors import LanguageError, LanguageTypeError, Span
 from ..errors.words import axes_text
 from ..expr.expr import Expr, as_node
 from ..nodes import nodes
-from ..nodes.affine import never_affine, own_size
-from ..nodes.dtypes import DType, Type, concrete, int64, join
-from ..nodes.nodes import Node, Op, Read, RVar, Var, postorder
-from ..nodes.printer import expr_text, index_text
-from .blocks import Sequential, check_loops, check_scope, current_block
+from ..nodes.dtypes import DType, Type
+from ..nodes.nodes import Node, Read, RVar, Var, postorder
+from .blocks import Sequential, check_loops, current_block
+from .classify import is_new_piece, operator_of
 from .definitions import Definition, Recorded
-from .elaborate import elaborate, infer_types, lower_bounds
+from .elaborate import Bounds, infer_one_more, known_dtypes, typed_definition
 from .opaque import check_traces
 from .reductions import extract
+from .settle import check_scope
 
 if TYPE_CHECKING:
     from ..nodes.tensor import Tensor
     from .tensors import Func
-
-
-Bounds = tuple[frozenset[Type | None], ...]
-"""For each value of a Func, types that its own must hold."""
 
 
 class History:
@@ -90,7 +81,7 @@ class History:
                 f"the dtype of Func {self.func.name} is not known: it has no definition yet",
                 hint=f"ps.Func({self.func.name!r}, dtype=ps.float32), or define it first",
             )
-        return _concrete(self._types)
+        return known_dtypes(self._types)
 
     def typed(self) -> tuple[Definition, ...]:
         """All definitions, typed; pure pieces first, then updates in order."""
@@ -103,7 +94,7 @@ class History:
             )
         dtypes = self.dtypes()
         typed = tuple(
-            self._definition(r, None if k < self.pieces else k - self.pieces, dtypes)
+            typed_definition(self.func, r, None if k < self.pieces else k - self.pieces, dtypes)
             for k, r in enumerate(self.recorded)
         )
         return typed
@@ -135,7 +126,43 @@ class History:
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span, over: tuple[RVar, ...] = ()) -> None:
         """A definition `func[index] = value`, written at `span`; a reduction runs `over` RVars."""
-        func, block, run = self.func, current_block(), current_run()
+        block = current_block()
+        recorded, reductions = self._as_written(index, value, span, block, over)
+        is_piece = is_new_piece(self, recorded)
+        if is_piece and self.recorded and self.home is not block:
+            self._refuse_split(recorded)
+        bounds: Bounds = ()
+        types: tuple[Type | None, ...] = self.func.declared_dtypes or ()
+        if not types:
+            bounds, types = infer_one_more(
+                self.func, self.recorded, recorded, self._bounds, self._types
+            )
+        dtypes = known_dtypes(types)
+        number = None if is_piece else len(self.recorded) - self.pieces
+        typed_definition(self.func, recorded, number, dtypes)  # refuses at the user's line
+        self._check_seen(recorded, dtypes)
+        self._note_reads(recorded)
+        if block is not None:
+            block.remember(self)
+            block.items.append((self.func, recorded))
+        self._bounds, self._types = bounds, types
+        self.recorded.append(recorded)
+        self.reductions += reductions
+        if is_piece:
+            self.home = block
+            self.pieces += 1
+            self.closed = all(isinstance(x, Var) for x in recorded.lhs)
+
+    def _as_written(
+        self,
+        index: object,
+        value: object,
+        span: Span,
+        block: Sequential | None,
+        over: tuple[RVar, ...],
+    ) -> tuple[Recorded, list[Func]]:
+        """The definition with reductions extracted, and their Funcs."""
+        func, run = self.func, current_run()
         self._refuse_again(run, span)
         check_scope(self, block, span)
         given, augmented = self._values(value)
@@ -146,7 +173,13 @@ class History:
         if block is None and not self.closed:
             self._refuse_plain_reads(given, span)
         values, reductions = extract(func, lhs, given, span, len(self.reductions), block)
-        op = self._operator(lhs, values, augmented)
+        op = operator_of(func, lhs, values, augmented)
+        self._refuse_late(lhs, span)
+        return Recorded(lhs, values, op, span, nodes.next_serial(), block, over, run), reductions
+
+    def _refuse_late(self, lhs: tuple[Node, ...], span: Span) -> None:
+        """A Func that is complete gets no more definitions, and none of another rank."""
+        func = self.func
         if self.completed_by is not None:
             raise LanguageError(
                 f"{func.name} is complete since it was used at {self.completed_by}: "
@@ -160,28 +193,6 @@ class History:
                 f"{self.recorded[0].span}) but this definition has {len(lhs)}",
                 where=span,
             )
-        recorded = Recorded(lhs, values, op, span, nodes.next_serial(), block, over, run)
-        is_piece = self._classify(recorded)
-        if is_piece and self.recorded and self.home is not block:
-            self._refuse_split(recorded)
-        bounds: Bounds = ()
-        types: tuple[Type | None, ...] = func.declared_dtypes or ()
-        if not types:
-            bounds, types = self._infer(recorded)
-        number = None if is_piece else len(self.recorded) - self.pieces
-        self._definition(recorded, number, _concrete(types))  # refuses at the user's line
-        self._check_seen(recorded, _concrete(types))
-        self._note_reads(recorded)
-        if block is not None:
-            block.remember(self)
-            block.items.append((func, recorded))
-        self._bounds, self._types = bounds, types
-        self.recorded.append(recorded)
-        self.reductions += reductions
-        if is_piece:
-            self.home = block
-            self.pieces += 1
-            self.closed = all(isinstance(x, Var) for x in lhs)
 
     def _refuse_again(self, run: Run | None, span: Span) -> None:
         """A cell that is run again would write what it has written once more."""
@@ -260,31 +271,6 @@ class History:
             hint="write all pieces of a pure definition in one place; an update changes values",
         )
 
-    def _infer(self, new: Recorded) -> tuple[Bounds, tuple[Type | None, ...]]:
-        """The types with one more definition, and what bounds them from below.
-
-        The other definitions are visited again only if that changes something.
-        """
-        func = self.func
-        known = self._bounds or (frozenset(),) * len(new.values)
-        bounds = tuple(a | b for a, b in zip(known, lower_bounds(func, new), strict=True))
-        start = tuple(map(join, bounds))
-        try:
-            if self.recorded and start == tuple(map(join, known)):
-                types = infer_types(func, [new], self._types)
-                if types == self._types:
-                    return bounds, types
-            return bounds, infer_types(func, [*self.recorded, new], start)
-        except LanguageTypeError as error:
-            if error.where == new.span:
-                raise
-            raise LanguageTypeError(
-                f"this definition changes the dtype of {func.name}, and then the one at "
-                f"{error.where} is wrong: {error.what}",
-                where=new.span,
-                hint=error.hint,
-            ) from None
-
     def _check_seen(self, new: Recorded, dtypes: tuple[DType, ...]) -> None:
         """Refuses to change the dtype after another definition was typed with it."""
         if self._seen is None or self._seen[0] == dtypes:
@@ -335,153 +321,9 @@ class History:
             )
         return values, value._augmented if isinstance(value, Expr) else None
 
-    def _operator(self, lhs: tuple[Node, ...], values: tuple[Node, ...], augmented: object) -> str:
-        """ "=" or the operator by which the old value and a new one are combined."""
-        here = Read(self.func, lhs, 0, None)
-        if isinstance(augmented, tuple) and augmented[1] is here:
-            return str(augmented[0])
-        match values:
-            case (Op(op="min" | "max" as name, operands=operands),) if here in operands:
-                return name
-        return "="
-
-    def _classify(self, new: Recorded) -> bool:
-        """Whether `new` is a piece of the pure definition; refuses what is neither that nor an
-        update."""
-        func = self.func
-        plain = new.op == "=" and not self._has_rvars(new)
-        is_pattern = _is_pattern(new.lhs)
-        all_vars = is_pattern and all(isinstance(x, Var) for x in new.lhs)
-        reads_itself = self._reads_itself(new)
-        updated = len(self.recorded) > self.pieces
-        if not self.closed and not updated and plain and is_pattern:
-            self._refuse_far(new)
-            if not all_vars:
-                self._refuse_same_pattern(new)
-            return True
-        if not self.recorded and not self.closed:
-            self._refuse_first(new)
-        second = new.block is self.home and func.kind != "InOut"
-        if plain and all_vars and not reads_itself and second:
-            raise LanguageError(
-                f"{func.name} has a pure definition already, at {self.recorded[0].span}; "
-                "a second one is refused",
-                where=new.span,
-                hint="an update changes values: +=, or ps.select(condition, new, "
-                f"{func.name}[...]); a different value needs a Func of its own",
-            )
-        return False
-
-    def _has_rvars(self, new: Recorded) -> bool:
-        """Whether it runs over RVars; the loops of blocks around it are none of its own."""
-        own = {n for n in postorder(*new.roots) if isinstance(n, RVar)}
-        around = {} if new.block is None else new.block.renaming(new.roots)
-        return not own <= around.keys()
-
-    def _reads_itself(self, new: Recorded) -> bool:
-        return any(
-            isinstance(n, Read) and n.tensor is self.func for n in postorder(*new.lhs, *new.values)
-        )
-
-    def _refuse_far(self, new: Recorded) -> None:
-        """A piece lies where its constants say, which proofs must be able to follow."""
-        for x in new.lhs:
-            if never_affine(x) is not None:
-                raise LanguageError(
-                    f"{expr_text(x)} on the left of {self.func.name} is not affine in sizes",
-                    where=new.span,
-                    hint=own_size(x),
-                )
-
-    def _refuse_same_pattern(self, new: Recorded) -> None:
-        for old in self.recorded[: self.pieces]:
-            if all(
-                (isinstance(a, Var) and isinstance(b, Var)) or a is b
-                for a, b in zip(old.lhs, new.lhs, strict=True)
-            ):
-                raise LanguageError(
-                    f"this piece of {self.func.name} was defined already, at {old.span}",
-                    where=new.span,
-                    hint="each point is defined once; write an update with += or its like",
-                )
-
-    def _refuse_first(self, new: Recorded) -> None:
-        func = self.func
-        left = f"{func.name}[{index_text(new.lhs)}]"
-        if new.op != "=" or any(isinstance(n, RVar) for n in postorder(*new.lhs)):
-            zeros = ", ".join("ijklmnpq"[: len(new.lhs)]) or "()"
-            raise LanguageError(
-                f"{left} is an update, but {func.name} has no pure definition to update",
-                where=new.span,
-                hint=f"say what it starts from first, as {func.name}[{zeros}] = 0",
-            )
-        if self._has_rvars(new):
-            rvar = next(n for n in postorder(*new.values) if isinstance(n, RVar))
-            raise LanguageError(
-                f"the pure definition of {func.name} uses the RVar {rvar.name}: an equation "
-                "has no order in which an RVar could run",
-                where=new.span,
-                hint=f"define {func.name} first, then update it: {left} += ...",
-            )
-        raise LanguageError(
-            f"the left side of a pure definition has distinct Vars or constants: {left}",
-            where=new.span,
-            hint=f"compute the index on the right: {func.name}[i] = ... at every i",
-        )
-
-    # typing -----------------------------------------------------------------------------------
-    def _definition(
-        self, recorded: Recorded, number: int | None, dtypes: tuple[DType, ...]
-    ) -> Definition:
-        lhs, values, rvars, where = elaborate(self.func, recorded, dtypes)
-        found = [n for n in postorder(*lhs) if isinstance(n, Var)]
-        on_left = tuple(dict.fromkeys(found))
-        for node in postorder(*values, *lhs, *where, *(b for r in rvars for b in (r.lo, r.hi))):
-            if isinstance(node, Var) and node not in on_left:
-                raise LanguageError(
-                    f"the Var {node.name} is not on the left side of this definition of "
-                    f"{self.func.name}, so nothing says where it runs",
-                    where=recorded.span,
-                    hint=f"make it an RVar, which has bounds: "
-                    f"{node.name} = ps.RVar({node.name!r}, lo, hi)",
-                )
-        loops = () if recorded.block is None else recorded.block.loops
-        names = {r.name for r in (*loops, *rvars)}
-        if len(names) < len(loops) + len(rvars):
-            twice = next(r.name for r in rvars if r.name in {x.name for x in loops})
-            raise LanguageError(
-                f"an RVar of this definition of {self.func.name} and the sequential around it are "
-                f"both called {twice}",
-                where=recorded.span,
-                hint="give one of them another name",
-            )
-        both = next((v.name for v in on_left if v.name in names), None)
-        if both is not None:
-            raise LanguageError(
-                f"a Var and an RVar are both called {both} in this definition of {self.func.name}",
-                where=recorded.span,
-                hint="give one of them another name",
-            )
-        return Definition(
-            self.func, number, lhs, values, recorded.op, on_left, rvars, where,
-            recorded.span, recorded.serial, recorded.block,
-        )  # fmt: skip
-
 
 def _indented(d: Definition) -> str:
     return d.listing(domain=True).replace("\n", "\n  ")
-
-
-def _concrete(types: tuple[Type | None, ...]) -> tuple[DType, ...]:
-    return tuple(int64 if t is None else concrete(t) for t in types)
-
-
-def _is_pattern(lhs: tuple[Node, ...]) -> bool:
-    """Distinct Vars, or constants (integers and expressions over sizes)."""
-    vars = [x for x in lhs if isinstance(x, Var)]
-    rest = [x for x in lhs if not isinstance(x, Var)]
-    symbols = (nodes.Const, nodes.Size, Op)
-    return len(set(vars)) == len(vars) and all(isinstance(n, symbols) for n in postorder(*rest))
 
 
 def _implicit(node: Node) -> int:

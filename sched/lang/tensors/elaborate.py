@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors.errors import LanguageError
+from ..errors.errors import LanguageError, LanguageTypeError
 from ..expr.symbol_key import symbol_key
 from ..nodes import nodes
-from ..nodes.dtypes import DType, Type, join
-from ..nodes.nodes import Node, RVar
+from ..nodes.dtypes import DType, Type, concrete, int64, join
+from ..nodes.nodes import Node, RVar, Var, postorder
 from ..nodes.printer import written_text
 from ..nodes.typing import Typer
+from .definitions import Definition, Recorded
 
 if TYPE_CHECKING:
-    from .definitions import Recorded
     from .tensors import Func
 
 Typed = tuple[tuple[Node, ...], tuple[Node, ...], tuple[RVar, ...], tuple[Node, ...]]
+
+Bounds = tuple[frozenset[Type | None], ...]
+"""For each value of a Func, types that its own must hold."""
 
 
 def infer_types(
@@ -33,10 +36,44 @@ def infer_types(
         types = joined
 
 
-def lower_bounds(func: Func, recorded: Recorded) -> tuple[frozenset[Type | None], ...]:
+def lower_bounds(func: Func, recorded: Recorded) -> Bounds:
     """For each value, types that its own must hold, whatever the type of the Func itself is."""
     typer = Typer(func, (), recorded.span)
     return tuple(typer.lower_bound(value) for value in recorded.values)
+
+
+def infer_one_more(
+    func: Func,
+    recorded: Sequence[Recorded],
+    new: Recorded,
+    known: Bounds,
+    types: tuple[Type | None, ...],
+) -> tuple[Bounds, tuple[Type | None, ...]]:
+    """The types of a Func with one more definition, and what bounds them from below.
+
+    The other definitions are visited again only if that changes something.
+
+    Args:
+        known, types: the same without it.
+    """
+    known = known or (frozenset(),) * len(new.values)
+    bounds = tuple(a | b for a, b in zip(known, lower_bounds(func, new), strict=True))
+    start = tuple(map(join, bounds))
+    try:
+        if recorded and start == tuple(map(join, known)):
+            found = infer_types(func, [new], types)
+            if found == types:
+                return bounds, found
+        return bounds, infer_types(func, [*recorded, new], start)
+    except LanguageTypeError as error:
+        if error.where == new.span:
+            raise
+        raise LanguageTypeError(
+            f"this definition changes the dtype of {func.name}, and then the one at "
+            f"{error.where} is wrong: {error.what}",
+            where=new.span,
+            hint=error.hint,
+        ) from None
 
 
 def elaborate(func: Func, recorded: Recorded, dtypes: tuple[DType, ...]) -> Typed:
@@ -64,6 +101,56 @@ def elaborate(func: Func, recorded: Recorded, dtypes: tuple[DType, ...]) -> Type
     return lhs, values, tuple(rvars), where
 
 
+def typed_definition(
+    func: Func, recorded: Recorded, number: int | None, dtypes: tuple[DType, ...]
+) -> Definition:
+    """A definition as typed; `number` is that of the update, None for a piece.
+
+    Raises:
+        LanguageError: a Var that nothing ranges over, or a name that stands for two things.
+    """
+    lhs, values, rvars, where = elaborate(func, recorded, dtypes)
+    found = [n for n in postorder(*lhs) if isinstance(n, Var)]
+    on_left = tuple(dict.fromkeys(found))
+    for node in postorder(*values, *lhs, *where, *(b for r in rvars for b in (r.lo, r.hi))):
+        if isinstance(node, Var) and node not in on_left:
+            raise LanguageError(
+                f"the Var {node.name} is not on the left side of this definition of "
+                f"{func.name}, so nothing says where it runs",
+                where=recorded.span,
+                hint=f"make it an RVar, which has bounds: "
+                f"{node.name} = ps.RVar({node.name!r}, lo, hi)",
+            )
+    _check_names(func, recorded, on_left, rvars)
+    return Definition(
+        func, number, lhs, values, recorded.op, on_left, rvars, where,
+        recorded.span, recorded.serial, recorded.block,
+    )  # fmt: skip
+
+
+def _check_names(
+    func: Func, recorded: Recorded, on_left: tuple[Var, ...], rvars: tuple[RVar, ...]
+) -> None:
+    """Each loop of an instance has a name of its own."""
+    loops = () if recorded.block is None else recorded.block.loops
+    names = {r.name for r in (*loops, *rvars)}
+    if len(names) < len(loops) + len(rvars):
+        twice = next(r.name for r in rvars if r.name in {x.name for x in loops})
+        raise LanguageError(
+            f"an RVar of this definition of {func.name} and the sequential around it are "
+            f"both called {twice}",
+            where=recorded.span,
+            hint="give one of them another name",
+        )
+    both = next((v.name for v in on_left if v.name in names), None)
+    if both is not None:
+        raise LanguageError(
+            f"a Var and an RVar are both called {both} in this definition of {func.name}",
+            where=recorded.span,
+            hint="give one of them another name",
+        )
+
+
 def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
     """The RVars of a definition, those that their bounds and conditions mention included.
 
@@ -88,3 +175,7 @@ def _rvars(recorded: Recorded) -> dict[RVar, list[RVar]]:
             )
         result[first] = equals
     return result
+
+
+def known_dtypes(types: tuple[Type | None, ...]) -> tuple[DType, ...]:
+    return tuple(int64 if t is None else concrete(t) for t in types)
