@@ -64,7 +64,6 @@ from .lang.nodes.dtypes import (
 )
 from .lang.program.program import Program
 from .lang.program.requirements import require
-from .lang.program.sugar import compute, einsum
 from .lang.tensors import boundary
 from .lang.tensors.blocks import sequential
 from .lang.tensors.inout import InOut
@@ -80,6 +79,8 @@ bool = bool_
 if TYPE_CHECKING:
     from .codegen.runtime.kernel import Kernel
     from .interp import interpret
+    from .lang.program.compute import compute
+    from .lang.program.einsum import einsum
     from .poly.schedule.schedule import Schedule
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
@@ -87,6 +88,8 @@ if TYPE_CHECKING:
 _LATER = {
     "Kernel": "codegen.runtime.kernel",
     "Schedule": "poly.schedule.schedule",
+    "compute": "lang.program.compute",
+    "einsum": "lang.program.einsum",
     "interpret": "interp",
 }
 

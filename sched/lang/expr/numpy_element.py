@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
-from ..errors import planned
 from ..errors.errors import LanguageTypeError
 from ..errors.frames import bounded
 from ..errors.suggest import Suggesting
@@ -62,5 +61,7 @@ class NumPyElement(Suggesting):
 
 def _in_place_of(name: str) -> str:
     """What to write for a function of NumPy's that is not there."""
+    from ..errors import planned  # `import polysched` does without it
+
     known = planned.instead(name)
     return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "

@@ -20,7 +20,6 @@ from ..tensors.definitions import Definition, Recorded
 from ..tensors.inout import Final, InOut
 from ..tensors.tensors import Const, Func, Input
 from . import params
-from .digest import program_digest
 from .groups import check_recurrence, demand_order, follows_itself
 from .order import Plain, Recurrence, Step, all_steps, order
 from .requirements import Requirement, adopt
@@ -137,12 +136,17 @@ class Program:
     def digest(self) -> str | None:
         """64 hexadecimal digits, the same in any process for a program that means the same with the
         same names; None where it calls a function that another process could not find."""
-        return program_digest(self)
+        return self._digest(named=True)
 
     @cached_property
     def digest_without_names(self) -> str | None:
         """The same for programs that differ in names alone."""
-        return program_digest(self, named=False)
+        return self._digest(named=False)
+
+    def _digest(self, *, named: bool) -> str | None:
+        from .digest import program_digest  # `import polysched` does without it
+
+        return program_digest(self, named=named)
 
     def definitions_of(self, func: Func) -> tuple[Definition, ...]:
         return func.history.typed()

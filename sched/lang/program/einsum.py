@@ -1,29 +1,27 @@
-"""Sugar: sums of products by their letters, and a Func by a function of its indices.
+"""Sums of products by the letters of their axes.
 
 C = einsum("ik,kj->ij", A, B)        is      C = Func("einsum", (n, m))
                                              C[i, j] = 0
                                              C[i, j] += A[i, k] * B[k, j]
-
-f = compute("f", (n,), lambda i: ...)        f = Func("f", (n,))
-                                             f[i] = ...
 """
 
 from __future__ import annotations
 
-import inspect
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 from ..arithmetic.extents import extent_of
 from ..errors.errors import LanguageError, LanguageTypeError
+from ..errors.frames import bounded
+from ..errors.words import axes_text, counted
 from ..expr.expr import Expr, ExprLike, binary, cast
 from ..expr.symbols import RVar, Var
 from ..nodes.dtypes import DType, as_dtype, concrete, join
 from ..nodes.nodes import Const as Literal, Node
-from ..tensors.indexable import Indexable, ShapeLike, implicit_vars
+from ..tensors.indexable import Indexable, implicit_vars
 from ..tensors.tensors import Func
 from .requirements import require
 
@@ -31,6 +29,7 @@ Labels = tuple[str, ...]
 """The names of an operand's axes: letters, and for `...` those of the Vars that it stands for."""
 
 
+@bounded
 def einsum(
     subscripts: str, /, *operands: Indexable, name: str = "einsum", dtype: Any = None
 ) -> Func:
@@ -146,7 +145,7 @@ def _factors(
     if len(terms) != len(operands):
         raise _refusal(
             subscripts,
-            f"it names the axes of {_count(len(terms), 'operand')}, but is given {len(operands)}",
+            f"it names the axes of {counted(len(terms), 'operand')}, but is given {len(operands)}",
             "the subscripts of operands are separated by commas",
         )
     pairs = zip(terms, operands, strict=True)
@@ -159,7 +158,7 @@ def _labels(subscripts: str, term: str, operand: Indexable) -> Labels:
     if rest < 0 or (rest and not dots):
         raise _refusal(
             subscripts,
-            f"{operand.name} has {_count(operand.ndim, 'axis')}, but {term!r} names "
+            f"{operand.name} has {axes_text(operand.ndim)}, but {term!r} names "
             f"{len(before) + len(after)}",
             "'...' stands for axes without a letter" if rest > 0 else None,
         )
@@ -186,7 +185,7 @@ def _output(subscripts: str, output: str | None, factors: Sequence[_Factor]) -> 
     if broadcast and not dots:
         raise _refusal(
             subscripts,
-            f"the output leaves out the {_count(len(broadcast), 'axis')} of '...'",
+            f"the output leaves out the {axes_text(len(broadcast))} of '...'",
             f"write '->...{output}'; axes that are to be summed need letters",
         )
     return (*before, *broadcast, *after)
@@ -198,11 +197,6 @@ def _refusal(subscripts: str, what: str, hint: str | None = None) -> LanguageErr
 
 def _is_implicit(label: str) -> bool:
     return len(label) > 1
-
-
-def _count(n: int, what: str) -> str:
-    plural = {"axis": "axes", "index": "indices"}.get(what, f"{what}s")
-    return f"{n} {what if n == 1 else plural}"
 
 
 # operands -------------------------------------------------------------------------------------
@@ -297,71 +291,3 @@ def _difference(a: Node, b: Node) -> int | None:
     if x.affine and y.affine and dict(x.terms) == dict(y.terms):
         return x.constant - y.constant
     return None
-
-
-# a Func by a function ---------------------------------------------------------------------------
-def compute(name: str, shape: ShapeLike | None, fn: Callable[..., Any], dtype: Any = None) -> Func:
-    """A Func whose value at each point is `fn` of the indices: one pure definition.
-
-        f = ps.compute("f", (n, m), lambda i, j: A[j, i] + 1)
-
-    Args:
-        name, shape, dtype: as of `ps.Func`; several dtypes where `fn` returns a tuple.
-        fn: a function of one index an axis. Its parameters name the Vars; those of `*args` are
-            called i0, i1, ... by the axis. A parameter with a default is no index.
-    """
-    axes = 1 if not isinstance(shape, (tuple, list)) else len(shape)
-    names = _parameters(name, fn, None if shape is None else axes)
-    at = tuple(Var(n) for n in names)
-    value = fn(*at)
-    if value is None or isinstance(value, list):
-        raise LanguageTypeError(
-            f"the function of {name} returned {'nothing' if value is None else 'a list'}, and not "
-            "the value at its indices",
-            hint="return an expression, or a tuple of them for a Func of several values",
-        )
-    func = Func(name, shape, dtype)
-    func[at] = value
-    return func
-
-
-def _parameters(name: str, fn: object, rank: int | None) -> list[str]:
-    """The names of the indices, one an axis."""
-    indices = list("ijkl"[:rank]) if rank is not None and rank <= 4 else ["*index"]
-    hint = f"lambda {', '.join(indices)}: ..." if indices else "lambda: ..."
-    if not callable(fn) or isinstance(fn, (Expr, Indexable)):
-        raise LanguageTypeError(
-            f"{name} is computed by a function of its indices, not by {fn!r}", hint=hint
-        )
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except ValueError:
-        raise LanguageTypeError(
-            f"Python does not say which arguments {fn!r} takes, so the axes of {name} have no "
-            "names",
-            hint=hint,
-        ) from None
-    needed = [p for p in parameters if p.default is p.empty]
-    named = [p.name for p in needed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    keyword = next((p.name for p in needed if p.kind is p.KEYWORD_ONLY), None)
-    if keyword is not None:
-        raise LanguageTypeError(
-            f"the function of {name} takes {keyword} by keyword only, and indices go by position",
-            hint=hint,
-        )
-    rest = any(p.kind is p.VAR_POSITIONAL for p in needed)
-    if rank is None and rest:
-        raise LanguageTypeError(
-            f"{name} has no declared shape, and *args do not say how many axes it has",
-            hint=f"give it a shape, or name the indices: ps.compute({name!r}, None, lambda i: ...)",
-        )
-    count = len(named) if rank is None else rank
-    names = named + [f"i{k}" for k in range(len(named), count) if rest]
-    if len(names) != count:
-        raise LanguageTypeError(
-            f"{name} has {_count(count, 'axis')}, but its function takes "
-            f"{_count(len(named), 'index')} ({', '.join(named) or 'none'})"
-            + ("; what has a default is none" if len(parameters) > len(needed) else ""),
-            hint=hint,
-        )
-    return names
