@@ -20,7 +20,7 @@ from ..lang.tensors.tensors import Const, Func
 from .evaluate import Env, Symbols
 from .footprint import Access, instance_point
 from .intervals import Interval
-from .regions import Regions, Visit
+from .regions import InstanceAccesses, Regions
 
 Index = tuple[int | Interval, ...]
 
@@ -82,15 +82,15 @@ def _step(step: Step, regions: Regions, around: Env) -> Iterator[Instance]:
     for func in (step.func,) if isinstance(step, Plain) else step.funcs:
         pieces = {d for d in step.definitions if d.func is func and not d.is_update}
         if pieces:
-            visits = regions.pure(func, around)
-            yield from (_instance(v) for v in visits if v[0] in pieces)
+            found = regions.pure(func, around)
+            yield from (_instance(v) for v in found if v[0] in pieces)
         for d in step.definitions:
             if d.func is func and d.is_update:
                 yield from map(_instance, regions.update(d, around))
 
 
-def _instance(visit: Visit) -> Instance:
-    d, env, accesses = visit
+def _instance(ran: InstanceAccesses) -> Instance:
+    d, env, accesses = ran
     reads = tuple((a.tensor, _index(a, env)) for a in accesses if not a.is_write)
     write = next(_index(a, env) for a in accesses if a.is_write)
     return Instance(d, instance_point(d, env), reads, (d.func, write))

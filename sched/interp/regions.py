@@ -96,12 +96,12 @@ class PreparedDefinition:
         self.conditions = [self.bounds[c] for c in d.where]
 
 
-Visit = tuple[Definition, Env, list[Access]]
+InstanceAccesses = tuple[Definition, Env, list[Access]]
 """An instance and its accesses."""
 
 
-def _exhaust(visits: Iterator[Visit]) -> None:
-    for _ in visits:
+def _exhaust(instances: Iterator[InstanceAccesses]) -> None:
+    for _ in instances:
         pass
 
 
@@ -206,11 +206,13 @@ class Regions:
                 self.of[func] = self._fresh[func, loop_point(func.history.typed()[0], env)]
             yield env
 
-    def pure(self, func: Func, around: Env | None = None) -> Iterator[Visit]:
+    def pure(self, func: Func, around: Env | None = None) -> Iterator[InstanceAccesses]:
         """The instances of a pure definition, each access checked and added to its region."""
         return self._pure_at(func, self.of[func].points(), around)
 
-    def _pure_at(self, func: Func, points: Iterable[Point], around: Env | None) -> Iterator[Visit]:
+    def _pure_at(
+        self, func: Func, points: Iterable[Point], around: Env | None
+    ) -> Iterator[InstanceAccesses]:
         pieces = self.pieces[func]
         opaque = pieces.definitions[0].opaque
         if opaque is not None:
@@ -237,21 +239,21 @@ class Regions:
                 access = Access(first.tensor, first.index, True, constant(point), region_end=highs)
                 self._add(d, access, around)
 
-    def update(self, d: Definition, around: Env | None = None) -> Iterator[Visit]:
+    def update(self, d: Definition, around: Env | None = None) -> Iterator[InstanceAccesses]:
         """The instances of an update that may happen, as `pure` does it."""
         s, env = self._prepare(d), around or {}
         if needs_check(d):
-            _exhaust(self._visits(s, VarOrder(d, self.of[d.func].shape).visit, env))
-        yield from self._visits(s, partial(self._add, d), env)
+            _exhaust(self._instances(s, VarOrder(d, self.of[d.func].shape).visit, env))
+        yield from self._instances(s, partial(self._add, d), env)
 
     def _prepare(self, d: Definition) -> PreparedDefinition:
         if d not in self._prepared:
             self._prepared[d] = PreparedDefinition(d, self.symbols)
         return self._prepared[d]
 
-    def _visits(
+    def _instances(
         self, s: PreparedDefinition, visit: Callable[[Access, Env], None], around: Env
-    ) -> Iterator[Visit]:
+    ) -> Iterator[InstanceAccesses]:
         d = s.definition
 
         def visit_bounds(rvar: RVar, env: Env) -> None:

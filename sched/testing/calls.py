@@ -9,8 +9,8 @@ from typing import Any
 
 from ..lang.call.binding import bind
 from ..lang.errors.errors import user_span
+from ..poly.report.idle_iterations import Uncountable, sizes_from
 from ..poly.report.recomputation import instances_at
-from ..poly.report.visits import Uncountable, sizes_from
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
 from .arguments import random_arguments

@@ -28,12 +28,12 @@ from ..tree.hints import Prefetch
 from ..tree.looptree import Loop, Tree
 from ..tree.memory import AS_WRITTEN, WHERE, Memory
 from .analysis import Analysis
+from .idle_iterations import Steps, Uncountable, idle_shares
 from .listing import text
 from .loop_notes import loop_notes, note_text, notes_of
 from .placed import local_extents, moves, placements
 from .requires import conditions
 from .said import Said
-from .visits import Steps, Uncountable, empty_shares
 
 
 def explain(a: Analysis, said: Said) -> str:
@@ -233,19 +233,19 @@ def _widened(d: Definition) -> Iterator[DType]:
 
 
 def _guards(a: Analysis) -> Iterator[str]:
-    """Stages whose loops visit more than what is computed."""
+    """Stages whose loops have idle iterations: iterations in which the stage does nothing."""
     if a.nests_if_known is None:
         yield NO_BOUNDS
     steps = Steps()
     for nest in a.nests_if_known or ():
         try:
             with attempt(OPERATIONS):
-                shares = empty_shares(nest, a.accepted, steps)
+                shares = idle_shares(nest, a.accepted, steps)
         except (BudgetExceeded, Uncountable):
             for name in _guarded(nest, False, False):
-                yield f"the loops of {name} visit some iterations in which it does nothing"
+                yield f"the loops of {name} have some idle iterations"
         else:
-            yield from (f"the loops of {name} visit {share}" for name, share in shares.items())
+            yield from (f"the loops of {name} have {share}" for name, share in shares.items())
 
 
 def _guarded(nest: LoopNest, inside: bool, tested: bool) -> Iterator[str]:

@@ -17,7 +17,7 @@ from polysched.poly.tree.edits import stages
 
 from ..directives.cases import gauss_seidel, jacobi, plane, product, running, seidel_2d
 from ..directives.test_values import PROGRAMS, random_directive
-from .test_visits import sizes_of, values_of, visited
+from .test_idle_iterations import sizes_of, values_of, visited
 
 
 # extents ----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 
 import polysched as ps
 from polysched.lang.nodes.nodes import Const, Node, Op, Size, postorder
-from polysched.poly.report.visits import _function
+from polysched.poly.report.idle_iterations import _function
 from polysched.poly.sets.expressions import Translator
 from polysched.poly.sets.isl import Set, isl
 

@@ -8,7 +8,7 @@ import pytest
 
 from polysched.lang.nodes.nodes import Node, Size
 from polysched.poly.nests.bounds import loop_bounds
-from polysched.poly.report.visits import _function
+from polysched.poly.report.idle_iterations import _function
 from polysched.poly.sets.expressions import Translator
 from polysched.poly.sets.isl import Set, isl
 

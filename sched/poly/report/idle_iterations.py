@@ -1,9 +1,10 @@
-"""How many iterations of its loops a stage has no use for, counted at small sizes.
+"""The idle iterations of a stage, counted at small sizes: iterations of its innermost loop in which
+it does nothing.
 
 A loop nest is executed with Python integers. Of a stage below `for i: if i < 3: S` the innermost
-loop visits every i, and has no use for those from 3 on. Where a guard stands further outside, the
+loop runs for every i, and those from 3 on are idle. Where a guard stands further outside, the
 innermost loop does not begin. The lanes of a vector loop run in step: a loop inside of it, whose
-bounds depend on the lane, visits in each lane what any of them needs.
+bounds depend on the lane, runs in each lane for all iterations that any of the lanes needs.
 """
 
 from __future__ import annotations
@@ -47,19 +48,19 @@ Functions = dict[Node, tuple[ByNode, int]]
 
 @dataclass(frozen=True)
 class Share:
-    """Of `visits` iterations of the innermost loop, a stage has no use for `empty`."""
+    """Of `total` iterations of the innermost loop around a stage, `idle` are idle."""
 
-    visits: int
-    empty: int
+    total: int
+    idle: int
     sizes: Mapping[str, int]
 
     def __str__(self) -> str:
-        """`12% of iterations for nothing (48 of 400, at n=24)`"""
-        percent = 100 * self.empty // self.visits
+        """`12% idle iterations (48 of 400, at n=24)`"""
+        percent = 100 * self.idle // self.total
         share = f"{percent}%" if percent else "less than 1%"
         at = ", ".join(f"{k}={v}" for k, v in self.sizes.items())
-        counted = f"{self.empty} of {self.visits}" + (f", at {at}" if at else "")
-        return f"{share} of iterations for nothing ({counted})"
+        counted = f"{self.idle} of {self.total}" + (f", at {at}" if at else "")
+        return f"{share} idle iterations ({counted})"
 
 
 @dataclass
@@ -73,8 +74,8 @@ class Uncountable(Exception):
     """What runs depends on data, or takes too many steps to count."""
 
 
-def empty_shares(nest: LoopNest, context: Set, steps: Steps | None = None) -> dict[str, Share]:
-    """For each stage of a nest that has no use for some iterations, how many.
+def idle_shares(nest: LoopNest, context: Set, steps: Steps | None = None) -> dict[str, Share]:
+    """For each stage of a nest that has idle iterations, how many of all.
 
     Counted at sizes that are nearly equal, and, as most tiles divide 24, at ones beside them.
 
@@ -95,8 +96,8 @@ def empty_shares(nest: LoopNest, context: Set, steps: Steps | None = None) -> di
             )
         except _TooMany:
             continue
-        found = {name: at[name] if at[name].empty else beside[name] for name in at}
-        return {name: share for name, share in found.items() if share.empty}
+        found = {name: at[name] if at[name].idle else beside[name] for name in at}
+        return {name: share for name, share in found.items() if share.idle}
     raise Uncountable
 
 
@@ -145,7 +146,7 @@ def shares_at(
     steps: Steps | None = None,
     functions: Functions | None = None,
 ) -> dict[str, Share]:
-    """For each stage of a nest that is in a loop, how many iterations are empty at some sizes.
+    """For each stage of a nest that is in a loop, how many iterations are idle at some sizes.
 
     Args:
         functions: of the expressions that were met before.
@@ -165,9 +166,9 @@ def shares_at(
     loops = [p for p in walk(nest) if isinstance(p, NestLoop)]
     stages = dict.fromkeys(s.name for loop in loops for s in _directly_in(loop.body))
     return {
-        name: Share(visits, visits - counter.runs[name], shown)
+        name: Share(total, total - counter.runs[name], shown)
         for name in stages
-        for visits in (counter.visits[name],)
+        for total in (counter.total[name],)
     }
 
 
@@ -178,7 +179,7 @@ class _Counter:
     values: Values
     functions: Functions
     most: int
-    visits: Counter[str] = field(default_factory=Counter)
+    total: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
     steps: int = 0
     lanes: dict[Var, range] = field(default_factory=dict)
@@ -211,9 +212,9 @@ class _Counter:
         lo, hi = self.value(nest.lo), self.value(nest.hi)
         count = max(0, -((lo - hi) // nest.step))  # `len` of a range ends at 2**63
         vectors = [x for x in self.lanes if x in postorder(nest.lo, nest.hi)]
-        visits = self._in_step(nest, vectors) if vectors else count
+        count_in_step = self._in_step(nest, vectors) if vectors else count
         for stage in _directly_in(nest.body):
-            self.visits[stage.name] += visits
+            self.total[stage.name] += count_in_step
         if isinstance(nest.body, NestStage):
             self.runs[nest.body.stage.name] += count
             return
@@ -226,7 +227,7 @@ class _Counter:
         self.lanes.pop(nest.var, None)
 
     def _in_step(self, nest: NestLoop, vectors: list[Var]) -> int:
-        """How many iterations a loop visits whose bounds depend on lanes: those that any needs."""
+        """The iterations of a loop whose bounds depend on lanes: those that any lane needs."""
         kept: Values = {x: self.values[x] for x in vectors}
         bounds = []
         for lanes in product(*(self.lanes[x] for x in vectors)):

@@ -1,4 +1,4 @@
-"""Iterations for nothing: how many there are, and loop nests that have none."""
+"""Idle iterations: how many there are, and loop nests that have none."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 import polysched as ps
 from polysched.lang.nodes.nodes import Node
 from polysched.poly.nests.loop_nest import LoopNest, NestIf, NestLoop, NestSeq, NestStage
-from polysched.poly.report import visits
-from polysched.poly.report.visits import Uncountable, empty_shares, shares_at
+from polysched.poly.report import idle_iterations
+from polysched.poly.report.idle_iterations import Uncountable, idle_shares, shares_at
 from polysched.poly.sets.isl import Set
 from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import iterations
@@ -90,15 +90,21 @@ def below(nest: LoopNest, *, loops: bool = True) -> Iterator[LoopNest]:
 
 def points(where: Set, sizes: Mapping[str, int]) -> set[Point]:
     for name, value in sizes.items():
-        at = where.find_dim_by_name(visits.isl.dim_type.param, name)
+        at = where.find_dim_by_name(idle_iterations.isl.dim_type.param, name)
         if at >= 0:
-            where = where.fix_val(visits.isl.dim_type.param, at, visits.isl.Val(value))
+            where = where.fix_val(
+                idle_iterations.isl.dim_type.param, at, idle_iterations.isl.Val(value)
+            )
     found: set[Point] = set()
-    count = int(where.dim(visits.isl.dim_type.set))
+    count = int(where.dim(idle_iterations.isl.dim_type.set))
 
     def add(point: Any) -> None:
         of = range(count)
-        found.add(tuple(int(str(point.get_coordinate_val(visits.isl.dim_type.set, k))) for k in of))
+        found.add(
+            tuple(
+                int(str(point.get_coordinate_val(idle_iterations.isl.dim_type.set, k))) for k in of
+            )
+        )
 
     where.foreach_point(add)
     return found
@@ -141,7 +147,7 @@ def test_shares_are_those_of_an_enumeration(name: str, seed: int) -> None:
         sizes = sizes_of(s, size)
         for nest in s.nests:
             shares = shares_at(nest, sizes)
-            found = {k: (v.visits, v.visits - v.empty) for k, v in shares.items()}
+            found = {k: (v.total, v.total - v.idle) for k, v in shares.items()}
             assert found == counted(nest, values_of(s, sizes))
 
 
@@ -150,7 +156,7 @@ def sizes_of(s: ps.Schedule, size: int) -> dict[str, int]:
 
 
 def share(s: ps.Schedule) -> str:
-    (found,) = (x for nest in s.nests for x in empty_shares(nest, s.accepted).values())
+    (found,) = (x for nest in s.nests for x in idle_shares(nest, s.accepted).values())
     return str(found)
 
 
@@ -158,9 +164,9 @@ def test_lanes_beyond_the_end() -> None:
     """Of 25 columns in four vectors of 8, three times over: 24 columns leave nothing over."""
     s = ps.Schedule(plane())
     s["f"].split(j, 8, tail="guard")
-    assert share(s) == "21% of iterations for nothing (175 of 800, at n=25, m=25)"
+    assert share(s) == "21% idle iterations (175 of 800, at n=25, m=25)"
     s.assume(m % 8 == 0)
-    assert [empty_shares(nest, s.accepted) for nest in s.nests] == [{}]
+    assert [idle_shares(nest, s.accepted) for nest in s.nests] == [{}]
 
 
 def test_lanes_that_run_in_step() -> None:
@@ -171,15 +177,15 @@ def test_lanes_that_run_in_step() -> None:
     s[f].vectorize(i, 4)
     s[f].reorder("ii", i)
     s[f].skew("ii", i, 100)
-    assert share(s) == "98% of iterations for nothing (1200 of 1224, at n=24)"
+    assert share(s) == "98% idle iterations (1200 of 1224, at n=24)"
 
 
 def test_sizes_that_a_schedule_knows() -> None:
     s = ps.Schedule(plane())
     s["f"].split(j, 8, tail="guard")
-    assert share(s.fixed({"m": 7})) == "12% of iterations for nothing (24 of 192, at n=24)"
+    assert share(s.fixed({"m": 7})) == "12% idle iterations (24 of 192, at n=24)"
     s.assume((n == 2) & (m > 30))
-    assert share(s) == "3% of iterations for nothing (2 of 64, at m=31)"
+    assert share(s) == "3% idle iterations (2 of 64, at m=31)"
 
 
 def test_two_stages_in_one_loop() -> None:
@@ -189,8 +195,8 @@ def test_two_stages_in_one_loop() -> None:
     s = ps.Schedule((f, g))
     s["g"].compute_with("f", i, shift=1)
     (nest,) = s.nests
-    found = {k: str(v) for k, v in empty_shares(nest, s.accepted).items()}
-    assert found == dict.fromkeys("fg", "4% of iterations for nothing (1 of 25, at n=24)")
+    found = {k: str(v) for k, v in idle_shares(nest, s.accepted).items()}
+    assert found == dict.fromkeys("fg", "4% idle iterations (1 of 25, at n=24)")
 
 
 def test_a_wave_of_tiles_that_are_whole() -> None:
@@ -201,7 +207,7 @@ def test_a_wave_of_tiles_that_are_whole() -> None:
     s["f"].split(i, 8, tail="guard")
     s["f"].reorder("to", "io", "ti", "ii")
     s["f"].wavefront("to", "io")
-    assert share(s) == "25% of iterations for nothing (192 of 768, at n=24, T=24)"
+    assert share(s) == "25% idle iterations (192 of 768, at n=24, T=24)"
     found = counted(s.nests[0], values_of(s, {"n": 24, "T": 24}))
     assert found == {"f": (768, 24 * 24)}
 
@@ -214,7 +220,7 @@ def test_fewer_where_there_are_many() -> None:
     f[a, b, c, i, j] = i + j
     s = ps.Schedule(f)
     s["f"].split(j, 4, tail="guard")
-    assert share(s) == "25% of iterations for nothing (2592 of 10368, at n=6)"
+    assert share(s) == "25% idle iterations (2592 of 10368, at n=6)"
 
 
 def test_a_part_that_is_small() -> None:
@@ -222,14 +228,14 @@ def test_a_part_that_is_small() -> None:
     f[i, j] = x[i, j]
     s = ps.Schedule(f)
     s["f"].partition((i > 0) | (j > 0))
-    found = {k: str(v) for k, v in empty_shares(s.nests[0], s.accepted).items()}
+    found = {k: str(v) for k, v in idle_shares(s.nests[0], s.accepted).items()}
     assert found == {
-        "f[0]": "less than 1% of iterations for nothing (1 of 576, at n=24)",
-        "f[1]": "99% of iterations for nothing (575 of 576, at n=24)",
+        "f[0]": "less than 1% idle iterations (1 of 576, at n=24)",
+        "f[1]": "99% idle iterations (575 of 576, at n=24)",
     }
 
 
-# nothing for nothing ----------------------------------------------------------------------------
+# none -------------------------------------------------------------------------------------------
 def tiled(func: Any, stage: str, *loops_and_factors: Any, skew: Any = None) -> ps.Schedule:
     s = ps.Schedule(func)
     if skew is not None:
@@ -260,11 +266,11 @@ TILINGS: dict[str, Callable[[], ps.Schedule]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TILINGS)
-def test_tiles_of_triangles_visit_nothing_for_nothing(name: str) -> None:
+def test_tiles_of_triangles_have_no_idle_iterations(name: str) -> None:
     """Not one loop has an iteration below which nothing runs, but for those of a whole nest of
     cholesky, which has nothing to do in the last round of the loop around it."""
     s = TILINGS[name]()
-    assert all(empty_shares(nest, s.accepted) == {} for nest in s.nests)
+    assert all(idle_shares(nest, s.accepted) == {} for nest in s.nests)
     for size in (5, 8, 13):
         sizes = sizes_of(s, size)
         for nest in s.nests:
@@ -284,14 +290,14 @@ def test_sizes_that_no_call_has(number: int) -> None:
     s = ps.Schedule(plane())
     s["f"].split(j, 8, tail="guard")
     s.assume(m % number == 3)
-    assert share(s) == "62% of iterations for nothing (120 of 192, at n=24, m=3)"
+    assert share(s) == "62% idle iterations (120 of 192, at n=24, m=3)"
 
 
 def test_loops_longer_than_a_range_of_python() -> None:
     s = ps.Schedule(plane())
     s["f"].split(j, 8, tail="guard")
     s.assume(m == 2**63 + 8)
-    assert "visit some iterations in which it does nothing" in s.explain()
+    assert "have some idle iterations" in s.explain()
 
 
 # no telling -------------------------------------------------------------------------------------
@@ -303,19 +309,19 @@ def test_what_depends_on_data_is_not_counted() -> None:
     f[i] += x[k]
     s = ps.Schedule(f)
     with pytest.raises(Uncountable):
-        empty_shares(s.nests[-1], s.accepted)
+        idle_shares(s.nests[-1], s.accepted)
 
 
 def test_too_many_steps_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     s = ps.Schedule(plane())
     s["f"].split(j, 8, tail="guard")
-    monkeypatch.setattr(visits, "MOST", 10)
+    monkeypatch.setattr(idle_iterations, "MOST", 10)
     with pytest.raises(Uncountable):
-        empty_shares(s.nests[0], s.accepted)
-    assert "the loops of f visit some iterations in which it does nothing" in s.explain()
+        idle_shares(s.nests[0], s.accepted)
+    assert "the loops of f have some idle iterations" in s.explain()
 
 
 def test_sizes_that_nothing_accepts() -> None:
     s = ps.Schedule(plane())
     with pytest.raises(Uncountable):
-        empty_shares(s.nests[0], s.accepted.subtract(s.accepted))
+        idle_shares(s.nests[0], s.accepted.subtract(s.accepted))
