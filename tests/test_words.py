@@ -55,6 +55,26 @@ WORDS = (
         "private accumulator; copy-in, copy-out",
     ),
     Word(r"\bstrays?\b|\w_strays?\b", "dead stage"),
+    Word(r"\bJudge\b|[./]judge\b", "LegalityChecker; InstanceChecker"),
+    Word(
+        r"\bclass _?(Builder|Pair|Repeats?)\b|(runtime|report)[./]repeats\b",
+        "a name that says what of",
+    ),
+    Word(r"[Ii]ndivisib|\bis_divided\b", "atomic; non-atomic copies"),
+    Word(r"\bruns? at once\b|\"at once\"|\bor at once\b", "concurrently"),
+    Word(
+        r"\bForm\b|\bform_of\b|\.form\b|[./]forms\b|\bforms? of the program\b",
+        "rewritten program",
+    ),
+    Word(
+        r"\basks? (something |nothing )?of (its |the )?sizes\b|\basked of sizes\b", "precondition"
+    ),
+    Word(
+        r"\b[Ww]hole (tiles?|vectors?)\b|\bwhole_(tile|bounds)|\bpads\b|sets[./]ends\b"
+        r"|\b(exact|rounded|far|has|between|constant)_ends\b|\bends_(of|along|read)\b",
+        "full tile; padding; bounds",
+    ),
+    Word(r"iterations for nothing|\bempty_shares\b|report[./]visits\b", "idle iterations"),
 )
 
 

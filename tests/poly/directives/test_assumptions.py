@@ -1,4 +1,4 @@
-"""bound, align_bounds, assume and compile(n=): what a schedule asks of the sizes."""
+"""bound, align_bounds, assume and compile(n=): the preconditions of a schedule on sizes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from .support import judged, listed, refused, same, stored
 ODD = (0, 1, 3, 7, 9)
 
 
-def whole_tiles() -> ps.Schedule:
+def full_tiles() -> ps.Schedule:
     """A matrix product of full tiles, at any size: both operands packed with zeros around."""
     s = ps.Schedule(product())
     u = s["C"].update(0)
@@ -34,8 +34,8 @@ def whole_tiles() -> ps.Schedule:
 
 
 @pytest.mark.slow
-def test_a_matrix_product_of_whole_tiles() -> None:
-    s = whole_tiles()
+def test_a_matrix_product_of_full_tiles() -> None:
+    s = full_tiles()
     u = s["C.update(0)"]
     u.parallel("io").vectorize("ji").unroll("ii")
     s["B.jo"].vectorize("ji")
@@ -70,7 +70,7 @@ def test_a_matrix_product_of_whole_tiles() -> None:
 @pytest.mark.slow
 def test_iterations_beyond_the_end_are_counted() -> None:
     """Two tiles of 4 by 8 for 5 by 7 elements, 3 terms each."""
-    report = judged(whole_tiles(), n=5, m=7, l=3)
+    report = judged(full_tiles(), n=5, m=7, l=3)
     assert report.counts["instances"] == 5 * 7 * (1 + 3)
     assert report.counts["beyond"] == (2 * 4 * 1 * 8 - 5 * 7) * 3
 
@@ -78,7 +78,7 @@ def test_iterations_beyond_the_end_are_counted() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(1, 17, 5), (17, 1, 5), (1, 1, 1), (4, 8, 3), (5, 9, 0)])
 def test_a_row_a_column_and_a_multiple(sizes: tuple[int, int, int]) -> None:
-    s = whole_tiles()
+    s = full_tiles()
     rows, columns, terms = sizes
     judged(s, n=rows, m=columns, l=terms)
     same(s, n=rows, m=columns, l=terms)
@@ -143,7 +143,7 @@ def test_only_instances_count_divisions_and_are_traced(
 
 @pytest.mark.slow
 def test_written_down_and_read_back() -> None:
-    s = whole_tiles()
+    s = full_tiles()
     v = s.specialize(m >= 64)
     v["C.update(0)"].vectorize("ji")
     survives(s)
