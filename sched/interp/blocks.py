@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..lang.program.order import Block, Step
+from ..lang.program.steps import Block, Step
 from ..lang.tensors.blocks import Sequential
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.tensors import Func

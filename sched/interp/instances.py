@@ -13,8 +13,8 @@ import numpy as np
 
 from ..lang.arithmetic.extents import extent_of
 from ..lang.nodes.tensor import Tensor
-from ..lang.program.order import Block, Plain, Step
 from ..lang.program.program import Program
+from ..lang.program.steps import Block, Plain, Step
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.tensors import Const, Func
 from .evaluate import Env, Symbols

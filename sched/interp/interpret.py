@@ -19,9 +19,9 @@ from ..lang.errors.errors import CallValueError
 from ..lang.errors.frames import bounded
 from ..lang.nodes.nodes import Node
 from ..lang.nodes.tensor import Tensor
-from ..lang.program.order import Block, Plain, Recurrence, Step, roots_of
 from ..lang.program.program import Program
 from ..lang.program.region import Partial
+from ..lang.program.steps import Block, Plain, Recurrence, Step, roots_of
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.inout import InOut
 from ..lang.tensors.opaque import Opaque

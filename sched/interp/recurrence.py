@@ -11,7 +11,7 @@ from typing import Any
 
 from ..lang.errors.errors import CallValueError, LanguageError
 from ..lang.nodes.tensor import Tensor
-from ..lang.program.order import roots_of
+from ..lang.program.steps import roots_of
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.tensors import Func
 from .domain import exact_loops, nest

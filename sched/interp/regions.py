@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ..lang.errors.errors import CallValueError
 from ..lang.nodes.nodes import RVar
 from ..lang.nodes.tensor import Tensor
-from ..lang.program.order import Block
 from ..lang.program.program import Program
+from ..lang.program.steps import Block
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.inout import InOut
 from ..lang.tensors.opaque import Opaque

@@ -30,8 +30,9 @@ from ..arithmetic.extents import Condition, Extent, extent_of
 from ..errors.close import close
 from ..errors.errors import CallTypeError, CallValueError
 from ..nodes.dtypes import Array
-from ..program.program import Program, shape_text
+from ..program.program import Program
 from ..program.requirements import Requirement
+from ..program.signature import shape_text
 from ..tensors.tensors import Func, Input
 from .outputs import Outputs
 

@@ -12,8 +12,8 @@ from ..nodes.nodes import Node, next_serial
 from ..tensors.definitions import Definition, Recorded
 from ..tensors.elaborate import typed_definition
 from ..tensors.tensors import Func
-from .order import Plain, Step, funcs_read
 from .program import Program
+from .steps import Plain, Step, funcs_read
 
 
 def added_func(name: str, dtypes: tuple[DType, ...]) -> Func:

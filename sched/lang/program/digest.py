@@ -20,7 +20,7 @@ from ..tensors.definitions import Definition
 from ..tensors.inout import Final, Initial
 from ..tensors.opaque import Extern, Opaque, Trace, opaque_of
 from ..tensors.tensors import Const as Table, Func, Input
-from .order import Block, Recurrence, Step
+from .steps import Block, Recurrence, Step
 
 if TYPE_CHECKING:
     from .program import Program

@@ -9,7 +9,8 @@ from ..errors.errors import LanguageError
 from ..nodes.nodes import Read, Var, postorder
 from ..tensors.definitions import Definition
 from ..tensors.tensors import Func
-from .order import components, funcs_read, reads_itself, roots_of
+from .order import components
+from .steps import funcs_read, reads_itself, roots_of
 
 if TYPE_CHECKING:
     from .program import Program

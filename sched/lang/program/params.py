@@ -10,7 +10,7 @@ from ..arithmetic.extents import Extent, extent_of
 from ..nodes.dtypes import DType, uint64
 from ..nodes.nodes import Const, Node, Op, Param, Size, postorder
 from ..tensors.definitions import Definition
-from .order import roots_of
+from .steps import roots_of
 
 if TYPE_CHECKING:
     from .program import Program

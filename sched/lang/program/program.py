@@ -21,8 +21,10 @@ from ..tensors.inout import Final, InOut
 from ..tensors.tensors import Const, Func, Input
 from . import params
 from .groups import check_recurrence, demand_order, follows_itself
-from .order import Plain, Recurrence, Step, all_steps, order
+from .order import order
 from .requirements import Requirement, adopt
+from .signature import call_signature, check_call_names, shape_text, signature_text, tensor_names
+from .steps import Plain, Recurrence, Step, all_steps
 
 
 @bounded
@@ -92,8 +94,8 @@ class Program:
         for node in self._symbol_nodes():
             self._add_symbol(node)
         self._drop_requirements()
-        self.names = self._names()
-        self._check_call_names()
+        self.names = tensor_names(self)
+        check_call_names(self)
 
     def _drop_requirements(self) -> None:
         """Those without Funcs of their own that are about another program's sizes."""
@@ -206,16 +208,6 @@ class Program:
         recorded = [(r, f) for f in self.funcs for r in f.history.recorded]
         return sorted(recorded, key=lambda item: item[0].serial)
 
-    def _names(self) -> dict[Tensor, str]:
-        """Unique names; the two faces of an InOut that is updated share the array's."""
-        arrays = {f.initial: f for f in self.inouts}
-        plain = [t for t in (*self.inputs, *self.consts, *self.funcs) if t not in arrays]
-        names = _unique_names(plain)
-        for initial, func in arrays.items():
-            if initial in self.inputs:
-                names[initial] = f"{names[func]}.initial"
-        return names
-
     def _check_outputs(self, span: Span) -> None:
         for func in self.outputs:
             if func not in self.funcs:
@@ -270,57 +262,19 @@ class Program:
                         hint="make the Param once and use it in both places",
                     )
 
-    def _check_call_names(self) -> None:
-        taken: dict[str, str] = {}
-        named = [
-            *((i.name, f"{i.kind} {i.name} ({i.span})") for i in self.inputs),
-            *((n, f"Param {n}") for n in self.params),
-            *((n, f"size {n}") for n in self.sizes),
-        ]
-        for name, what in named:
-            if name in taken:
-                raise LanguageError(
-                    f"{what} and {taken[name]} have the same name, so a call could not tell "
-                    "them apart",
-                    hint="rename one of them",
-                )
-            taken[name] = what
-
     def call_signature(self) -> inspect.Signature:
         """The keywords of a call, for `inspect.signature` and tab completion."""
-        kinds = inspect.Parameter
-        parameters = [kinds(i.name, kinds.POSITIONAL_OR_KEYWORD) for i in self.inputs]
-        for name, param in self.params.items():
-            default = kinds.empty if param.info.default is None else param.info.default
-            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=default))
-        names = [n for n in self.free_sizes() if n.isidentifier()]
-        for name in (*names, "out", "shape", "region"):
-            parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
-        return inspect.Signature(parameters)
+        return call_signature(self)
+
+    def signature(self) -> str:
+        """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
+        return signature_text(self)
 
     def free_sizes(self) -> tuple[str, ...]:
         """The sizes that no Input's shape fixes: a call passes them by name."""
         extents = [e for i in self.inputs for e in i.extents or ()]
         fixed = {n.name for n in postorder(*extents) if isinstance(n, nodes.Size)}
         return tuple(name for name in self.sizes if name not in fixed)
-
-    def signature(self) -> str:
-        """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
-        changed = {f.initial for f in self.inouts}
-        args = [
-            f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" + (" in place" if i in changed else "")
-            for i in self.inputs
-        ]
-        for name, param in self.params.items():
-            default = "" if param.info.default is None else f" = {param.info.default}"
-            args.append(f"{name}: {param.info.dtype}{default}")
-        for name in self.free_sizes():
-            derived = self.sizes[name].default
-            default = "" if derived is None else f" = {expr_text(derived)}"
-            args.append(f"{name}: size{default}")
-        results = [f"{t}[{shape_text(f)}]" for f in self.outputs for t in f.history.dtypes()]
-        head = ", ".join(f.name for f in self.outputs)
-        return f"{head}({', '.join(args)}) -> {', '.join(results)}"
 
 
 def _check_scope(output: Func, span: Span) -> None:
@@ -349,13 +303,6 @@ def _in_order(steps: Sequence[Step]) -> tuple[Func, ...]:
     return tuple(found)
 
 
-def shape_text(tensor: Tensor) -> str:
-    """The extents of a tensor as a user would write them."""
-    if tensor.extents is None:
-        return ", ".join("?" * tensor.ndim)
-    return ", ".join(map(expr_text, tensor.extents))
-
-
 def _order(args: Sequence[Input] | None, found: list[Input], span: Span) -> tuple[Input, ...]:
     """The Inputs in the order of a call's positions."""
     inputs = found
@@ -374,20 +321,6 @@ def _order(args: Sequence[Input] | None, found: list[Input], span: Span) -> tupl
             f"args= leaves out {', '.join(missing)}, which the program reads", where=span
         )
     return tuple(args)
-
-
-def _unique_names(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
-    names: dict[Tensor, str] = {}
-    taken = {t.name for t in tensors}
-    used: set[str] = set()
-    for tensor in tensors:
-        name, k = tensor.name, 1
-        while name in used or (k > 1 and name in taken):
-            k += 1
-            name = f"{tensor.name}_{k}"
-        used.add(name)
-        names[tensor] = name
-    return names
 
 
 def _signature(func: Func) -> str:

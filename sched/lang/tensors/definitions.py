@@ -73,7 +73,7 @@ class Definition:
     is_padded: bool = False
     #: What the user wrote where Funcs that are read have been inlined.
     before_inlining: Mapping[Node, Node] = field(default_factory=dict)
-    #: What it reads, in the order of reading, once somebody has asked: see `order.tensors_read`.
+    #: What it reads, in the order of reading, once somebody has asked: see `steps.tensors_read`.
     read: tuple[Tensor, ...] | None = field(default=None, init=False, repr=False)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from ...lang.program.order import tensors_read
+from ...lang.program.steps import tensors_read
 from ...lang.tensors.tensors import Func
 from ..placement.placement import at_root
 from ..program.inline import why_not_inline

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from ...lang.errors.errors import InternalError, LanguageError
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.tensor import Tensor
-from ...lang.program.order import Block, reads_itself
 from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
+from ...lang.program.steps import Block, reads_itself
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ..sets.affine import affine_value, condition, why_not_affine

@@ -19,8 +19,8 @@ from ...lang.nodes.nodes import (
     transform_all,
 )
 from ...lang.nodes.ops import FUNCTIONS
-from ...lang.program.order import tensors_read
 from ...lang.program.program import Program
+from ...lang.program.steps import tensors_read
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.inout import Initial
 from ...lang.tensors.opaque import has_trace

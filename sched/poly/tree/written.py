@@ -7,7 +7,7 @@ from functools import partial
 
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node, Op
-from ...lang.program.order import Block, Recurrence, Step
+from ...lang.program.steps import Block, Recurrence, Step
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ..model.model import Model
