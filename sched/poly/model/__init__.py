@@ -1,1 +1,1 @@
-"""The statements of a program, the instances that run, and the elements that they touch."""
+"""The polyhedral model of a program: statements, iteration domains, access relations, regions."""

@@ -5,12 +5,12 @@ region R is the least solution of
 
     R = D union M(R).
 
-If M has no cycle, each bounded solution is the least one: whoever follows the readers of an
-element within R comes to one of D. So a solution may be guessed; whether M has a cycle is asked
-when an order is looked for. Guesses are, in turn: D and what it reads a few steps on; its hull,
-with those ends left out that move from step to step; isl's transitive closure. Each is narrowed
-down by a few steps of the equation. An update runs over the box around a region: what it adds is
-demanded as well, until nothing is.
+If M has no cycle, each bounded solution is the least one: the readers of an element within R lead,
+step by step, to an element of D. So any bounded solution will do, and it is guessed; that M has no
+cycle is proven when an order of the recurrence is found. The guesses are, in turn: D and what it
+reads in a few steps; the hull of that, without the bounds that move from step to step; isl's
+transitive closure. Each guess is narrowed by a few steps of the equation. An update runs over the
+box around its region; the elements that this adds are demanded, too, until a fixed point.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from .model import Model
 
 STEPS = 4
-"""The equation is followed for so many steps before a solution is guessed, and afterwards."""
+"""Steps of the equation that are taken before a solution is guessed, and again after it."""
 
 NEAR = 2
-"""So far from what is needed other points are computed, where that makes loops simpler."""
+"""Points at most so far from needed ones may be computed, too, where that makes loops simpler."""
 
 PIECES, READS = 12, 4
 """Regions of more pieces than this are not followed, and no closure taken of more reads: both
@@ -214,8 +214,8 @@ class _Equation:
             yield reached._closure(demand)
 
     def _reached(self, regions: Regions) -> _Equation:
-        """With those parts of M alone that are met in some regions: others, as beyond a base that
-        stops the recurrence, would never end."""
+        """The equation with M restricted to what some regions reach: other parts of M, as those
+        beyond a base case, could make it grow without bound."""
         parts = [
             (f, g, Map.from_basic_map(b)) for f, g, m in self.reads for b in m.get_basic_maps()
         ]

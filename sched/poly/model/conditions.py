@@ -132,7 +132,7 @@ def _known(model: Model, access: Access) -> tuple[Sequence[CheckedIndex], SizeCo
 
 
 def _has_box(model: Model, tensor: Tensor) -> bool:
-    """Whether what there is of a tensor does not follow from what is accessed."""
+    """Whether the elements of a tensor are given by a shape, and not by what is accessed."""
     return not isinstance(tensor, Func) or tensor.extents is not None or model.is_fixed(tensor)
 
 
@@ -164,8 +164,8 @@ def _has_value(model: Model, statement: Statement, computed: Set) -> SizeConditi
 
 
 def _other_sizes(model: Model, bad: Set) -> Set:
-    """The sizes of a model that are not among some, in few words."""
-    if existentials(bad):  # what they are isl finds out for each piece: here for fewer
+    """The sizes of a model without some of them, as a set of few constraints."""
+    if existentials(bad):  # isl resolves existentials for each piece, so fewer pieces first
         bad = bad.coalesce()
     return complement(bad.gist(model.context)).gist(model.context).coalesce()
 
@@ -286,7 +286,7 @@ def _source(model: Model, index: Node) -> tuple[Input | None, bool]:
 
 
 def _widens(inner: Node, outer: Node) -> bool:
-    """Whether no index changes: every uint64 below an extent is an int64."""
+    """Whether a conversion keeps all valid indices: every uint64 below an extent is an int64."""
     a, b = concrete(inner.type or INDEX), concrete(outer.type or INDEX)
     return a.is_int and b.is_int and b.min <= a.min and (a.max <= b.max or b == int64)
 

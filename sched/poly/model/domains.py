@@ -176,8 +176,8 @@ class Domains:
         return found.dim_min(0) if smallest else found.dim_max(0)
 
     def _var_range(self, d: Definition, v: Var, frame: Frame, region: Set) -> Set:
-        """Where a Var of an update runs: the extent of the axes at which it stands plainly, else
-        wherever the coordinates it is in lie inside the region."""
+        """The range of a Var of an update: the extent of the axes whose coordinate is this Var;
+        else all values at which the coordinates that contain it lie inside of the region."""
         axes = [k for k, x in enumerate(d.lhs) if x is v]
         result = frame.universe
         for k in axes:
@@ -194,7 +194,8 @@ class Domains:
         return result
 
     def _along(self, func: Func, axis: int, value: PwAff, frame: Frame, region: Set) -> Set:
-        """Where a value lies in an axis of a region; in a box, however long the other axes are."""
+        """Where a value lies within the bounds of a region along an axis; of a box, also where
+        other axes are empty."""
         if self.model.is_fixed(func):
             extent = self.model.extent(func, axis, frame)
             return value.ge_set(frame.constant(0)).intersect(value.lt_set(extent))

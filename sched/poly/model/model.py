@@ -62,14 +62,14 @@ class Model:
         self.context = self._context()
         self._sizes_known = (self.params, Same(self.context))
         self._about = (*self._sizes_known, exact)
-        #: Beyond these nothing is computed, though there are consumers that ask for it.
+        #: Nothing is computed outside of these sets, even where a consumer reads it.
         self.limits: dict[Func, Set] = {}
         self.regions: dict[Func, Set] = {}
         #: What is computed: regions, for a Func that is fresh in each iteration of loops around
         #: with the iteration, { (loops, element) }.
         self.computed: dict[Func, Set] = {}
         self._demand: dict[Func, list[Set]] = {f: [] for f in self.definitions}
-        #: Those that nobody may need any more elements of.
+        #: Funcs whose regions are final: all their consumers are known.
         self._finished: set[Func] = set()
         self._by_serial = {d.serial: d for ds in self.definitions.values() for d in ds}
         self._made: dict[int, Statement] = {}
@@ -98,7 +98,7 @@ class Model:
         return self.memo.of(key, self._sizes)
 
     def _sizes(self) -> Set:
-        """The sizes and Params for which the program means something."""
+        """The sizes and Params for which the program is defined."""
         frame = self.parameters
         result = frame.universe
         for name in self.params:
@@ -215,14 +215,14 @@ class Model:
         return tuple(self.program.names[f] for f in funcs)
 
     def _filled(self, func: Func, needed: Set) -> Set:
-        """A region in simpler words around what is needed; of a copy or a clone, around what there
-        is of it: no more is read."""
+        """A simpler region that contains what is needed. That of a copy or a clone is cut to the
+        elements of its source, since others cannot be read."""
         region = filled(needed, self.context, self.exact)
         there = elements_there(self.params, self.definitions[func][0])
         if there is None or region is needed:
             return region
         region = region.intersect(there)
-        if self.definitions[func][0].copies is not None:  # where there is less, zeros may be asked
+        if self.definitions[func][0].copies is not None:  # a copy has zeros beyond its source
             region = region.union(needed.subtract(there).intersect_params(self.context))
         return region.coalesce()
 

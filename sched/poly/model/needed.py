@@ -9,11 +9,11 @@ from ..sets.isl import Frame, Map, PwAff, Set, existentials, isl
 from ..sets.projections import along, by_outer, outer_part
 
 FEW = 4
-"""So many existentials may a domain have before they are put in other words: what is made of it
-repeats them all, once for each intersection."""
+"""Existentials that a domain may have before it is simplified: each intersection with it adds all
+of them again."""
 
 DIVS = 500_000
-"""So much work may isl put into saying what existentials are."""
+"""So much work may isl put into expressing existentials by floor divisions."""
 
 
 def with_few_existentials(domain: Set) -> Set:
@@ -32,9 +32,9 @@ def needed_instances(touched: Map, region: Set, limit: Set | None) -> Set:
     """The instances without which elements of a region lack something, of an update in which
     each instance touches one element alone.
 
-    Which one may depend on data. So the region is widened by what those that may touch it may
-    touch, until there is nothing more: those that may touch it then touch nothing else, and what
-    the others do, nobody sees.
+    Which element an instance touches may depend on data. So the region is widened by all elements
+    that an instance which may touch the region may touch, up to a fixed point. Then the instances
+    that may touch the region touch nothing outside of it, and all others may be left out.
     """
     for _ in range(_WIDER):
         found = touched.intersect_range(region).domain()

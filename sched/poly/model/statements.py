@@ -97,15 +97,15 @@ def _declared(params: tuple[str, ...], extents: tuple[Node, ...]) -> Set:
 
 
 def elements_there(params: tuple[str, ...], first: Definition) -> Set | None:
-    """What there is of a copy, or of a clone, by its first definition: reads of other elements are
-    refused as those of what it stands for are. None: whatever is read of it."""
+    """The elements that a copy or a clone has, by its first definition: other reads are refused, as
+    those of its source are. None where there is no such restriction."""
     if first.copies is not None:
         return _copied(params, first)
     return None if first.within is None else _declared(params, first.within)
 
 
 def _copied(params: tuple[str, ...], d: Definition) -> Set:
-    """{ element : what it is a copy of is there }; nobody needs others, or is refused."""
+    """{ element : its source is an element of the tensor }; reads of others are refused."""
     frame = Frame(params, tuple(f"#{k}" for k in range(len(d.lhs))))
     (read,) = {n.index: n for n in postorder(*d.values) if isinstance(n, Read)}.values()
     given: dict[Node, Node] = {x: Var(name) for x, name in zip(d.lhs, frame.dims, strict=True)}
@@ -138,7 +138,7 @@ class Statement:
 
     @property
     def base(self) -> Statement:
-        """The statement of the algorithm, which it executes here and there."""
+        """The statement of the algorithm whose instances this one runs inside of other loops."""
         return self if self.placed is None else self.placed
 
     @property

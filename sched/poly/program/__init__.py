@@ -1,1 +1,1 @@
-"""What is scheduled: definitions, as inlining and other rewrites leave them."""
+"""The definitions that are scheduled: the program's, after inlining and other rewrites."""

@@ -99,8 +99,9 @@ _AFFINE = frozenset(
 
 
 def once_a_consumer(func: Func, uses: list[tuple[Definition, list[Read]]]) -> bool:
-    """The program as written: each consumer reads the Func at one point. What takes long, a
-    division or a function, is not computed more often than if it were stored."""
+    """The rule of a program as written: a Func is inlined if each consumer reads it at one point.
+    One with a division or a function, which take long, is inlined only where it is not evaluated
+    more often than if it were stored."""
     if any(len({r.index for r in reads}) != 1 for _, reads in uses):
         return False
     return not is_expensive(func.history.typed()[0]) or (

@@ -112,10 +112,11 @@ class Staged:
         dims: of the copy.
         source: where an element of the copy is in the tensor, over `dims`.
         read: where the definition reads the tensor, if there is only one such place.
-        index: where it finds that in the copy, over its own dimensions; None: where it was.
-        tiles: axes of the copy along which always so many elements are computed.
-        valid: a condition over `dims` for elements that the tensor has, where others are asked
-            for as well: these are 0.
+        index: the index of the read in the copy, over the dimensions of the definition; None: the
+            same as in the tensor.
+        tiles: axes of the copy along which full tiles of so many elements are computed.
+        valid: a condition over `dims` for elements that the tensor has, where elements beyond it
+            are read, too: these are 0.
     """
 
     func: Func
@@ -251,7 +252,7 @@ def is_argmax(d: Definition) -> bool:
 
 
 def _neutral(d: Definition, t: DType) -> bool | int | float:
-    """What changes nothing: of float sums -0.0."""
+    """The neutral element of an accumulation: of float sums -0.0."""
     if len(d.func.dtypes) > 1:
         return _zero(t)
     lowest = float("-inf") if t.is_float else t.min

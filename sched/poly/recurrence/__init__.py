@@ -1,1 +1,1 @@
-"""Nests of Funcs that need themselves."""
+"""Loop nests of recurrences: of Funcs that read themselves or each other."""

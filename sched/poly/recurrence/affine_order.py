@@ -34,7 +34,7 @@ PARTS_LIMIT = 12
 """The statements are cut into no more parts than this, all together."""
 
 PIECES_LIMIT = 4
-"""The loops visit a statement in no more convex pieces: more nobody could read, or run fast."""
+"""Convex pieces of a statement, at most: loops over more are hard to read, and slow."""
 
 WAYS_LIMIT = 12
 """No more ways than this to cut one statement in two are tried."""
@@ -47,7 +47,7 @@ Times = dict["Part", list[Node]]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some of the instances of a statement, under a name that isl tells them by."""
+    """Some of the instances of a statement, and their tuple name in isl."""
 
     label: str
     statement: Statement
@@ -94,7 +94,7 @@ def _halves(s: Statement, group: set[Func]) -> Iterator[list[Set]]:
 
 
 def _cut(s: Statement, group: set[Func], limit: int) -> list[Set]:
-    """The instances of a statement by which reads of the group they make, in a few parts."""
+    """The instances of a statement in a few parts, by the reads of the group that they make."""
     parts = [s.domain]
     for access in s.reads_of(*group):
         finer = _divided(parts, access.domain)

@@ -1,4 +1,4 @@
-"""Looking for a value that needs itself, at small sizes, by enumeration."""
+"""Cyclic dependences of a recurrence, found by enumeration of instances at small sizes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Sets of integers behind one door to isl, and what is known of expressions over them."""
+"""Integer sets and maps: the only importer of isl, and analyses of expressions over them."""

@@ -63,7 +63,8 @@ class Condition:
 def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
     """{ point of the frame -> index }
 
-    Kept, since each directive that changes definitions asks anew about all others.
+    The result is cached: a directive that changes some definitions has the relations of all others
+    looked up again.
     """
     builder = _AffineBuilder(frame, index)
     values = [builder.value[x] for x in index]
@@ -91,7 +92,7 @@ def affine_values(frame: Frame, nodes: Sequence[Node]) -> list[PwAff] | None:
 
 
 def why_not_affine(nodes: Iterable[Node], over: str) -> str:
-    """What is wrong with expressions of which one is not affine: as the rest of a sentence."""
+    """Why expressions are not affine, as the rest of a sentence of an error."""
     known: dict[Node, Interval] = {}
     for node in postorder(*nodes):
         known[node], exact = interval(node, known)
@@ -161,7 +162,7 @@ class _AffineBuilder:
         self.base = base
         self.intervals: dict[Node, Interval] = {}
         self.exact: dict[Node, bool] = {}
-        #: Those that have one value, whatever wraps inside of them: `clip(int32(i), 0, 0)`.
+        #: Expressions with a single value, though parts of them may wrap: `clip(int32(i), 0, 0)`.
         self.constants: dict[Node, int] = {}
         # What is read may have one value by its declared range, too, but only a call's check of
         # the range makes that so.

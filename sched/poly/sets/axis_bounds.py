@@ -113,8 +113,9 @@ def _constant(aff: Aff) -> int:
 
 
 def _are_among(bounds: AxisBounds, parts: Sequence[AxisBounds], axis: int) -> bool:
-    """Whether on each side there is a bound that is one of a piece, or there is one piece only. A
-    far one is that of a piece that has no other, and so reaches as far as that."""
+    """Whether the bounds of a hull are attained: on each side one of them is a bound of a piece, or
+    there is one piece only. A far bound counts only if it is among those of a piece that has no
+    nearer ones, since only then do points of that piece reach so far."""
     if len(parts) == 1:
         return True
     own = [c for sides in parts for side in sides for c in side]

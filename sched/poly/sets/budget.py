@@ -1,7 +1,7 @@
 """How much work isl may do: budgets, which isl counts in operations.
 
-Nobody asks isl without a budget around. What need not be known is an attempt: at most half of what
-is left, so that the other half remains for what takes its place.
+Every use of isl runs inside of a budget. A question that has a fallback is an `attempt`: it takes
+at most half of what is left, so that the other half remains for the fallback.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def allowance(statements: int) -> int:
 
 
 class BudgetExceeded(Exception):
-    """isl was given up on: the question counts as not answered."""
+    """isl has done more operations than the budget allows: the question has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def budget(operations: int) -> Iterator[None]:
 
 @contextmanager
 def attempt(operations: int = BUDGET) -> Iterator[None]:
-    """The same for a question that need not be answered.
+    """A budget for a question that has a fallback.
 
-    All of them together have at most one half of the budget around them: the other one is left
-    to what takes their place, and to what must be answered.
+    All attempts together take at most one half of the budget around them: the other half is left
+    for their fallbacks, and for questions that have none.
     """
     with _lock:
         start = spent()
@@ -130,7 +130,7 @@ def _set_limit(operations: int) -> None:
 
 
 OUTSIDE = 0
-"""The limit where no budget is in force: none. Tests set one, and find who asks without."""
+"""The limit where no budget is in force: none. Tests set one, to find uses without a budget."""
 
 
 def _in_child() -> None:

@@ -52,8 +52,8 @@ FARTHEST = 1 << 61
 
 
 def is_too_far(coordinate: Node) -> bool:
-    """Whether a loop that counts so may leave 64 bits, or come near to it, at some sizes; or what
-    one of its iterations stands for."""
+    """Whether the values of a coordinate, or one of the quotients that it is made of times its
+    divisor, may come near to 64 bits at some sizes."""
     span = reach(coordinate)
     return span is None or max(map(abs, span)) > FARTHEST or _divisor(coordinate) > FARTHEST
 
@@ -75,7 +75,8 @@ def coordinate_map(frame: Frame, coordinates: Sequence[Node]) -> Map:
 
 
 def plain_dims(frame: Frame, coordinates: Sequence[Node]) -> list[int]:
-    """Which dimensions the first coordinates are, as long as they are some, in their order."""
+    """The longest prefix of the coordinates that are dimensions of the frame, in its order: their
+    numbers."""
     found: list[int] = []
     for x in coordinates:
         k = frame.dims.index(x.name) if isinstance(x, (Var, RVar)) else -1
@@ -93,8 +94,8 @@ def joined(frame: Frame, plain: list[int], values: list[PwAff]) -> Map:
 
 # coordinates that others determine --------------------------------------------------------------
 def beside(coordinates: Sequence[Node]) -> dict[int, tuple[int, int]]:
-    """The coordinates that are an earlier one and a constant, as they are written: by number, that
-    of the other one and the constant."""
+    """The coordinates that are written as an earlier one plus a constant: by number, the number of
+    the other one and the constant."""
     first: dict[Node, tuple[int, int]] = {}
     found = {}
     for k, x in enumerate(coordinates):

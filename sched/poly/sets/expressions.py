@@ -120,8 +120,8 @@ class Translator:
         return Op("and", (ix.compare("eq", *sides), divides), bool_)
 
     def _decided(self, constraint: Constraint) -> bool | None:
-        """Whether a constraint holds, where its constant is beyond 64 bits and tells: sizes and
-        loops are moderate, and Params as they are declared."""
+        """Whether a constraint holds, where its constant is beyond 64 bits and so decides it, given
+        the ranges of sizes, loops and declared Params."""
         aff = constraint.get_aff()
         least = most = int(aff.get_constant_val().to_python())
         if abs(least) <= int64.max:
@@ -182,8 +182,8 @@ def _sides(terms: Sequence[tuple[int, Node]], constant: int) -> tuple[Node, Node
 
 
 def _number(value: int) -> Node:
-    """A number that is not negative. One beyond 64 bits is a product that nobody folds: whoever
-    uses it finds that it does not fit (see `wraps`)."""
+    """A constant >= 0. One beyond 64 bits is written as a product, which is not folded: the check
+    of loop bounds finds that it does not fit (see `wraps`)."""
     if value <= int64.max:
         return integer(value)
     quotient, rest = divmod(value, _LARGE)

@@ -25,7 +25,7 @@ def offset(at: Sequence[Node], order: Sequence[int], pitches: Sequence[Node]) ->
 
 
 def without_origins(index: Node) -> Node:
-    """An offset without what is taken away again, in what is multiplied by a size too."""
+    """An offset with terms that cancel removed, also inside of products with a size."""
 
     def rule(node: Node) -> Node:
         if isinstance(node, Op) and node.op == "mul" and node.type is int64:

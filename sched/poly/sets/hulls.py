@@ -1,4 +1,4 @@
-"""Sets in simpler words: convex ones and boxes around them, and how far these reach."""
+"""Approximations of sets from outside: convex hulls and boxes, and how much larger these are."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ def _far_axes(hull: Set, where: Set) -> list[int]:
 
 
 def _has_large_constants(hull: Set) -> bool:
-    """Whether a convex set has an end that comes from a type, or from the largest size: most have
-    none, and that is soon seen."""
+    """Whether a convex set has a bound that comes from the range of a type, or from the largest
+    size. Most have none, so this is tested before anything that costs more."""
     constants = (c.get_constant_val() for p in hull.get_basic_sets() for c in p.get_constraints())
     return any(c.abs().ge(Val(MANY)) for c in constants)
 

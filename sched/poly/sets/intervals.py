@@ -1,7 +1,7 @@
 """Value ranges of typed integer expressions, from types, declared ranges and operators alone.
 
-Used to tell whether arithmetic can wrap: where it cannot, it is exact, and affine expressions of
-it are affine. Sizes are taken to be below SIZE_LIMIT, as the call checks.
+They decide whether arithmetic can wrap. Where it cannot, it equals arithmetic of integers, and an
+affine expression is an affine function. Sizes are taken to be below SIZE_LIMIT, which calls check.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Which instance runs in an iteration: the statement's dimensions as functions of the loops.
 
-isl solves f = 18 x + 2 z + c, where loops were fused, by case distinctions and unusual roundings.
-What one would write is guessed, digit by digit, and then compared: x = f // 18, and so on.
+Where loops were fused, isl solves f = 18 x + 2 z + c by case distinctions and unusual roundings. So
+the solution in mixed radix is guessed first, x = f // 18 and so on, digit by digit, and isl is used
+to prove that it is one.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def relation(values: Sequence[PwAff], frame: Frame) -> Map:
         return Map.from_domain_and_range(
             source, Set.universe(Space.set_alloc(CONTEXT, 0, 0).align_params(frame.space))
         )
-    # What rounds stays apart: so isl sees which of the results its divisions are.
+    # Functions that round become dimensions one by one, so that isl finds the division in a result.
     maps: list[Map] = []
     for linear, run in groupby(values, _is_linear):
         same = list(run)
@@ -166,7 +166,8 @@ def complement(where: Set) -> Set:
 
 
 def conditions_of(piece: BasicSet) -> list[Set]:
-    """Sets whose intersection a convex set is: one a constraint, one for all existentials."""
+    """Sets of which a convex set is the intersection: one for each constraint, and one for all
+    constraints on existentials."""
     plain, found = Set.universe(piece.get_space()), []
     for c in piece.get_constraints():
         if not c.involves_dims(isl.dim_type.div, 0, int(c.dim(isl.dim_type.div))):
@@ -177,7 +178,7 @@ def conditions_of(piece: BasicSet) -> list[Set]:
 
 
 def transitive_closure(relation: UnionMap) -> tuple[UnionMap, bool]:
-    """{ x -> y : y is one or more steps from x }, or more than that; and whether it is exact."""
+    """{ x -> y : y is one or more steps from x }, or a superset of it; and whether it is exact."""
     found, exact = relation.transitive_closure()
     return found, bool(exact)
 
@@ -198,8 +199,8 @@ def compute_schedule(constraints: isl.ScheduleConstraints) -> UnionMap | None:
 
 
 def plain(where: Set) -> Set:
-    """The set without existentials of no known value, where these say nothing: what is made of
-    sets that have many takes isl minutes."""
+    """The set without existentials that have no known value, where dropping them changes nothing:
+    isl takes minutes for operations on sets that have many."""
     made = where.remove_unknown_divs().coalesce()
     return made if made.is_subset(where) else where
 
@@ -211,7 +212,7 @@ def existentials(where: Set) -> int:
 
 def is_bounded(where: Set, axis: int) -> bool:
     """Whether sizes alone bound a coordinate from both sides, whatever the other ones are."""
-    # Mostly they do without existentials, too, which is soon seen.
+    # Mostly they bound it without existentials, too, which costs less to find.
     return all(has_bounds(where.remove_divs(), axis)) or all(has_bounds(where, axis))
 
 

@@ -16,10 +16,10 @@ from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
 from .simplify import TRUE, reads_memory, simpler
 
 MOST_STRIDE = 4
-"""Beyond this stride, loading full vectors reads too much that nobody wants."""
+"""Beyond this stride, loading full vectors reads too many elements that no lane uses."""
 
 FAILS_LESS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
-"""By operator, in which direction its first operand makes it fail less: below 0, the smaller."""
+"""By comparison, the direction of its first operand in which it comes to hold: -1 is downwards."""
 
 CHOSEN = {"min": "le", "max": "ge"}
 
@@ -32,7 +32,7 @@ def stride(index: Node, var: Var, step: int) -> int | None:
 
 
 def near(index: Node, var: Var, lanes: LaneOffsets) -> LaneOffsets | None:
-    """Where lanes are that are near each other, if that is known.
+    """The offsets of lanes that are near each other, if these are known.
 
     Args:
         lanes: the values of `var`.
@@ -61,7 +61,7 @@ def rises(a: Node, b: Node, var: Var) -> int | None:
 
 
 def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
-    """The operand of a minimum or maximum that it is in full vectors, where it is known."""
+    """The operand that a minimum or maximum equals in full vectors, where that is known."""
     if op not in CHOSEN or not rises(a, b, var):
         return None
     found = [x for x in (a, b) if direction(x, var) != 0]
@@ -71,10 +71,10 @@ def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
 def in_full_vectors(
     roots: tuple[Node, ...], var: Var, places: Collection[Node]
 ) -> Mapping[Node, Node]:
-    """What all parts of expressions are in full vectors.
+    """Each node of some expressions, as it is in full vectors.
 
     Args:
-        places: those that say where something is: only there is a minimum one of its operands.
+        places: the nodes of indices: only there a minimum is replaced by one of its operands.
     """
     done: dict[Node, Node] = {}
     for node in postorder(*roots):

@@ -1,4 +1,4 @@
-"""How an index moves along a loop: by a constant, by something known at run time, or oddly."""
+"""How an index moves along a loop: by a constant, by a stride known at run time, or irregularly."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def direction(node: Node, var: Var) -> int | None:
 
 
 def expanded(node: Node) -> tuple[dict[Node, int], int]:
-    """An index as a sum of multiples of what is no sum itself, and a constant."""
+    """An index as a sum of multiples of terms, which are no sums themselves, and a constant."""
     terms: dict[Node, int] = {}
     constant = _expand(node, 1, terms)
     return {x: times for x, times in terms.items() if times}, constant
 
 
 def cancelled(node: Node) -> Node:
-    """An index with (x // c) * c + x % c as x, where loops were fused, and without what is taken
-    away again."""
+    """An index with (x // c) * c + x % c replaced by x, which fused loops leave behind, and without
+    terms that cancel."""
     every: dict[Node, int] = {}
     constant = _expand(node, 1, every)
     terms = {part: times for part, times in every.items() if times}
@@ -127,9 +127,8 @@ def _of_operator(node: Node, parts: list[LaneOffsets | None]) -> LaneOffsets | N
 
 
 def magnitude(node: Node) -> int | None:
-    """What an index is not above, nor below its negative, as loops and sizes have it; None where
-    nothing is known: a Param or an element may be any number, and what is computed from it may
-    wrap around."""
+    """A bound of the magnitude of an index, by the ranges of loops and sizes; None where there is
+    none: a Param or an element may be any number, and arithmetic on it may wrap around."""
     found: dict[Node, int | None] = {}
     for n in postorder(node):
         found[n] = _most(n, found)

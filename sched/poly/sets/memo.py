@@ -53,13 +53,13 @@ class Memo:
         try:
             return cast(T, self._found[key])
         except KeyError:
-            # Of threads that ask at once all get the answer of the first one: it is told apart
-            # from others by its identity.
+            # Where several threads look for one answer, all get that of the first: keys that are
+            # made of it compare by identity.
             return cast(T, self._found.setdefault(key, make()))
 
     def alike(self, about: object, found: Set) -> Set:
-        """A set, or one that was found before and is written in the same words: what is made of
-        that is known then.
+        """A set, or an earlier one with the same text, so that answers whose keys hold the earlier
+        one are found.
 
         Args:
             about: what it is a set of, so that few are compared.

@@ -1,4 +1,4 @@
-"""Projections that every room needs: onto outer loops, onto one axis, from the one to the other."""
+"""Projections that several rooms use: onto outer loops, onto an axis, from one to the other."""
 
 from __future__ import annotations
 

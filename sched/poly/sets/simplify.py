@@ -1,4 +1,4 @@
-"""Expressions made simpler where a part of them is known."""
+"""Simplification of expressions by known conditions and constants."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def simpler(node: Node) -> Node:
             isinstance(a, Const) or isinstance(b, Const) or a is b
         ):
             made = _ARITHMETIC[op](a, b)
-            # What is read stays read, even where it does not matter: it says what depends on what.
+            # A read stays even where its value does not matter: dependences are taken from reads.
             return node if isinstance(made, Const) and reads_memory(a, b) else made
         case Op(op="floordiv" | "mod" as op, operands=(Const(), Const(value=c))) if (
             _is_index(node) and c > 0

@@ -11,8 +11,8 @@ from .isl import Aff, Set, dim_count, isl, val
 
 
 def _lexmin(where: Set) -> Set:
-    """The lexicographic minimum; all of a set on which isl fails (a fault in its way of taking
-    sets apart): any point is a witness."""
+    """The lexicographic minimum. The set itself where isl fails on it, by a fault in its handling
+    of sets: any point of it is a witness."""
     try:
         return where.lexmin()
     except isl.Error:

@@ -1,8 +1,9 @@
 """The loops around what is computed at a loop: their names in there, and when they may change.
 
-The stages of a `Produce` have the loops around as their first dimensions, `around`, and run at
-`times`, which are made of these. While their own loops have nothing to do with those around, either
-can be anything else; what is skewed by them, or a part by their iterations, keeps them as they are.
+The stages of a `Produce` have the loops around as their first dimensions, `around`; `times` are the
+coordinates at which they run, expressions over these. As long as the loops inside do not depend on
+the loops around, both can be replaced. Loops inside that are skewed by those around, or run only in
+some of their iterations, keep the loops around as they are.
 """
 
 from __future__ import annotations

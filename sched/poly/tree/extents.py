@@ -68,10 +68,10 @@ def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) 
 
 
 MUCH = 1 << 20
-"""What `MANY` is along one axis, this is for the constants along several together."""
+"""As `MANY`, for the product of constant extents along several axes."""
 
 HUGE = 1 << 24
-"""More elements than this are never asked for by a constant."""
+"""No constant extent is larger than this."""
 
 
 def local_extent(
@@ -88,9 +88,10 @@ def local_extent(
 
     Args:
         touched: { (loops, element) }
-        known: the loops that there are.
-        context: the sizes that there are, even where no loop runs.
-        most: a larger constant is none that only the largest sizes, or indices, need.
+        known: the iterations of the loops around.
+        context: the sizes that a call accepts, also those at which no loop runs.
+        most: the largest constant extent. One beyond that would be the range of an index type, or
+            what only the largest sizes need.
     """
     line = along(touched, axis, depth).coalesce()
     if line.is_empty():
@@ -118,8 +119,8 @@ def local_extent(
 
 
 def _smallest(value: PwAff, context: Set, translate: Translator) -> Node:
-    """A value over sizes, as the smallest of its pieces if it is that and that is found soon; 0
-    where it has none."""
+    """A value over sizes: the minimum of its pieces, if it is that and isl proves it in its budget;
+    0 where it has none."""
     with suppress(BudgetExceeded), attempt(OPERATIONS):
         found = _smallest_piece(value, context, translate)
         if found is not None:

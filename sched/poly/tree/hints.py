@@ -1,4 +1,4 @@
-"""What a schedule says of caches; no part of the meaning."""
+"""Hints to caches, prefetches and streaming stores: they do not change what is computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Prefetch:
 
 @dataclass(frozen=True)
 class Hints:
-    """What a schedule says of caches; no part of the meaning."""
+    """All hints of a schedule: stages that stream their results, and prefetches."""
 
     streams: frozenset[str] = frozenset()
     prefetches: tuple[Prefetch, ...] = ()

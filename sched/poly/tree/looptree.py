@@ -27,7 +27,7 @@ class Stage:
     """Instances of one statement. `coordinates` has one expression a loop of its path.
 
     `where` are the instances, all if it is None; `part` tells the stages of one statement apart.
-    Along the Vars of `padding` full tiles run, also what of them is no instance.
+    Along the Vars of `padding` full tiles run, also iterations that are no instances.
     """
 
     statement: Statement
@@ -66,7 +66,7 @@ class Stage:
 
     @property
     def padded(self) -> Set:
-        """The same, and what fills up their tiles."""
+        """The instances, and the iterations that fill up their tiles."""
         found, frame = self.instances, self.statement.frame
         for var, factor in self.padding:
             at = frame.dims.index(var.name)
@@ -78,8 +78,8 @@ class Stage:
 
 
 class Run:
-    """What a stage executes, and in which iterations of its loops: whatever it is called, and
-    wherever it stands. Two are equal if they were made of the same parts."""
+    """The instances of a stage and their coordinates, without its name and its place in the tree:
+    what proofs about it depend on. Two are equal if they are made of the same parts."""
 
     __slots__ = ("_hash", "_key", "_stage")
 
@@ -137,8 +137,9 @@ class Alloc:
 
 @dataclass(frozen=True, slots=True)
 class Produce:
-    """What the stages behind it need of some Funcs, computed anew in each iteration of the loops
-    around: one Func, or those of a recurrence. `placement` finds out how much that is.
+    """The computation of a Func, or those of a recurrence, at a loop of its consumers: anew in each
+    iteration of the loops around, as far as the stages behind it read. `placement` derives the
+    region.
 
     `around` are the first dimensions of the statements inside, and `times` their coordinates in
     the loops around, made of them. `fresh_depth` is the depth of fresh values: of iterations that

@@ -86,7 +86,7 @@ def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool 
 
 @dataclass(frozen=True)
 class Common:
-    """How two stages stand to each other in a tree, as far as matters to what is on one tensor.
+    """The relative place of two stages in a tree, as far as dependences on one tensor depend on it.
 
     Attributes:
         kinds: those of the loops around both.
@@ -181,7 +181,7 @@ def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None =
     given, those of x come after those of y }"""
     chosen = independent_loops(a, b, [*equal, *(later or ())])
     first, second = a.at(chosen), b.at(chosen)
-    # Said of the loops, not of the instances: that would be many more cases.
+    # A relation of loop iterations, not of instances, which would have many more pieces.
     order = Map.universe(first.get_space().range().map_from_set())
     for at in (chosen.index(k) for k in equal if k in chosen):
         order = order.equate(_IN, at, _OUT, at)
@@ -194,8 +194,8 @@ def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None =
 
 
 def independent_loops(a: Run, b: Run, loops: Sequence[int]) -> list[int]:
-    """Which of some loops suffice to compare the iterations of two stages: where their coordinates
-    agree, so do those of the others, which both stages determine from them by the same function.
+    """The loops that suffice to compare the iterations of two stages. The coordinates of the other
+    loops are functions of these, the same functions in both stages, so they agree where these do.
     In deep nests most loops have one iteration, and are determined."""
     chosen = set(loops)
 

@@ -1,4 +1,4 @@
-"""What a tree does to some tensors, apart from all else that it does."""
+"""The part of a tree that uses some tensors, as a key of proofs about these tensors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Uses:
     """The stages of a tree that use some tensors, with the loops and the storage around them.
 
     Two are equal if the same runs there in the same places, whatever stages and loops are called
-    and whatever other stages there are. Who is asked about uses sees `tree`, which has nothing
-    else, so that the answer is one about all equal ones.
+    and whatever other stages there are. A proof about uses is given `tree`, which has nothing else,
+    so that its result holds for all equal ones.
     """
 
     __slots__ = ("_hash", "_key", "tree")
