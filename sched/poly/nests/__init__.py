@@ -1,1 +1,1 @@
-"""From a tree to loops with bounds, and to what code is generated from."""
+"""From a tree to loop nests with bounds and guards, and to the loop program for code generation."""

@@ -2,9 +2,9 @@
 
 For each loop, the iterations of its stages are projected onto it and the loops around it. A
 convex projection gives the bounds themselves; otherwise the bounds are those of its simple hull
-without existentials (or of each piece, where the hull has no ends), the stride is kept apart, and
-what the bounds leave too wide is restored by a guard, proven equal to the domain, at the outermost
-loop that it depends on.
+without existentials (or of each piece, where the hull is unbounded), with the stride as the step of
+the loop. Where such bounds include more than the domain, a guard at the outermost loop that it
+depends on leaves the rest out; bounds and guards together are proven to equal the domain.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def _or_zero(value: PwAff) -> PwAff:
 
 
 def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
-    """Whether, where a loop is needed, its bounds take in more than the iterations that are."""
+    """Whether bounds include more than the iterations that are needed, where any are."""
     if visited.n_basic_set() == 1 and not int(visited.get_basic_sets()[0].dim(isl.dim_type.div)):
         return False  # the bounds are its constraints
     needed = _outer(visited).add_dims(_SET, 1)
@@ -255,10 +255,10 @@ _MOST_KNOWN = 128
 
 
 def within(outside: Set, visited: Set, bounds: Bounds) -> Set:
-    """What holds inside of a loop: what does outside, and that its bounds hold.
+    """The constraints that hold inside of a loop: those outside of it, and its bounds.
 
-    Or less than that: the pieces of a loop's bounds multiply those of the loops around it. Then
-    a convex set around them is all that is known, and a guard tests the rest.
+    Where these have too many pieces, since the pieces of nested bounds multiply, a convex set
+    around them takes their place, and guards inside test what it leaves out.
     """
     pieces = int(outside.n_basic_set()) * int(bounds.described.n_basic_set())
     if pieces <= _MOST_KNOWN:

@@ -1,4 +1,4 @@
-"""The boxes of memory that Funcs take: where they begin and how far they reach."""
+"""The bounding boxes of Funcs in memory: their origins and extents."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from .loop_nest import DataBounds, LoopNest, NestAlloc, NestIf, NestLoop, NestSt
 
 
 def data_bounds(body: LoopNest, around: tuple[Var, ...]) -> DataBounds | None:
-    """The bounds of a loop in which one stage runs, if those of an RVar are read from data at a
-    place that the loops around it know.
+    """The bounds of a loop in which one stage runs, if they are those of an RVar that are read from
+    data at an index over the loops around.
 
     Args:
         body: of the loop.
@@ -24,8 +24,8 @@ def data_bounds(body: LoopNest, around: tuple[Var, ...]) -> DataBounds | None:
 
 
 def over_all(loop: NestLoop, depth: int) -> RVar | None:
-    """The RVar whose bounds are read from data, but not by the loop that runs over it, or over
-    blocks of it: it visits all values that are declared.
+    """The RVar whose bounds are read from data, though the loop over it, or over blocks of it, does
+    not read them: it runs over all values in the declared range.
 
     Args:
         depth: how many loops are around it.

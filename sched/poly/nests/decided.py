@@ -1,5 +1,5 @@
-"""Conditions that are the same wherever a stage runs: where it copies what lies inside, or computes
-the middle of an image, nothing need be tested."""
+"""Conditions that have one value in all instances of a stage, so that they need no test: as those
+of a boundary in a stage that computes the middle of an image."""
 
 from __future__ import annotations
 

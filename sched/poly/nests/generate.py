@@ -1,5 +1,5 @@
-"""From the loops of a schedule, with their bounds, to the program that code is made of: here sets
-end, and become expressions over sizes and loops."""
+"""From loop nests with isl sets to the loop program, which has none: sets become expressions over
+sizes and loops."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Generator:
 
     Args:
         context: what is known of the sizes.
-        local: the Funcs whose storage lives inside of loops. What is in bounds of all that is
-            computed of one may be outside of what is stored here.
+        local: the Funcs whose storage lives inside of loops. An access that is in bounds of the
+            region of one may be outside of what is stored in an iteration.
     """
 
     def __init__(self, conditions: Conditions, context: Set, local: Collection[Func]) -> None:

@@ -1,5 +1,5 @@
-"""What bounds of loops do not say of the instances of a stage: conditions around it, each as far
-outside as it is known."""
+"""Guards: the conditions under which a stage runs in iterations of its loops, where bounds include
+more than its domain. Each stands as far outside as the loops that it depends on allow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def remaining(domain: Set, described: Set, context: Set) -> Set | None:
 
 
 OPERATIONS = 250_000
-"""So much work may isl put into saying a guard in few words."""
+"""So much work may isl put into simplifying a guard."""
 
 
 def _shortest(domain: Set, around: Set) -> Set | None:
@@ -44,8 +44,8 @@ def _shortest(domain: Set, around: Set) -> Set | None:
 
 
 def _outermost(domain: Set, around: Set) -> Set:
-    """A condition on as few loops as possible, from the outermost on, that tells the domain from
-    what else is visited."""
+    """A condition on as few loops as possible, from the outermost on, that holds in the domain and
+    nowhere else in the iterations of the loops."""
     count = int(domain.dim(_SET))
     for depth in range(count):
         outer = outermost(domain, depth).add_dims(_SET, count - depth)

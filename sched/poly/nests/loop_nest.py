@@ -54,9 +54,9 @@ class NestIf:
 
 @dataclass(frozen=True, slots=True)
 class NestStage:
-    """One instance of a statement; `point` gives its dimensions in terms of the loops, and what
-    its indices are made of besides. What only fills up a tile is none: where it is one, if that
-    is not everywhere, `real` holds."""
+    """One instance of a statement; `point` gives its dimensions in terms of the loops, and the
+    other terms of its indices. `real` is the condition under which it is no padding iteration;
+    None if it never is."""
 
     stage: Stage
     point: Mapping[Node, Node]

@@ -1,6 +1,5 @@
-"""A scheduled program as code generation gets it: loops with their bounds, what runs in them, and
-where what they compute is stored. No sets: all that was proven has become expressions over sizes
-and loops.
+"""The loop program, which is all that code generation gets: loop nests with bounds, instances and
+storage. It has no sets: all results of proofs have become expressions over sizes and loops.
 """
 
 from __future__ import annotations
@@ -69,9 +68,8 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One instance; `point` gives its dimensions in terms of the loops, and what its indices are
-    made of besides. What only fills up a tile is none: where it is one, if that is not everywhere,
-    `real` holds."""
+    """One instance; `point` gives its dimensions in terms of the loops, and the other terms of its
+    indices. `real` is the condition under which it is no padding iteration; None if it never is."""
 
     instance: Instance
     point: Mapping[Node, Node]
@@ -193,7 +191,7 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class LoopProgram:
-    """All that code is made of.
+    """A scheduled program without sets.
 
     Attributes:
         program: what is computed, and the order of its arguments.

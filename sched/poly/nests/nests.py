@@ -107,7 +107,7 @@ def roots(tree: Tree, parts: Collection[Func] = ()) -> list[Tree]:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What is known on the way down: the loop variables and the iterations they describe."""
+    """The loop variables around a part of the tree, and the iterations that they describe."""
 
     loops: tuple[Var, ...]
     described: Set
@@ -276,7 +276,7 @@ class _NestMaker:
         made = NestLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.nest, data, count)
         found = _Found(made, body.pending)
         if data is not None and count is None:
-            # What it would read elsewhere for its bounds may lie outside of the array.
+            # Elsewhere the read of its bounds might be outside of the array.
             needed = self._conditions(_outer(visited, depth), scope)
             found = _Found(made, (*found.pending, *needed))
         if lanes and not scope.in_lanes and scope.loops:
@@ -313,8 +313,8 @@ class _NestMaker:
         return _Found(NestStage(stage, self._point(stage, scope, names), real), pending)
 
     def _conditions(self, needed: Set, scope: _Scope) -> tuple[tuple[int, Node], ...]:
-        """What tells the iterations that are needed from the others that the loops visit, with
-        the number of loops that each condition depends on."""
+        """The guard of a stage: conditions that hold in its iterations only, with the number of
+        loops that each depends on."""
         names = Translator(self.parameters, scope.loops)
         guard = remaining(needed, scope.described, self.context)
         parts = split_guard(guard) if guard is not None else []
@@ -362,7 +362,7 @@ def _rounded(statement: Statement) -> list[Node]:
 
 
 def _stored_below(tree: Tree) -> Iterator[Func]:
-    """The Funcs whose storage lives for a part of what a tree does."""
+    """The Funcs whose storage does not live for all of a tree."""
     if isinstance(tree, Alloc):
         yield tree.func
     if not isinstance(tree, Stage):

@@ -1,4 +1,4 @@
-"""Storage that lives inside of loops: where it begins, and how far it reaches."""
+"""Storage that lives inside of loops: its origin and its extents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...lang.nodes.nodes import Node, Var, postorder
 
 
 class Room(Protocol):
-    """Storage for one execution of a loop's body: in one place of several, perhaps."""
+    """Storage for one execution of a loop's body; a Func may have such storage in several loops."""
 
     @property
     def origin(self) -> tuple[Node, ...]: ...

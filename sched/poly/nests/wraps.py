@@ -52,7 +52,7 @@ def check_fits(
 
 
 def _expressions(nest: LoopNest) -> Iterator[tuple[Node, str]]:
-    """What a part computes of loops, and for what."""
+    """The expressions over loops that a part computes, and what each is for."""
     match nest:
         case NestIf(condition=condition):
             yield condition, "a condition"

@@ -1,1 +1,1 @@
-"""What is computed at which loop, and where it is stored."""
+"""At which loops Funcs are computed, and where their storage lives."""

@@ -80,7 +80,7 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
         d = _copy(stage.statement.definition, element, dims)
         made: Tree = Stage(Statement(d, f"{node.stage}{part}", frame, where, None), dims)
         for loop in reversed(loops):
-            # What one part has of its own says nothing of a loop over all of them.
+            # A constraint of one part alone does not bound a loop over the union of the parts.
             shared = all(any(x is loop for x in loops_of(p)) for p in paths)
             laid_out = shared and loop.kind in ("vector", "unrolled")
             made = Loop(loop.name, (made,), loop.kind if laid_out else "serial")
@@ -90,8 +90,9 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
 
 
 def fault(tree: Seq) -> Fault | None:
-    """What concurrent iterations copy back though data say whether it is theirs, in
-    words with a hint. Only where such loops are trusted: without trust they are a race."""
+    """A copy-out in concurrent iterations of elements that belong to one of them by data, with a
+    hint. It is found only where such loops are trusted: without trust they are refused as a race.
+    """
     if not any(isinstance(node, Accumulator) for _, node in nodes(tree)):
         return None
     for path, stage in leaves(tree):

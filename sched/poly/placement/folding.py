@@ -1,4 +1,4 @@
-"""What need not be stored: planes of recurrences, and initial values of arrays in place.
+"""Storage that can be saved: folded planes of recurrences, and copies of arrays updated in place.
 
 Folding: how many planes of a recurrence's Func must be kept along an axis, mostly that of time.
 With W of them, plane x is kept at x mod W. That is right if no plane is overwritten between its
@@ -40,13 +40,13 @@ LARGEST = 8
 """Windows up to this size are tried."""
 
 LARGEST_OF_TILES = 4096
-"""Of larger ones that which is certainly enough, up to this size."""
+"""Beyond that the only window tried is one above the largest distance, up to this size."""
 
 OPERATIONS = 2_500_000
 """So much work may isl put into one window."""
 
 HINT = 300_000
-"""So much work may isl put into saying how many planes would do."""
+"""So much work may isl put into finding how many planes would be enough."""
 
 
 def windows(
@@ -83,7 +83,7 @@ def _candidates(model: Model, tree: Seq) -> list[Func]:
         for func in node.funcs:
             if stored_depth(path, func) < len(loops_of(path)):
                 found[func] = None
-    # What fills up tiles would overwrite elements that share its place.
+    # Padding iterations would overwrite elements in whose place they are stored.
     padded = {s.statement.func for s in stages(tree) if s.padding}
     stored = [f for f in found if f not in program.outputs and f in model.regions]
     return [f for f in stored if f not in padded]
@@ -165,11 +165,11 @@ class Clobbers(tuple[Clobber, ...]):
 
 @dataclass(frozen=True)
 class Fold:
-    """A few planes of a Func are enough: each is read before another one takes its place.
+    """The obligation of a folded Func: each plane is read before another one takes its place.
 
     Attributes:
-        uses: what is done to the Func.
-        sizes: those that the program may have.
+        uses: the accesses of the Func, in the order of the tree.
+        sizes: the sizes that the program accepts.
     """
 
     func: Func
@@ -205,8 +205,8 @@ def clobbers(known: Set, func: Func, window: Window, tree: Seq, context: Set) ->
 
 
 def enough(model: Model, func: Func, window: Window, tree: Seq, context: Set) -> int | None:
-    """How many planes would do where those of a window are too few, if not many; None, too, where
-    that takes long to find."""
+    """How many planes are enough where those of a window are too few; None if that are many, or it
+    takes long to find."""
     with suppress(BudgetExceeded), attempt(HINT):
         overwritten = overwritten_in(model.context, func, tree)
         found = [x.distances(window.axis) for x in overwritten]

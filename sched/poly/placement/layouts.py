@@ -1,4 +1,4 @@
-"""Coordinates of loops as those of data: which element the loops of a stage determine."""
+"""The elements and coordinates that loops of a stage determine, for copies and partial results."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _boxed(stage: Stage, parts: Sequence[Stage]) -> Set:
 
 
 def _box(parts: Sequence[Set]) -> Set:
-    """All points with each dimension between the constants that bound it, where some do: a filter
-    of one row has no other, and no loop need determine which. No size counts, so that the answer is
-    the same for tiles that are filled up."""
+    """All points with each dimension between its constant bounds, where it has some: a filter of
+    one row has no other row, so no loop need determine it. Bounds by sizes are left out, so that
+    the answer is the same for padded tiles."""
     points = union_sets(parts[1:], parts[0])
     box = Set.universe(points.get_space())
     for k in range(int(points.dim(isl.dim_type.set))):
@@ -80,8 +80,8 @@ def expressions(found: Map, symbols: Mapping[str, Node], dims: Sequence[Var]) ->
 def bounds(
     statement: Statement, coordinate: Node, symbols: Mapping[str, Node], context: Set
 ) -> tuple[Node, Node] | None:
-    """The first value of a coordinate of a statement, wherever its instances run, and the one
-    behind the last; over sizes, or constants that are enough."""
+    """Half-open bounds of a coordinate over all instances of a statement: expressions over sizes,
+    or constants that are large enough."""
     values = affine_values(statement.frame, [coordinate])
     if values is None:
         return None

@@ -16,13 +16,14 @@ from .precedence import Before, precedence, within_lives
 
 
 def _accesses(tree: Seq, func: Func) -> list[Access]:
-    """All that what runs does to a Func."""
+    """The accesses of a Func by all that runs, and their order."""
     statements = dict.fromkeys(s.statement for s in stages(tree))
     return [a for s in statements for a in s.accesses_of(func)]
 
 
 class Overwritten:
-    """What writes may be too early for a read, one element after the other along an axis."""
+    """Writes that may overwrite an element before a read of it, if elements along an axis share
+    storage."""
 
     def __init__(
         self, known: Set, write: Access, read: Access, writes: Sequence[Access], before: Before

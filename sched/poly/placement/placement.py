@@ -1,4 +1,4 @@
-"""What is computed at loops of its consumers: how much of it, and in which iteration.
+"""Funcs that are computed at loops of their consumers: which instances, and in which iteration.
 
 With tau the loops around a `Produce`, and the stages behind it in the innermost of them, what one
 iteration needs is
@@ -56,7 +56,7 @@ def at_root(model: Model, tree: Tree, funcs: Sequence[Func]) -> Tree:
 # demand -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Demand:
-    """What the statements of a `Produce` are made from; equal if the very same."""
+    """The inputs from which the statements of a `Produce` are derived: a key of that derivation."""
 
     reads: tuple[tuple[Access, Stage], ...]
     times: tuple[Node, ...]
@@ -156,8 +156,9 @@ class _Placer:
     def _narrowed(
         self, node: Produce, loops: tuple[Loop, ...], readers: Sequence[Stage]
     ) -> tuple[Produce, list[int]]:
-        """With only those of the loops around as dimensions that the others do not determine, and
-        which they are: in deep nests most loops have one iteration."""
+        """A `Produce` with only those loops around as dimensions that are not determined by others,
+        and the numbers of these loops. In deep nests most loops have one iteration, and are
+        determined."""
         whole = as_dimensions(node, loops)
         known = [s.determined for s in readers]
         first = known[0] if known else {}
@@ -208,7 +209,7 @@ class _Placer:
             region = _named(whole, names)
             region = region.move_dims(_PARAM, len(self.model.params), _SET, 0, len(names))
             iterations.append(region.params())
-            # A window of boxes slides in simpler loops than one that leaves out corners.
+            # A window of boxes slides in simpler loops than one of a region without its corners.
             slides = demand.fresh_depth < len(
                 demand.times
             ) and not self.model.program.is_recurrence(func)
@@ -323,7 +324,8 @@ def _early(needed: Map) -> Map:
 
 
 def _extent(where: BasicSet) -> tuple[int, int]:
-    """How large a set is: along how many axes without end, and its size along the others."""
+    """A measure of a set to compare sizes by: along how many axes it is unbounded, and its size
+    along the others."""
     alone = Set.from_basic_set(where)
     count, endless, size = dim_count(alone), 0, 1
     for k in range(count):
@@ -334,8 +336,8 @@ def _extent(where: BasicSet) -> tuple[int, int]:
 
 
 def _is_shortly_before(a: Map, b: Map) -> bool:
-    """Whether the first of two functions is nowhere later than the second, nor earlier by as much
-    as sizes are: it would be the formula of other sizes."""
+    """Whether the first of two functions is nowhere later than the second, and earlier by a
+    constant at most. One that is earlier by a size is a formula that holds at other sizes."""
     later = a.apply_range(Map.lex_gt(a.get_space().range()))
     if not later.intersect(b).is_empty():
         return False

@@ -18,7 +18,7 @@ Before = Callable[[Statement, Statement], Map]
 
 
 def precedence(tree: Seq) -> Before:
-    """What may come before what."""
+    """The order of the instances of two stages, as far as a tree leaves it open."""
     stages: dict[Statement, list[Placed]] = {}
     for p in placed(tree):
         stages.setdefault(p.stage.statement, []).append(_in_one_piece(p))

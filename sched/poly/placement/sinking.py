@@ -1,4 +1,4 @@
-"""Where the storage lives of what is computed at loops: as asked, or further inside.
+"""Storage placement of Funcs that are computed at loops: at the loop that was given, or inside.
 
 A window slides over iterations that run in order, one after the other. Storage that lives outside
 of a parallel loop, or around the parts of a loop that was taken apart, is moved inside of it.
@@ -49,8 +49,8 @@ def stored_depth(path: Path, func: Func) -> int:
 
 
 def fault(tree: Seq, context: Set) -> Fault | None:
-    """A stage that uses a Func outside of all its storage, in words with a hint. Where nothing is
-    trusted it would also need there what has not been computed there."""
+    """A stage that uses a Func outside of all its storage, as a message with a hint. Without trust
+    such a use is refused before, since its dependences are not kept."""
     stored = {node.func for _, node in nodes(tree) if isinstance(node, Alloc)}
     for stage, a in _outside(tree, stored, Counter()):
         happens = stage.instances.intersect(a.domain)
@@ -90,7 +90,7 @@ def sunk(model: Model, tree: Seq) -> Seq:
     """What slides and cannot do so over all of its storage gets storage further inside: iterations
     that run concurrently share nothing, nor do the parts of a loop that was taken apart."""
     while True:
-        # Parts first: storage that moves into a loop of one of them is lost to the others.
+        # Parts first: once storage has moved into a loop of one part, the others cannot use it.
         if (copies := _shared_by_copies(model, tree)) is not None:
             tree = _each_its_own(tree, *copies)
         elif (threads := _shared_by_threads(model, tree)) is not None:

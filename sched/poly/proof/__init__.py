@@ -1,1 +1,1 @@
-"""Which order a program needs, and whether a tree keeps it."""
+"""Dependences of a program, and the proof that a tree keeps them."""

@@ -74,9 +74,9 @@ def dependences_on(tensor: Tensor, model: Model, tree: Tree) -> list[Dependence]
 
 
 def are_written_once(writes: Iterable[Access]) -> bool:
-    """Whether an element has one value ever: all writes are those of one pure definition, whose
-    pieces share its region, and no loop around makes it anew. Then a read is of that value, and
-    nothing overwrites it."""
+    """Whether each element is written once: by one pure definition, whose pieces partition its
+    region, and in no loop that computes it anew. Then a read is of that value, and there are no
+    anti or output dependences."""
     return all(
         not w.statement.definition.is_update and not w.statement.definition.loops for w in writes
     )
@@ -128,8 +128,8 @@ def _inexact(found: Iterable[Dependence]) -> list[Dependence]:
 def _is_fatal(
     reads: Iterable[Access], writes: Iterable[Access], times: Mapping[Statement, Map]
 ) -> bool:
-    """Whether isl's analysis may end the process: as it goes on behind a may-access, it counts an
-    integer division twice that a domain has twice (`align_context_divs` in isl)."""
+    """Whether isl's dataflow analysis might abort the process. Behind a may-access it counts an
+    integer division twice if a domain holds it twice (a fault of `align_context_divs` in isl)."""
     if all(w.must for w in writes):
         return False
     maps = [*(a.map for a in (*reads, *writes)), *times.values()]
@@ -169,7 +169,7 @@ def _flow(
 
 @dataclass(frozen=True, eq=False)
 class _Wide:
-    """Accesses and times over more instances than there are, and what a sink must be in."""
+    """Accesses and times over supersets of the domains, and the instances that sinks are cut to."""
 
     maps: dict[Access, Map] = field(default_factory=dict)
     times: dict[Statement, Map] = field(default_factory=dict)
@@ -203,7 +203,8 @@ def _widened(reads: list[Access], writes: list[Access], times: Mapping[Statement
 
 
 def _formula(times: Map) -> Map | None:
-    """The function of an instance that its time is, without the domain, if one is enough."""
+    """The time of a statement as one function of its instances, without their domain, if it is one
+    function everywhere."""
     pieces: list[Map] = []
     times.as_pw_multi_aff().foreach_piece(lambda _, f: pieces.append(Map.from_multi_aff(f)))
     return pieces[0] if len(pieces) == 1 else None

@@ -1,4 +1,4 @@
-"""Two instances that a relation is about, at the smallest sizes at which there are such two."""
+"""Witnesses of a relation between instances: a pair of it, at the smallest sizes that have one."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class InstancePair:
 
 
 def smallest_pair(pairs: Map, first: Statement, second: Statement) -> InstancePair | None:
-    """The smallest pair of a relation between two statements; any where that takes long to find;
-    None if there is none, or none is found."""
+    """The smallest pair of a relation between two statements; any pair where the smallest takes
+    long to find; None if there is none, or none is found."""
     found = None
     with suppress(BudgetExceeded), attempt():
         found = any_point(pairs.wrap())

@@ -1,5 +1,7 @@
-"""What must hold of a schedule, as values: an obligation is judged of itself alone, and two that
-are equal hold alike. Which ones a tree has says `proof`.
+"""Obligations: what must hold of a schedule, as frozen values.
+
+The answer of an obligation is a function of the value alone, so equal ones hold alike, and are
+proven once. `proof` derives the obligations of a tree.
 """
 
 from __future__ import annotations
@@ -97,7 +99,8 @@ class Coverage:
 
 
 def _between(pairs: Map, a: Run, b: Run) -> Map:
-    """{ x -> y } of the algorithm as pairs of what executes x and y, in whichever iteration."""
+    """{ x -> y } of the algorithm as pairs of executed instances, each in all iterations that
+    execute it."""
     pairs = pairs.insert_dims(isl.dim_type.in_, 0, len(a.statement.around))
     return pairs.insert_dims(isl.dim_type.out, 0, len(b.statement.around))
 

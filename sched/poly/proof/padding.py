@@ -1,7 +1,7 @@
-"""Full tiles: iterations beyond the instances of a stage, which nobody may notice.
+"""Full tiles: padding iterations, beyond the instances of a stage, must not change a result.
 
-What they write is nobody's: an element that no instance writes, in storage of the kernel's own.
-What they read, whatever its value, must be there: inside of an argument, or computed.
+They may write only elements that no instance writes, in storage of the kernel's own. They may read
+any values, but only elements that exist: inside of an argument, or computed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..tree.uses import Uses
 def fault(
     model: Model, tree: Seq, context: Set, folded: Collection[Func], memo: Memo
 ) -> Fault | None:
-    """What somebody would notice of the tiles that are filled up; None if nothing.
+    """How padding iterations would change a result or leave memory; None if they do not.
 
     Args:
         folded: the Funcs whose elements share storage.
-        memo: what has been found for those that nothing has changed about.
+        memo: the answers for tensors whose uses are unchanged.
     """
     for _, stage in leaves(tree):
         if stage.padding:
@@ -78,7 +78,7 @@ def _written(model: Model, p: Placed, extra: Set) -> Fault | None:
 
 
 def _real(model: Model, func: Func) -> Set:
-    """The elements that some definition of a Func writes, whichever."""
+    """The elements that any definition of a Func writes."""
     written = [s.write.map.range() for s in model.statements if s.func is func]
     return union_sets(written[1:], written[0]).intersect(model.regions[func])
 
@@ -119,14 +119,14 @@ def _missing(model: Model, p: Placed, access: Access, touched: Map, found: Seque
 
 
 def _at(p: Placed, loops: list[int]) -> Map:
-    """{ instance or what fills up its tile -> loops }"""
+    """{ instance or padding iteration -> loops }"""
     return relation([p.stage.values[k] for k in loops], p.stage.statement.frame).intersect_domain(
         p.stage.padded
     )
 
 
 def _there(model: Model, tensor: Tensor, makers: Sequence[Stage]) -> Set:
-    """The elements that memory has."""
+    """The elements of a tensor that are stored."""
     if not isinstance(tensor, Func) or tensor in model.program.outputs:
         return model.declared(tensor)
     written = model.regions[tensor]

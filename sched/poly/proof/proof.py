@@ -1,9 +1,9 @@
 """The proof of a schedule: no dependence of the program may run backwards, or concurrently.
 
 With D the dependences of the program as written and `unordered` the pairs of instances that a
-tree does not order, D intersected with them must be empty. D is taken once. Behind each directive
-all of D is asked, whatever the directive says that it did: what has not changed since its proof is
-known by its obligation.
+tree does not order, D intersected with them must be empty. D is computed once. After each directive
+all of D is checked, whatever the directive has changed: where nothing has changed, the obligation
+is one that has been proven before.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Settled:
 
 
 class Prover:
-    """Judges trees of one model.
+    """Proves or refutes that trees of one model keep the dependences of its program.
 
     Args:
         proofs, settled: what is known from other rewritten programs.
@@ -121,7 +121,7 @@ class Prover:
         return list(dict.fromkeys(t for s in self.model.statements for t in s.tensors))
 
     def _dependences_on(self, tensor: Tensor) -> list[Dependence]:
-        """Those of one tensor, found when somebody asks for them."""
+        """The dependences on one tensor, found on demand."""
         key = ("dependences", tensor, self._as_written[tensor], Same(self.model.context))
         find = partial(dependences_on, tensor, self.model, self.written)
         return self.model.memo.of(key, find)
@@ -143,7 +143,7 @@ class Prover:
         Args:
             relaxed: whether a statement's accumulation may run in any order.
             context: the sizes that a call accepts.
-            only: the statements of which something is asked; all of them if None.
+            only: the statements whose dependences are checked; all of them if None.
         """
         every = self._standing(tree).items()
         asked = {t: now for t, now in every if not self._is_settled(t, now, relaxed, context)}
@@ -198,7 +198,7 @@ class Prover:
 
     @cached_property
     def _sums_on(self) -> dict[Tensor, list[Statement]]:
-        """By tensor, the statements that touch it and may be told to accumulate in any order."""
+        """By tensor, the statements that touch it and may accumulate in any order."""
         found: dict[Tensor, list[Statement]] = {t: [] for t in self._tensors}
         known = self.model.memo.of
         for s, tensors in self._touched.items():
@@ -244,8 +244,8 @@ class Prover:
                 yield Violation(d, pairs, d.source, sink, "uninitialised")
 
     def uncovered(self, tree: Tree, context: Set) -> Statement | None:
-        """A statement some of whose instances no stage of a tree runs. What is computed at a loop
-        is another question: whether that is all that is read there (`violations`)."""
+        """A statement some of whose instances no stage of a tree runs. A Func that is computed at a
+        loop is not covered here: `violations` finds whether all that is read there is computed."""
         parts: dict[Statement, list[Same]] = {s: [] for s in self.model.statements}
         for p in placed(tree):
             s, run = p.stage.statement, p.stage.where
@@ -283,8 +283,8 @@ def witness_text(v: Violation, pair: InstancePair) -> str:
 def _deliveries(
     d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed]
 ) -> Iterator[Delivery]:
-    """What must reach each sink of a flow dependence, as a Func is computed at a loop, or stored
-    anew in each iteration of one."""
+    """The delivery of a flow dependence on a Func that is computed at a loop, or stored anew in
+    each iteration of one: its source must run in the iteration of each sink."""
     counts = [_fresh_depth(a, d.tensor) for a in sources]
     if all(count is None for count in counts):
         return

@@ -2,7 +2,8 @@
 
 A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
 written by several threads; lanes share all storage. Of its writes and reads, those of different
-iterations must touch different elements. (What slides has moved inside, see `placement`.)
+iterations must touch different elements. (The storage of sliding windows has been moved inside of
+parallel loops before, see `placement`.)
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
 
 
 def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
-    """Instances that run in several parts of a stage, as tiles at an end that begin earlier do, in
-    iterations that run concurrently."""
+    """Instances that run in several parts of a stage, in concurrent iterations: the last tile of
+    tail="shift" begins earlier, and runs instances of the tile before it again."""
     parts: dict[Statement, list[Placed]] = {}
     for p in placed(tree):
         parts.setdefault(p.stage.statement, []).append(p)

@@ -1,1 +1,1 @@
-"""What a schedule is at a time, and how a directive is recorded."""
+"""The state of a schedule as a value, and directives as records."""

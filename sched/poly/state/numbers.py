@@ -1,4 +1,4 @@
-"""Whether the integers of directives may make loops leave 64 bits, so that they are looked at."""
+"""Whether integers of directives are so large that loops over them might leave 64 bits."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .fields import NUMBER_LIMIT
 from .record import Directive
 
 SMALL = 1 << 16
-"""Not above it are the factors, distances and extents of nearly all schedules."""
+"""The factors, distances and extents of nearly all schedules are at most this."""
 
 
 def may_leave_64_bits(directives: Iterable[Directive]) -> bool:
     """Whether numbers of some directives, multiplied by each other and by sizes, may be so large
-    that the loops have to be looked at. A stage of which this is not said keeps within a product
-    of 2**40, and no loop of it counts in larger steps than 2**16."""
+    that the bounds of loops must be checked. Otherwise the product of the numbers is at most 2**40
+    for each stage, and no step of a loop is larger than 2**16."""
     products: dict[str, int] = {}
     for d in directives:
         if d.largest > 1:

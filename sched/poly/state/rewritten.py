@@ -36,7 +36,7 @@ from ..tree.written import as_written
 
 
 class Rewrite(Protocol):
-    """Other definitions that mean the same.
+    """A rewrite of a program into another one with the same meaning.
 
     Attributes:
         func: what it has added.

@@ -1,4 +1,4 @@
-"""What a schedule is at a time, as a value: each directive makes a new one."""
+"""The state of a schedule as a frozen value: each directive makes a new one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .rewritten import RewrittenProgram
 
 @dataclass(frozen=True)
 class State:
-    """What a schedule is at a time.
+    """The state of a schedule.
 
     Attributes:
         rewritten: the program with the definitions that are scheduled.
