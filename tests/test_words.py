@@ -54,7 +54,12 @@ WORDS = (
         r"|(placement|directives)[./](kept|keeping)\b|\bimport (kept|keeping)\b",
         "private accumulator; copy-in, copy-out",
     ),
+    Word(
+        r"\bPlaced\b|\bPLACED\b|\b_?placed\(|\.placed\b|\b[./]placed\b|\bimport placed\b",
+        "placement; demand; scheduled stage",
+    ),
     Word(r"\bstrays?\b|\w_strays?\b", "dead stage"),
+    Word(r"\b[Ss]inking\b|\bsunk\b|\bmoved inside\b|Alloc\.moved", "storage placement"),
     Word(r"\bJudge\b|[./]judge\b", "LegalityChecker; InstanceChecker"),
     Word(
         r"\bclass _?(Builder|Pair|Repeats?)\b|(runtime|report)[./]repeats\b",

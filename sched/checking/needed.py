@@ -56,13 +56,13 @@ class Needed:
 
     def _closure(self, reads: Reads) -> set[Key]:
         """The needed instances, by what instances read. A Func may be computed in part where its
-        consumers have become less, by inlining, or where it is placed at a loop of theirs."""
+        consumers have become less, by inlining, or where it is computed at a loop of theirs."""
         program, writers = self.subject.program, self._writers()
-        # By what the program calls them: a placed clone is a part of what it is a clone of.
+        # By what the program calls them: a clone at a loop computes part of what it is a clone of.
         partial = {
             place[0]
             for place, made in writers.items()
-            if any(r.key[0] in self.subject.placed for r in made)
+            if any(r.key[0] in self.subject.repeated for r in made)
         }
         complete = {f for f in program.funcs if program.is_fixed(f)} - partial
         waiting = [r for place, made in writers.items() if place[0] in complete for r in made]

@@ -40,7 +40,7 @@ class Subject:
         stored: those of the program that run, by the serials of what the user wrote.
         copied: InOuts whose initial values are kept in memory of their own.
         atomic: accumulations that are atomic: concurrent iterations may add to one element.
-        placed: definitions whose instances may run in several iterations, as they are placed.
+        repeated: definitions whose instances may run in several iterations of loops around.
         padded: definitions whose tiles are padded, with instances that nobody needs.
         partial: Funcs of partial results, which a schedule has added.
         copies: Funcs that a schedule has added as copies of others.
@@ -55,8 +55,8 @@ class Subject:
         self.stored = {d.origin: d for d in self.definitions if not d.is_added}
         self.copied = schedule.copied
         self.atomic = {s.definition.serial for s in statements if s.name in schedule.atomic}
-        placed = [s.statement for s in stages(schedule.tree) if s.statement.placed is not None]
-        self.placed = {s.definition.origin for s in placed}
+        parts = [s.statement for s in stages(schedule.tree) if s.statement.part_of is not None]
+        self.repeated = {s.definition.origin for s in parts}
         self.padded = {s.statement.definition.origin for s in stages(schedule.tree) if s.padding}
         self.added = {f for f in self.program.funcs if f.history.typed()[0].is_added}
         self.partial = {f for f in self.added if any(d.is_update for d in f.history.typed())}
@@ -87,7 +87,7 @@ class Subject:
 
     def may_run_twice(self, d: Definition, reads_itself: bool) -> bool:
         """Whether a directive allows an instance to run again, and that changes nothing."""
-        if d.origin in self.placed:
+        if d.origin in self.repeated:
             return True
         return self._shifts_tails and not d.is_update and not reads_itself
 

@@ -395,7 +395,7 @@ def _is_repeated(schedule: Schedule, error: ScheduleError) -> bool:
     loop of another stage, and clones."""
     names = {i.stage for i in (error.source, error.sink) if i is not None}
     return any(
-        (s.statement.placed is not None or _is_clone(s.statement.definition))
+        (s.statement.part_of is not None or _is_clone(s.statement.definition))
         and (s.statement.name in names or s.statement.func.name == error.tensor)
         for s in stages(schedule.tree)
     )

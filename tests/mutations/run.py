@@ -402,33 +402,33 @@ FAULTS = (
         "        if c.is_equality():  # the other half", "        if False:  # the other half",
     ),
     Fault(
-        "a halo is missing where Funcs are placed", "poly/placement/placement.py",
+        "a halo of what is computed at a loop is missing", "poly/placement/placement.py",
         "for stage in after for access in stage.statement.reads_of(*node.funcs)\n",
         "for stage in after for access in stage.statement.reads_of(*node.funcs)[1:]\n",
     ),
     Fault(
-        "a placed window slides with the last iteration", "poly/placement/placement.py",
+        "a window at a loop slides with the last iteration", "poly/placement/placement.py",
         "    exact = needed.lexmin().coalesce()\n", "    exact = needed.lexmax().coalesce()\n",
     ),
     Fault(
-        "a placed window slides over the loops as they were", "poly/placement/placement.py",
+        "a window at a loop slides over the loops as they were", "poly/placement/placement.py",
         "    loops = _ordering(demand)  # splits",
         "    loops = list(demand.times[: len(frame.dims)])  # splits",
     ),
     Fault(
-        "a placed window slides over too many loops", "poly/placement/placement.py",
+        "a window at a loop slides over too many loops", "poly/placement/placement.py",
         "fresh_depth = depth if all(slides(self.model, f) for f in node.funcs) else count",
         "fresh_depth = 0 if all(slides(self.model, f) for f in node.funcs) else count",
     ),
     Fault(
         "nobody asks whether what is used is stored there", "poly/legality/checker.py",
-        "return accumulators.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
-        "return accumulators.fault(state.tree)",
+        "return copied or storage_placement.fault(state.tree, self.callable(state))",
+        "return copied",
     ),
     Fault(
         "nobody asks whose elements are written back", "poly/legality/checker.py",
-        "return accumulators.fault(state.tree) or sinking.fault(state.tree, self.callable(state))",
-        "return sinking.fault(state.tree, self.callable(state))", REWRITING,
+        "return copied or storage_placement.fault(state.tree, self.callable(state))",
+        "return storage_placement.fault(state.tree, self.callable(state))", REWRITING,
     ),
     Fault(
         "what is copied in and back once is so whatever it holds", "poly/directives/invariants.py",
@@ -456,26 +456,26 @@ FAULTS = (
         "given = tuple(here.items()), tuple(kept.items())", STORED,
     ),
     Fault(
-        "sums slide as if they were placed element by element", "poly/placement/sinking.py",
+        "sums slide as if each element had its place", "poly/placement/storage_placement.py",
         "    return all(d.opaque is None and (d.is_pointwise or not d.is_update) "
         "for d in definitions)\n",
         "    return all(d.opaque is None for d in definitions)\n",
     ),
     Fault(
-        "storage of placed Funcs stays outside of parallel loops", "poly/placement/sinking.py",
+        "storage stays outside of parallel loops", "poly/placement/storage_placement.py",
         "        for func in node.funcs if parallel else ():\n", "        for func in ():\n",
     ),
     Fault(
-        "parts of a loop share the window of a placed Func", "poly/placement/sinking.py",
+        "parts of a loop share the window of a Func", "poly/placement/storage_placement.py",
         "        if copies[func] > 1 and slides(model, func):\n", "        if False:\n",
     ),
     Fault(
-        "a placed window of tiles is one plane too small", "poly/placement/folding.py",
+        "a window of tiles at a loop is one plane too small", "poly/placement/folding.py",
         "    return found + 1 if found < LARGEST_OF_TILES else None\n",
         "    return found if found < LARGEST_OF_TILES else None\n",
     ),
     Fault(
-        "planes of placed Funcs outlive parallel iterations", "poly/placement/precedence.py",
+        "planes at a loop outlive parallel iterations", "poly/placement/precedence.py",
         "    return next(at_once, node.fresh_depth)\n", "    return len(loops)\n",
     ),
     Fault(
@@ -490,16 +490,16 @@ FAULTS = (
         ("tests/poly/placement/test_folding.py",),
     ),
     Fault(
-        "threads may share storage of placed Funcs", "poly/legality/checker.py",
+        "threads may share storage at a loop", "poly/legality/checker.py",
         "(*found, *shared(state.tree, context, proofs))", "tuple(found)",
     ),
     Fault(
-        "readers need not find what is placed", "poly/proof/proof.py",
+        "readers need not find what is computed at a loop", "poly/proof/proof.py",
         'for delivery in _deliveries(d, sources, sinks) if d.kind == "flow" else ():',
         "for delivery in ():",
     ),
     Fault(
-        "parts of a loop find what other parts have placed", "poly/tree/times.py",
+        "parts of a loop find what other parts compute", "poly/tree/times.py",
         "    return same and len(meeting(a, b).loops) >= fresh\n", "    return True\n",
     ),
     Fault(

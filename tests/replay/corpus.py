@@ -54,13 +54,13 @@ def programs() -> dict[str, Callable[[], Any]]:
 
     rooms = {"gallery": gallery, "polybench": polybench, "benchmarks": benchmarks.CASES}
     made = {f"{room}/{c.name}": c.build for room, found in rooms.items() for c in found}
-    return made | {f"placed/{c.name}": c.build for c in (p.case for p in _placed())}
+    return made | {f"placed/{c.name}": c.build for c in (p.case for p in _placements())}
 
 
-def _placed() -> list[Any]:
-    from gallery.test_placed import PLACED
+def _placements() -> list[Any]:
+    from gallery.test_placements import PLACEMENTS
 
-    return PLACED
+    return PLACEMENTS
 
 
 def schedules() -> Iterator[tuple[str, str, ps.Schedule]]:
@@ -75,7 +75,7 @@ def schedules() -> Iterator[tuple[str, str, ps.Schedule]]:
                 yield name, f"random {seed}", _scrambled(name, seed)
     for case in benchmarks.CASES:
         yield f"benchmarks/{case.name}", "by hand", case.scheduled()
-    for p in _placed():
+    for p in _placements():
         s = ps.Schedule.default(p.case.build())
         p.build(s)
         yield f"placed/{p.case.name}", p.build.__name__, s

@@ -45,11 +45,11 @@ def flatten_indices(module: Module) -> Module:
         return node
 
     flat = map_module(map_stores(map_expressions(module, load), store), statement)
-    flat = map_expressions(map_module(flat, _placed), folded)
+    flat = map_expressions(map_module(flat, _substituted_origins), folded)
     return map_stores(flat, lambda s: replace(s, index=(simple(s.index[0]),)))
 
 
-def _placed(stmt: Stmt) -> Stmt:
+def _substituted_origins(stmt: Stmt) -> Stmt:
     """Storage whose origins are known as sums: they stand where they are used."""
     if not isinstance(stmt, Alloc):
         return stmt

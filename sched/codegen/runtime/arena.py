@@ -56,11 +56,11 @@ def plan(spans: Sequence[Lifetime], sizes: Sequence[int]) -> tuple[list[int], in
     """
     order = sorted(range(len(spans)), key=lambda k: -sizes[k])
     offsets = [0] * len(spans)
-    placed: list[int] = []
+    done: list[int] = []
     for k in order:
         busy = sorted(
             (offsets[p], offsets[p] + sizes[p])
-            for p in placed
+            for p in done
             if spans[p].first <= spans[k].last and spans[k].first <= spans[p].last
         )
         at = 0
@@ -69,8 +69,8 @@ def plan(spans: Sequence[Lifetime], sizes: Sequence[int]) -> tuple[list[int], in
                 break
             at = max(at, aligned(end))
         offsets[k] = at
-        placed.append(k)
-    return offsets, max((offsets[k] + sizes[k] for k in placed), default=0)
+        done.append(k)
+    return offsets, max((offsets[k] + sizes[k] for k in done), default=0)
 
 
 def aligned(offset: int) -> int:

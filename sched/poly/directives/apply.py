@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..placement.placement import placed
+from ..placement.placement import with_demands
 from ..state.editing import Editing
 from ..state.record import Directive
 from ..state.state import Edit
@@ -23,7 +23,7 @@ def applied(e: Editing) -> Edit:
     invariants.check_reach(e)
     invariants.check_bounds_known(e)
     if produced(e.tree):
-        e.tree = placed(e.model, e.tree)
+        e.tree = with_demands(e.model, e.tree)
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)

@@ -83,7 +83,7 @@ class Rfactor(Directive, name="rfactor", of="stage"):
                 f"{self.stage} is a sum of floats: adding partial sums gives other bits",
                 "reassociate() allows it",
             )
-        if s.placed is not None or d.block is not None:
+        if s.part_of is not None or d.block is not None:
             raise e.malformed(
                 f"{self.stage} is computed inside of the loops of others",
                 "rfactor first, then say where it is computed",

@@ -13,7 +13,7 @@ from ...lang.program.scalars import symbols_of
 from ..model.statements import Statement
 from ..nests.loop_nest import LoopNest
 from ..nests.nests import loop_nests
-from ..placement import accumulators, sinking
+from ..placement import accumulators, storage_placement
 from ..placement.folding import Clobber, enough, fold_of, windows
 from ..program.accumulation import accumulates, is_exact
 from ..proof import padding
@@ -218,7 +218,8 @@ class LegalityChecker:
 
     def _out_of_place(self, state: State) -> Fault | None:
         """What uses storage where it is not, or writes back what is not its own."""
-        return accumulators.fault(state.tree) or sinking.fault(state.tree, self.callable(state))
+        copied = accumulators.fault(state.tree)
+        return copied or storage_placement.fault(state.tree, self.callable(state))
 
     def is_legal(self, changes: Sequence[Change]) -> bool:
         """Whether changes make nothing go wrong."""

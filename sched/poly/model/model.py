@@ -316,7 +316,7 @@ class Model:
         asked = union_sets(others, first)
         found = [local._made[serial] for serial in order if serial in local._made]
         for statement in found:
-            base = statement.placed = order[statement.definition.serial]
+            base = statement.part_of = order[statement.definition.serial]
             domain = statement.domain.intersect_params(asked).intersect(base.domain)
             statement.domain = simpler(domain)
             statement.name = base.name

@@ -121,8 +121,8 @@ class Statement:
     """A definition over its exact domain. `guard` is what remains to be tested at each instance.
 
     Of a Func that is computed at a loop of its consumers, `around` are the loops around it: they
-    come first in its frame, so that an instance that runs several times counts as several. `base`
-    is the statement without them.
+    come first in its frame, so that an instance that runs several times counts as several.
+    `part_of` is then the statement of the algorithm, some instances of which it executes.
     """
 
     definition: Definition
@@ -134,12 +134,12 @@ class Statement:
     data_bounds: frozenset[Node] = frozenset()
     accesses: list[Access] = field(default_factory=list)
     around: tuple[Var, ...] = ()
-    placed: Statement | None = None
+    part_of: Statement | None = None
 
     @property
     def base(self) -> Statement:
         """The statement of the algorithm whose instances this one runs inside of other loops."""
-        return self if self.placed is None else self.placed
+        return self if self.part_of is None else self.part_of
 
     @property
     def func(self) -> Func:

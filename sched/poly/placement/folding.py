@@ -30,11 +30,11 @@ from ..tree.edits import stages
 from ..tree.extents import span_of
 from ..tree.looptree import Seq, loops_of, produced
 from ..tree.memory import Window
-from ..tree.times import placed
+from ..tree.times import scheduled_stages
 from ..tree.uses import Uses
 from .overwritten import line_along, overwritten_in
 from .precedence import Before, precedence
-from .sinking import stored_depth
+from .storage_placement import stored_depth
 
 LARGEST = 8
 """Windows up to this size are tried."""
@@ -110,7 +110,7 @@ def _spans(known: Set, tree: Seq, func: Func) -> list[int | None]:
     depth = min(depths, default=0)
     touched = [
         p.at(list(range(depth))).flat_range_product(p.stage.statement.write.map).range()
-        for p in placed(tree)
+        for p in scheduled_stages(tree)
         if p.stage.statement.func is func
     ]
     whole = union_sets(touched[1:], touched[0]).intersect_params(known)

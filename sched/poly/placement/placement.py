@@ -32,14 +32,14 @@ from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with
 from ..tree.edits import map_children, map_stages, with_body
 from ..tree.extents import span_of
 from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
-from .sinking import slides, sunk
+from .storage_placement import slides, with_storage_placed
 
 _SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param
 
 
-def placed(model: Model, tree: Seq) -> Seq:
-    """The tree with statements that compute what is needed where they stand."""
-    made = _Placer(model).node(sunk(model, tree), (), {}, [])
+def with_demands(model: Model, tree: Seq) -> Seq:
+    """The tree with demands: statements that compute, where they stand, what is needed there."""
+    made = _Placer(model).node(with_storage_placed(model, tree), (), {}, [])
     assert isinstance(made, Seq)
     return made
 

@@ -10,8 +10,8 @@ from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
 from ..sets.isl import Map, Set
 from ..tree.looptree import Alloc, Path, Produce, Seq, loops_of, nodes, produced
-from ..tree.times import Placed, alike, placed, unordered
-from .sinking import storage_of, stored_depth
+from ..tree.times import ScheduledStage, alike, scheduled_stages, unordered
+from .storage_placement import storage_of, stored_depth
 
 Before = Callable[[Statement, Statement], Map]
 """{ x of the second statement -> y of the first one : y may come before x }"""
@@ -19,8 +19,8 @@ Before = Callable[[Statement, Statement], Map]
 
 def precedence(tree: Seq) -> Before:
     """The order of the instances of two stages, as far as a tree leaves it open."""
-    stages: dict[Statement, list[Placed]] = {}
-    for p in placed(tree):
+    stages: dict[Statement, list[ScheduledStage]] = {}
+    for p in scheduled_stages(tree):
         stages.setdefault(p.stage.statement, []).append(_in_one_piece(p))
 
     @cache
@@ -34,17 +34,17 @@ def precedence(tree: Seq) -> Before:
     return before
 
 
-def _in_one_piece(p: Placed) -> Placed:
+def _in_one_piece(p: ScheduledStage) -> ScheduledStage:
     """The stage with the simple hull of its instances. The order is only intersected with accesses,
     whose domains leave the added instances out; exact domains would multiply their pieces."""
     stage, s = p.stage, p.stage.statement
     if stage.where is not None or s.domain.n_basic_set() < 2 or s.data_bounds:
         return p
     hull = Set.from_basic_set(s.domain.simple_hull())
-    return Placed(p.path, replace(stage, statement=replace(s, domain=hull)))
+    return ScheduledStage(p.path, replace(stage, statement=replace(s, domain=hull)))
 
 
-def _may_precede(first: Placed, second: Placed) -> Map:
+def _may_precede(first: ScheduledStage, second: ScheduledStage) -> Map:
     """{ x of second -> y of first : nothing makes x run before y }; an instance reads before it
     writes."""
     pairs = unordered(second, first, "output", None)
@@ -67,8 +67,8 @@ def within_lives(tree: Seq, func: Func, before: Before) -> Before:
             lives[id(x)] = 0 if any(y.kind == "vector" for y in around) else len(around)
     if not any(lives.values()) and len(lives) < 2:
         return before
-    using: dict[Statement, list[tuple[int, Placed]]] = {}
-    for p in placed(tree):
+    using: dict[Statement, list[tuple[int, ScheduledStage]]] = {}
+    for p in scheduled_stages(tree):
         if p.stage.statement.touches(func):
             found = using.setdefault(p.stage.statement, [])
             here = [id(x) for _, x in p.path if id(x) in lives]

@@ -15,14 +15,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..tree.looptree import Accumulator, Loop, Path, Seq, Stage
-from ..tree.times import alike, placed
+from ..tree.times import alike, scheduled_stages
 from .proof import Violation
 
 
 def non_atomic_copies(tree: Seq, v: Violation) -> Violation | None:
     """The pairs of a violation between accumulations of one atomic stage that meet in copies."""
     pairs = v.pairs
-    parts = [p for p in placed(tree) if p.stage.statement is v.source]
+    parts = [p for p in scheduled_stages(tree) if p.stage.statement is v.source]
     own = [_accumulator_of(p.path, p.stage) for p in parts]
     if all(mine is None for mine, _ in own):
         return None

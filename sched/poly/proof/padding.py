@@ -17,7 +17,7 @@ from ..sets.isl import Map, Set, relation, union_sets
 from ..sets.memo import Memo, Same
 from ..tree.looptree import Accumulator, Seq, Stage, leaves, producer
 from ..tree.memory import Fault
-from ..tree.times import Placed
+from ..tree.times import ScheduledStage
 from ..tree.uses import Uses
 
 
@@ -49,13 +49,13 @@ def fault(
 
 def _fault(model: Model, tree: Seq, stage: Stage, context: Set) -> Fault | None:
     """The same of one stage."""
-    found = [Placed(path, x) for path, x in leaves(tree)]
+    found = [ScheduledStage(path, x) for path, x in leaves(tree)]
     (p,) = (x for x in found if x.stage is stage)
     extra = stage.padded.subtract(stage.instances).intersect_params(context)
     return _written(model, p, extra) or _read(model, p, extra, found, context)
 
 
-def _written(model: Model, p: Placed, extra: Set) -> Fault | None:
+def _written(model: Model, p: ScheduledStage, extra: Set) -> Fault | None:
     stage, func = p.stage, p.stage.statement.func
     if not extra.intersect(stage.statement.domain).is_empty():
         return (
@@ -84,7 +84,7 @@ def _real(model: Model, func: Func) -> Set:
 
 
 def _read(
-    model: Model, p: Placed, extra: Set, found: Sequence[Placed], context: Set
+    model: Model, p: ScheduledStage, extra: Set, found: Sequence[ScheduledStage], context: Set
 ) -> Fault | None:
     for access in p.stage.statement.reads:
         own = access.tensor is p.stage.statement.func
@@ -101,7 +101,9 @@ def _read(
     return None
 
 
-def _missing(model: Model, p: Placed, access: Access, touched: Map, found: Sequence[Placed]) -> Map:
+def _missing(
+    model: Model, p: ScheduledStage, access: Access, touched: Map, found: Sequence[ScheduledStage]
+) -> Map:
     """{ instance -> element } that is read and not there."""
     tensor = access.tensor
     makers = [q for q in found if q.stage.statement.func is tensor]
@@ -118,7 +120,7 @@ def _missing(model: Model, p: Placed, access: Access, touched: Map, found: Seque
     return here
 
 
-def _at(p: Placed, loops: list[int]) -> Map:
+def _at(p: ScheduledStage, loops: list[int]) -> Map:
     """{ instance or padding iteration -> loops }"""
     return relation([p.stage.values[k] for k in loops], p.stage.statement.frame).intersect_domain(
         p.stage.padded

@@ -23,7 +23,7 @@ from ..sets.memo import Same
 from ..sets.smallest import smallest_point
 from ..tree.edits import stages
 from ..tree.looptree import Alloc, Seq, Tree, loops_of, producer, time_maps
-from ..tree.times import Placed, common, placed, same_copy
+from ..tree.times import ScheduledStage, common, same_copy, scheduled_stages
 from .dependences import Dependence, dependences_on, flow_first, flow_of_all_writes
 from .instance_pairs import InstancePair, instance
 from .obligations import Coverage, Delivery, Order, Proofs
@@ -149,8 +149,8 @@ class Prover:
         asked = {t: now for t, now in every if not self._is_settled(t, now, relaxed, context)}
         if not asked:
             return
-        parts: dict[Statement, list[Placed]] = {}
-        for p in placed(tree):
+        parts: dict[Statement, list[ScheduledStage]] = {}
+        for p in scheduled_stages(tree):
             parts.setdefault(p.stage.statement.base, []).append(p)
         kept = dict(asked)
         for d in self._dependences_among(asked):
@@ -222,7 +222,7 @@ class Prover:
     def _broken(
         self,
         d: Dependence,
-        parts: Mapping[Statement, Sequence[Placed]],
+        parts: Mapping[Statement, Sequence[ScheduledStage]],
         relaxed: Relaxed,
         context: Set,
     ) -> Iterator[Violation]:
@@ -247,10 +247,10 @@ class Prover:
         """A statement some of whose instances no stage of a tree runs. A Func that is computed at a
         loop is not covered here: `violations` finds whether all that is read there is computed."""
         parts: dict[Statement, list[Same]] = {s: [] for s in self.model.statements}
-        for p in placed(tree):
+        for p in scheduled_stages(tree):
             s, run = p.stage.statement, p.stage.where
-            if s.placed is not None:
-                parts.pop(s.placed, None)
+            if s.part_of is not None:
+                parts.pop(s.part_of, None)
             else:
                 parts[s].append(Same(run))
         every = (Coverage(s, tuple(found)) for s, found in parts.items())
@@ -281,7 +281,7 @@ def witness_text(v: Violation, pair: InstancePair) -> str:
 
 
 def _deliveries(
-    d: Dependence, sources: Sequence[Placed], sinks: Sequence[Placed]
+    d: Dependence, sources: Sequence[ScheduledStage], sinks: Sequence[ScheduledStage]
 ) -> Iterator[Delivery]:
     """The delivery of a flow dependence on a Func that is computed at a loop, or stored anew in
     each iteration of one: its source must run in the iteration of each sink."""
@@ -297,7 +297,7 @@ def _deliveries(
         yield Delivery(Same(d.map), b.run, tuple(found))
 
 
-def _fresh_depth(a: Placed, tensor: object) -> int | None:
+def _fresh_depth(a: ScheduledStage, tensor: object) -> int | None:
     """Around how many loops of a stage a value does not outlive an iteration; None if all do."""
     node = producer(a.path, tensor)
     if node is not None:

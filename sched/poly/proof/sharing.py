@@ -2,7 +2,7 @@
 
 A Func that is computed anew in each iteration of a parallel loop, and stored outside of it, is
 written by several threads; lanes share all storage. Of its writes and reads, those of different
-iterations must touch different elements. (The storage of sliding windows has been moved inside of
+iterations must touch different elements. (The storage of sliding windows has been placed inside of
 parallel loops before, see `placement`.)
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from ...lang.tensors.tensors import Func
 from ..model.statements import Statement
-from ..placement.sinking import stored_depth
+from ..placement.storage_placement import stored_depth
 from ..sets.isl import Set
 from ..tree.looptree import Seq, kinds, loops_of, produced, producer
-from ..tree.times import Placed, meeting, placed
+from ..tree.times import ScheduledStage, meeting, scheduled_stages
 from .dependences import Dependence, Kind
 from .obligations import Disjoint, Once, Proofs
 from .proof import Violation
@@ -42,8 +42,8 @@ def shared(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
 def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
     """Instances that run in several parts of a stage, in concurrent iterations: the last tile of
     tail="shift" begins earlier, and runs instances of the tile before it again."""
-    parts: dict[Statement, list[Placed]] = {}
-    for p in placed(tree):
+    parts: dict[Statement, list[ScheduledStage]] = {}
+    for p in scheduled_stages(tree):
         parts.setdefault(p.stage.statement, []).append(p)
     for statement, found in parts.items():
         for number, a in enumerate(found):
@@ -56,7 +56,7 @@ def _run_twice(tree: Seq, context: Set, proofs: Proofs) -> Iterator[Violation]:
                         yield Violation(d, again, statement, statement, "race")
 
 
-def _concurrent_loops(a: Placed, b: Placed) -> Iterator[int]:
+def _concurrent_loops(a: ScheduledStage, b: ScheduledStage) -> Iterator[int]:
     """The parallel loops around two stages whose iterations share what these store."""
     met = meeting(a, b)
     func = a.stage.statement.func
@@ -67,7 +67,7 @@ def _concurrent_loops(a: Placed, b: Placed) -> Iterator[int]:
 
 
 def _races(tree: Seq, func: Func, loop: int, context: Set, proofs: Proofs) -> Iterator[Violation]:
-    using = [p for p in placed(tree) if p.stage.statement.touches(func)]
+    using = [p for p in scheduled_stages(tree) if p.stage.statement.touches(func)]
     for a in using:
         if producer(a.path, func) is None:
             continue
@@ -77,7 +77,7 @@ def _races(tree: Seq, func: Func, loop: int, context: Set, proofs: Proofs) -> It
 
 
 def _between(
-    a: Placed, b: Placed, func: Func, loop: int, context: Set, proofs: Proofs
+    a: ScheduledStage, b: ScheduledStage, func: Func, loop: int, context: Set, proofs: Proofs
 ) -> Iterator[Violation]:
     first, second = a.stage.statement, b.stage.statement
     for x in first.writes_of(func):

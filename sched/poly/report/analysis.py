@@ -32,7 +32,7 @@ from ..tree.memory import Memory, Window
 from . import requires
 from .evaluations import Evaluation, evaluations
 from .listing import loop_extent
-from .placed import recomputations_of
+from .placements import recomputations_of
 from .recomputation import Recomputation
 from .requirements import Requirements
 

@@ -31,7 +31,7 @@ from .analysis import Analysis
 from .idle_iterations import Steps, Uncountable, idle_shares
 from .listing import text
 from .loop_notes import loop_notes, note_text, notes_of
-from .placed import local_extents, moves, placements
+from .placements import local_extents, placements, storage_placements
 from .requires import conditions
 from .said import Said
 
@@ -87,7 +87,7 @@ def notes(a: Analysis, said: Said) -> Iterator[str]:
             updates = [n for n in touched if n.startswith(f"{d.func.name}.update")]
             if pure is not None and not updates:
                 yield f"{d.func.name} is scheduled, {stage.name} is not"
-    yield from moves(a)
+    yield from storage_placements(a)
     if a.directives and not _has_vectors(a.tree):
         yield "no loop is vectorised"
     yield from _one_thread(a)

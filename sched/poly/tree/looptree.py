@@ -131,8 +131,8 @@ class Alloc:
     body: tuple[Tree, ...]
     #: Whether a directive put it here.
     asked: bool = False
-    #: Why it was moved here from further out.
-    moved: str = ""
+    #: Why it is placed here, and not further out, where it was asked for.
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class ScheduledStage:
     """A stage and where it is in a tree."""
 
     path: Path
@@ -39,10 +39,10 @@ class Placed:
         return self.run.at(chosen)
 
 
-def placed(tree: Tree) -> Iterator[Placed]:
+def scheduled_stages(tree: Tree) -> Iterator[ScheduledStage]:
     """Every stage of a tree, in order."""
     for path, stage in leaves(tree):
-        yield Placed(path, stage)
+        yield ScheduledStage(path, stage)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Meeting:
     private: tuple[tuple[object, int], ...]
 
 
-def meeting(a: Placed, b: Placed) -> Meeting:
+def meeting(a: ScheduledStage, b: ScheduledStage) -> Meeting:
     """Where two stages part."""
     loops: list[Loop] = []
     private: list[tuple[object, int]] = []
@@ -73,7 +73,9 @@ def meeting(a: Placed, b: Placed) -> Meeting:
     return Meeting(tuple(loops), 0, tuple(private))
 
 
-def unordered(a: Placed, b: Placed, kind: str, tensor: object, *, relaxed: bool = False) -> Map:
+def unordered(
+    a: ScheduledStage, b: ScheduledStage, kind: str, tensor: object, *, relaxed: bool = False
+) -> Map:
     """{ x of a -> y of b : nothing makes x run before y }, for a dependence of a kind.
 
     Args:
@@ -104,7 +106,7 @@ class Common:
     is_one_copy: bool
 
 
-def common(a: Placed, b: Placed, tensor: object) -> Common:
+def common(a: ScheduledStage, b: ScheduledStage, tensor: object) -> Common:
     """How two stages stand to each other."""
     met, fresh = meeting(a, b), fresh_depth(a, b, tensor)
     return Common(
@@ -139,14 +141,14 @@ def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = Fa
     return result
 
 
-def fresh_depth(a: Placed, b: Placed, tensor: object) -> int | None:
+def fresh_depth(a: ScheduledStage, b: ScheduledStage, tensor: object) -> int | None:
     """The depth of fresh values: around how many loops a tensor is computed anew for each
     iteration; None if it is not."""
     node = producer(a.path, tensor) or producer(b.path, tensor)
     return None if node is None else node.fresh_depth
 
 
-def same_copy(a: Placed, b: Placed, tensor: object, fresh: int) -> bool:
+def same_copy(a: ScheduledStage, b: ScheduledStage, tensor: object, fresh: int) -> bool:
     """Whether what one stage computes of a tensor is ever what another one uses: parts of a loop
     that was taken apart compute it each for itself."""
     stored = [[x for _, x in p.path if isinstance(x, Alloc) and x.func is tensor] for p in (a, b)]
@@ -154,7 +156,7 @@ def same_copy(a: Placed, b: Placed, tensor: object, fresh: int) -> bool:
     return same and len(meeting(a, b).loops) >= fresh
 
 
-def alike(a: Placed, b: Placed, loops: int) -> Map:
+def alike(a: ScheduledStage, b: ScheduledStage, loops: int) -> Map:
     """{ x of a -> y of b : in the same iteration of the outermost loops }"""
     return alike_runs(a.run, b.run, loops)
 

@@ -36,7 +36,7 @@ def _shifted(s: ps.Schedule) -> None:
     s["f"].split("i", 4, tail="shift")
 
 
-def _placed(s: ps.Schedule) -> None:
+def _at_a_loop(s: ps.Schedule) -> None:
     s["g"].split("i", 8)
     s["f"].compute_at("g", "io")
 
@@ -49,7 +49,7 @@ PARTS = (_peeled, _whole_tiles, _shifted)
 def test_parts_are_placed(parts: Callable[[ps.Schedule], None], first: bool) -> None:
     g = _program()
     s = ps.Schedule(g)
-    for edit in (parts, _placed) if first else (_placed, parts):
+    for edit in (parts, _at_a_loop) if first else (_at_a_loop, parts):
         edit(s)
     kernel = s.compile()
     for size in (0, 1, 2, 3, 8, 9, 21):
@@ -62,14 +62,14 @@ def test_parts_go_back_to_the_root() -> None:
     s = ps.Schedule(_program())
     _peeled(s)
     before = str(s)
-    _placed(s)
+    _at_a_loop(s)
     s["f"].compute_root()
     assert before.splitlines()[1:6] == str(s).splitlines()[1:6]
 
 
 def test_parts_that_loops_around_tell_apart_stay_there() -> None:
     s = ps.Schedule(_program())
-    _placed(s)
+    _at_a_loop(s)
     _peeled(s)
     with pytest.raises(ps.ScheduleError, match=r"is a part of its stage by iterations"):
         s["f"].compute_root()

@@ -150,8 +150,8 @@ def test_the_interpreter_says_that_elements_do_not_fit() -> None:
         ps.interpret(f, n=2**39)
 
 
-@pytest.mark.parametrize("placed", [False, True])
-def test_refuses_a_part_that_needs_an_intermediate_far_out(placed: bool) -> None:
+@pytest.mark.parametrize("at_loop", [False, True])
+def test_refuses_a_part_that_needs_an_intermediate_far_out(at_loop: bool) -> None:
     """Its condition was taken not to wrap, and did: a read out of bounds, a crash."""
     x, f = ps.vars("x"), ps.Func("f", (n,), ps.int64)
     g, h = (ps.Func(name, dtype=ps.int64) for name in "gh")
@@ -159,7 +159,7 @@ def test_refuses_a_part_that_needs_an_intermediate_far_out(placed: bool) -> None
     g[x] = ps.select(x * 2**18 < 100, h[ps.minimum(x, 5)] + h[x], 7)
     f[i] = g[1000 * i] + g[1000 * i + 1]
     s = ps.Schedule(f)
-    if placed:
+    if at_loop:
         s["g"].compute_at("f", i)
     kernel, at = s.compile(), 2**39
     assert kernel(n=3).tolist() == ps.interpret(f, n=3).tolist()

@@ -293,7 +293,7 @@ def test_a_variant_that_is_placed_by_itself() -> None:
 
 @pytest.mark.slow
 def test_a_batch_is_proven_at_its_end() -> None:
-    """Storage that would be written at once, until it is moved inside."""
+    """Storage that would be written at once, until it is placed inside."""
     s = row_sums(2)
     with s.batch():
         s["f"].split(i, 4)

@@ -146,7 +146,7 @@ def test_what_runs_elsewhere_is_no_source_of_what_is_computed_at_a_loop() -> Non
     s = chain(2)
     s["f0"].compute_at("f1", i)
     prover = s._builder.state.rewritten.prover
-    inside = next(x for x in stages(s.tree) if x.statement.placed is not None)
+    inside = next(x for x in stages(s.tree) if x.statement.part_of is not None)
     base = inside.statement.base
     outside = Stage(base, (), where=base.frame.empty, part=".outside")
     nothing = replace(inside, where=inside.statement.frame.empty)

@@ -24,7 +24,7 @@ from polysched.poly.state.fields import loop_name
 from polysched.poly.state.record import Directive
 from polysched.poly.tree.edits import At, Coordinates, put, recoordinate, stages
 from polysched.poly.tree.looptree import Run
-from polysched.poly.tree.times import Common, common, placed
+from polysched.poly.tree.times import Common, common, scheduled_stages
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -87,7 +87,7 @@ def test_what_keeps_all_dependences_is_accepted() -> None:
 # equal obligations hold alike --------------------
 def orders(s: ps.Schedule) -> Iterator[Order]:
     """The obligations of the dependences of a schedule."""
-    every = list(placed(s.tree))
+    every = list(scheduled_stages(s.tree))
     for d in s.dependences():
         for a in (p for p in every if p.stage.statement.base is d.source):
             for b in (p for p in every if p.stage.statement.base is d.sink):

@@ -339,11 +339,11 @@ def _with_operations() -> Iterator[object]:
     from polysched.poly.nests import boxes, decided, guards
     from polysched.poly.placement import folding
     from polysched.poly.proof import dependences
-    from polysched.poly.report import evaluations, explain, loop_notes, placed
+    from polysched.poly.report import evaluations, explain, loop_notes, placements
     from polysched.poly.tree import extents
 
     yield from (extents, guards, boxes, conditions, decided, dependences, evaluations)
-    yield from (explain, folding, loop_notes, placed, nests)
+    yield from (explain, folding, loop_notes, placements, nests)
 
 
 @hard

@@ -11,7 +11,7 @@ from polysched.poly.sets.coordinates import Determined, beside, determined
 from polysched.poly.sets.isl import Set, isl
 from polysched.poly.tree.edits import stages
 from polysched.poly.tree.looptree import Stage, iterations
-from polysched.poly.tree.times import independent_loops, placed
+from polysched.poly.tree.times import independent_loops, scheduled_stages
 
 from ..placing import blur, chain, i, j, m, n, row_sums
 
@@ -123,7 +123,7 @@ def test_coordinates_beside_others() -> None:
 def test_independent_loops() -> None:
     """Stages of the two functions for one loop are equal there where they are in the others; two
     functions that differ decide nothing."""
-    p = list(placed(nested().tree))
+    p = list(scheduled_stages(nested().tree))
     a, b = p[0], p[1]
     shared = range(2)
     assert independent_loops(a.run, a.run, shared) == [0]

@@ -24,7 +24,7 @@ Build = Callable[[ps.Schedule], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedCase:
     """A schedule of a program of the gallery.
 
     Attributes:
@@ -39,20 +39,20 @@ class Placed:
         return self.build.__name__
 
 
-PLACED: list[Placed] = []
+PLACEMENTS: list[PlacedCase] = []
 
 
 @cache
-def schedule(p: Placed) -> ps.Schedule:
+def schedule(p: PlacedCase) -> ps.Schedule:
     s = default(p.case).copy()
     p.build(s)
     return s
 
 
-def placed(case: Case | str, *large: int) -> Callable[[Build], Build]:
+def placement(case: Case | str, *large: int) -> Callable[[Build], Build]:
     def add(build: Build) -> Build:
         found = find(case) if isinstance(case, str) else case
-        PLACED.append(Placed(found, build, large))
+        PLACEMENTS.append(PlacedCase(found, build, large))
         return build
 
     return add
@@ -62,7 +62,7 @@ LANES = 8
 
 
 # images -----------------------------------------------------------------------------------------
-@placed("blur", 67, 45)
+@placement("blur", 67, 45)
 def blur_in_tiles(s: ps.Schedule) -> None:
     f = s["blurred"]
     yo, xo, _, x = f.tile("y", "x", 4, 16)
@@ -70,7 +70,7 @@ def blur_in_tiles(s: ps.Schedule) -> None:
     s["across"].compute_at(f, xo).vectorize("x", LANES)
 
 
-@placed("blur", 67, 45)
+@placement("blur", 67, 45)
 def blur_in_strips(s: ps.Schedule) -> None:
     """A window of three rows slides along each strip."""
     f = s["blurred"]
@@ -80,7 +80,7 @@ def blur_in_strips(s: ps.Schedule) -> None:
     assert "keeps 3 of across" in str(s)
 
 
-@placed("unsharp_mask", 41, 37)
+@placement("unsharp_mask", 41, 37)
 def unsharp_in_strips(s: ps.Schedule) -> None:
     f = s["sharp"]
     yo, y = f.split("y", 8)
@@ -95,7 +95,7 @@ def unsharp_in_strips(s: ps.Schedule) -> None:
 HARRIS = ("xx", "xy", "yy", "gx", "gy")
 
 
-@placed("harris", 41, 37)
+@placement("harris", 41, 37)
 def harris_in_tiles(s: ps.Schedule) -> None:
     f = s["response"]
     yo, xo, _, x = f.tile("y", "x", 8, 16)
@@ -106,7 +106,7 @@ def harris_in_tiles(s: ps.Schedule) -> None:
     assert "store image_repeat_edge[12, 20]" in str(s)
 
 
-@placed("harris", 41, 37)
+@placement("harris", 41, 37)
 def harris_by_rows(s: ps.Schedule) -> None:
     f = s["response"]
     yo, y = f.split("y", 16)
@@ -134,7 +134,7 @@ QUARTERS = [
 ]
 
 
-@placed("demosaic", 41, 37)
+@placement("demosaic", 41, 37)
 def demosaic_in_tiles(s: ps.Schedule) -> None:
     """The three colours of a tile in one nest, from planes that are stored whole."""
     f = s["image"]
@@ -146,7 +146,7 @@ def demosaic_in_tiles(s: ps.Schedule) -> None:
     s["blue"].compute_with("green", "xi")
 
 
-@placed("demosaic", 41, 37)
+@placement("demosaic", 41, 37)
 def demosaic_in_strips(s: ps.Schedule) -> None:
     """All planes of a strip: four rows of each, and what the stencils need beyond."""
     f = s["image"]
@@ -159,7 +159,7 @@ def demosaic_in_strips(s: ps.Schedule) -> None:
     assert "r_gr[4, (w + 1) // 2], " in str(s)
 
 
-@placed("max_filter", 41, 37)
+@placement("max_filter", 41, 37)
 def max_filter_by_rows(s: ps.Schedule) -> None:
     f = s["largest"]
     yo, y = f.split("y", 16)
@@ -171,7 +171,7 @@ def max_filter_by_rows(s: ps.Schedule) -> None:
     s["image_repeat_edge"].compute_at(f, yo)
 
 
-@placed("nl_means", 33, 37)
+@placement("nl_means", 33, 37)
 def nl_means_in_tiles(s: ps.Schedule) -> None:
     """The distances for one offset at a time, at the loop over offsets of the sum."""
     f = s["smooth"]
@@ -185,7 +185,7 @@ def nl_means_in_tiles(s: ps.Schedule) -> None:
     assert "store difference[1, 1, 10, 18]" in str(s)
 
 
-@placed("bilateral_grid", 41, 37)
+@placement("bilateral_grid", 41, 37)
 def bilateral_by_rows_of_cells(s: ps.Schedule) -> None:
     """The histogram of a row of cells, from the pixels that can fall into it."""
     s["smooth"].parallel("y").vectorize("x", LANES)
@@ -198,7 +198,7 @@ def bilateral_by_rows_of_cells(s: ps.Schedule) -> None:
 
 
 # pyramids ---------------------------------------------------------------------------------------
-@placed("interpolate", 41, 37)
+@placement("interpolate", 41, 37)
 def interpolate_in_strips(s: ps.Schedule) -> None:
     """Down level by level, a row at a time; up again in strips, across three levels."""
     f = s["result"].reorder("y", "c", "x")
@@ -216,7 +216,7 @@ def interpolate_in_strips(s: ps.Schedule) -> None:
         s[f"down{k - 1}_repeat_edge"].compute_at(f"down{k}", "y")
 
 
-@placed("local_laplacian", 41, 37)
+@placement("local_laplacian", 41, 37)
 def local_laplacian_in_strips(s: ps.Schedule) -> None:
     for j in (1, 2, 3):
         for name in ("g", "plain") if j < 3 else ("g",):
@@ -239,7 +239,7 @@ LEVELS = 6
 PYRAMID = replace(find("deep_pyramid"), name="pyramid", build=lambda: deep_pyramid(LEVELS))
 
 
-@placed(PYRAMID, 67, 45)
+@placement(PYRAMID, 67, 45)
 def pyramid_up_in_strips(s: ps.Schedule) -> None:
     """Down level by level, a row at a time; up again in strips, across all levels."""
     for k in range(1, LEVELS):
@@ -254,7 +254,7 @@ def pyramid_up_in_strips(s: ps.Schedule) -> None:
         s[f"mean{k + 1}"].compute_at(f, yo).vectorize("x", LANES)
 
 
-@placed(PYRAMID, 67, 45)
+@placement(PYRAMID, 67, 45)
 def pyramid_in_strips(s: ps.Schedule) -> None:
     """Down and up across all scales for each strip."""
     f = s["mean0"]
@@ -272,7 +272,7 @@ def pyramid_in_strips(s: ps.Schedule) -> None:
 
 
 # networks ---------------------------------------------------------------------------------------
-@placed("conv_relu", 2, 3, 9, 17, 33)
+@placement("conv_relu", 2, 3, 9, 17, 33)
 def convolution_in_tiles(s: ps.Schedule) -> None:
     """The sums of 2 filters by 2 rows by 8 columns, then what is done with them."""
     f = s["relu"]
@@ -285,7 +285,7 @@ def convolution_in_tiles(s: ps.Schedule) -> None:
     assert "store O[1, 2, 2, 8]" in str(s)
 
 
-@placed("dense", 41, 53, 31)
+@placement("dense", 41, 53, 31)
 def dense_in_tiles(s: ps.Schedule) -> None:
     """A product of matrices, and gelu of each tile of it."""
     f = s["Y"]
@@ -297,7 +297,7 @@ def dense_in_tiles(s: ps.Schedule) -> None:
     assert "store linear[4, 16]" in str(s)
 
 
-@placed("softmax", 41, 37)
+@placement("softmax", 41, 37)
 def softmax_by_rows(s: ps.Schedule) -> None:
     f = s["probability"].parallel("i").vectorize("j", LANES)
     s["total"].compute_at(f, "i")
@@ -306,21 +306,21 @@ def softmax_by_rows(s: ps.Schedule) -> None:
     assert "weight[1, m]" in str(s)
 
 
-@placed("softmax_rows", 41, 37)
+@placement("softmax_rows", 41, 37)
 def inline_softmax_by_rows(s: ps.Schedule) -> None:
     s["y"].parallel("i").vectorize("j", LANES)
     for name in ("y.sum1", "y.max0"):
         s[name].compute_at("y", "i")
 
 
-@placed("layer_norm_rows", 41, 37)
+@placement("layer_norm_rows", 41, 37)
 def layer_norm_by_rows(s: ps.Schedule) -> None:
     s["Y"].parallel("i").vectorize("j", LANES)
     for name in ("Y.sum1", "Y.sum0"):
         s[name].compute_at("Y", "i")
 
 
-@placed("attention", 33, 41, 17, 12)
+@placement("attention", 33, 41, 17, 12)
 def attention_by_blocks_of_rows(s: ps.Schedule) -> None:
     """At a loop of the sum over keys, which is an update."""
     u = s["O"].update(0)
@@ -334,7 +334,7 @@ def attention_by_blocks_of_rows(s: ps.Schedule) -> None:
     assert "score[4, m]" in str(s)
 
 
-@placed("causal_attention", 41, 17, 12)
+@placement("causal_attention", 41, 17, 12)
 def causal_attention_by_blocks_of_rows(s: ps.Schedule) -> None:
     """Of the scores, only those that are seen."""
     f = s["O"]
@@ -348,7 +348,7 @@ def causal_attention_by_blocks_of_rows(s: ps.Schedule) -> None:
     assert "for j in [0, i + 1):" in str(s)
 
 
-@placed("multi_head_attention", 2, 33, 41, 17)
+@placement("multi_head_attention", 2, 33, 41, 17)
 def heads_by_blocks_of_rows(s: ps.Schedule) -> None:
     f = s["O"]
     io, _ = f.split("i", 4)
@@ -359,14 +359,14 @@ def heads_by_blocks_of_rows(s: ps.Schedule) -> None:
     s["weight"].vectorize("j", LANES)
 
 
-@placed("flash_attention", 33, 7, 17, 12)
+@placement("flash_attention", 33, 7, 17, 12)
 def flash_attention_by_blocks_of_keys(s: ps.Schedule) -> None:
     s["mixed.sum0"].compute_at("mixed", "b")
     s["total.sum0"].compute_at("total", "b")
     s["mixed"].vectorize("c", LANES)
 
 
-@placed("flash_attention", 33, 7, 17, 12)
+@placement("flash_attention", 33, 7, 17, 12)
 def flash_attention_by_blocks_of_rows(s: ps.Schedule) -> None:
     """The recurrences over blocks of keys, for four queries at a time."""
     f = s["O"]
@@ -378,7 +378,7 @@ def flash_attention_by_blocks_of_rows(s: ps.Schedule) -> None:
     assert "keeps 1 of mixed" in str(s)
 
 
-@placed("rnn_batch_first", 5, 11, 17)
+@placement("rnn_batch_first", 5, 11, 17)
 def recurrence_by_sequences(s: ps.Schedule) -> None:
     """A recurrence for each row of its result, of which it keeps one state."""
     s["last"].parallel("n")
@@ -386,14 +386,14 @@ def recurrence_by_sequences(s: ps.Schedule) -> None:
     assert "keeps 1 along axis 1 of h" in str(s)
 
 
-@placed("lstm_sequence", 11, 33, 17)
+@placement("lstm_sequence", 11, 33, 17)
 def lstm_by_steps_of_its_result(s: ps.Schedule) -> None:
     """A step of the recurrence for each row of the result: the window slides."""
     s["h.piece(0)"].compute_at("y", "t").store_root()
     assert "keeps 1 of h\n" in str(s)
 
 
-@placed("lstm_sequence", 11, 33, 17)
+@placement("lstm_sequence", 11, 33, 17)
 def lstm_gates_by_steps(s: ps.Schedule) -> None:
     """What the inputs contribute to the gates of a step, at the loop over steps."""
     for name in ("h.sum0", "c.sum0", "c.sum2", "c.sum4"):
@@ -401,7 +401,7 @@ def lstm_gates_by_steps(s: ps.Schedule) -> None:
     assert "store c.sum4[1, U]" in str(s)
 
 
-@placed("jacobi_1d", 67, 9)
+@placement("jacobi_1d", 67, 9)
 def steps_by_tiles(s: ps.Schedule) -> None:
     """All steps for each tile of the result, from a cone that overlaps those of its neighbours."""
     f = s["last"]
@@ -414,8 +414,8 @@ def steps_by_tiles(s: ps.Schedule) -> None:
 
 # tests ------------------------------------------------------------------------------------------
 @pytest.mark.slow
-@pytest.mark.parametrize("p", PLACED, ids=repr)
-def test_values(p: Placed) -> None:
+@pytest.mark.parametrize("p", PLACEMENTS, ids=repr)
+def test_values(p: PlacedCase) -> None:
     kernel = schedule(p).compile()
     small = [p.case.small_sizes(size) for size in (0, 1, 2, 5, 9)]
     small += [p.case.small_sizes(3) | {name: 0} for name in p.case.size_names]
@@ -428,6 +428,6 @@ def test_values(p: Placed) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4])
-@pytest.mark.parametrize("p", PLACED, ids=repr)
-def test_instances(p: Placed, size: int) -> None:
+@pytest.mark.parametrize("p", PLACEMENTS, ids=repr)
+def test_instances(p: PlacedCase, size: int) -> None:
     check(schedule(p), **p.case.arguments(size, np.random.default_rng(size)))

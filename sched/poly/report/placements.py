@@ -1,4 +1,4 @@
-"""What is said of Funcs that are computed at loops: where, what is kept, and how often they run."""
+"""Placements: where Funcs are computed and stored, how much is stored, and how often they run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.tensors import Func
 from ..nests.loop_nest import NestAlloc, walk
-from ..placement.sinking import storage_of, stored_depth
+from ..placement.storage_placement import storage_of, stored_depth
 from ..sets.budget import BudgetExceeded, attempt
 from ..tree.edits import stages
 from ..tree.looptree import Path, Produce, Stage, loops_of, produced
@@ -84,16 +84,16 @@ def _reads(stage: Stage, func: Func) -> bool:
     return statement.func is not func and statement.reads_from(func)
 
 
-def moves(a: Analysis) -> Iterator[str]:
+def storage_placements(a: Analysis) -> Iterator[str]:
     """Storage that is further inside than it was asked for, and why."""
     seen: dict[str, None] = {}
     for path, node in produced(a.tree):
         for func in node.funcs:
             storage, name = storage_of(path, func), a.program.names[func]
-            if storage.moved:
+            if storage.reason:
                 inside = loops_of(path)[: stored_depth(path, func)]
                 place = f"in {inside[-1].name}" if inside else "for each part"
-                seen[f"{name} is stored {place}: {storage.moved}"] = None
+                seen[f"{name} is stored {place}: {storage.reason}"] = None
     yield from seen
 
 

@@ -1,7 +1,8 @@
 """Storage placement of Funcs that are computed at loops: at the loop that was given, or inside.
 
-A window slides over iterations that run in order, one after the other. Storage that lives outside
-of a parallel loop, or around the parts of a loop that was taken apart, is moved inside of it.
+That is where a directive asked for it, or further inside. A window slides over iterations that run
+in order, so storage outside of a parallel loop gets its place inside of that loop; and so does
+storage around the parts of a loop that was taken apart, which compute the Func each for itself.
 """
 
 from __future__ import annotations
@@ -86,16 +87,16 @@ def _outside(
         inside[node.func] -= 1
 
 
-def sunk(model: Model, tree: Seq) -> Seq:
+def with_storage_placed(model: Model, tree: Seq) -> Seq:
     """What slides and cannot do so over all of its storage gets storage further inside: iterations
     that run concurrently share nothing, nor do the parts of a loop that was taken apart."""
     while True:
-        # Parts first: once storage has moved into a loop of one part, the others cannot use it.
+        # Parts first: once storage is placed in a loop of one part, the others cannot use it.
         if (copies := _shared_by_copies(model, tree)) is not None:
             tree = _each_its_own(tree, *copies)
         elif (threads := _shared_by_threads(model, tree)) is not None:
             storage, loop = threads
-            tree = _further_in(tree, storage, loop)
+            tree = _inside_of(tree, storage, loop)
         else:
             return tree
 
@@ -146,7 +147,7 @@ def _computes(tree: Tree, func: Func) -> bool:
     return not isinstance(tree, Produce) and any(func in p.funcs for _, p in produced(tree))
 
 
-def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
+def _inside_of(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
     """The tree with storage inside of a loop, in the place of that around it."""
 
     def change(node: Tree, body: tuple[Tree, ...]) -> tuple[Tree, ...]:
@@ -154,7 +155,7 @@ def _further_in(tree: Seq, storage: Alloc, loop: Loop) -> Seq:
             return body
         if node is loop:
             why = f"iterations of {loop.name} run concurrently"
-            body = (Alloc(storage.func, body, moved=why),)
+            body = (Alloc(storage.func, body, reason=why),)
         return (with_body(node, body),)
 
     return map_nodes(tree, change)
@@ -168,7 +169,7 @@ def _each_its_own(tree: Seq, storage: Alloc, parts: Sequence[Tree]) -> Seq:
             return body
         made = with_body(node, body)
         if any(node is part for part in parts):
-            return (Alloc(storage.func, (made,), moved="the loop around it was taken apart"),)
+            return (Alloc(storage.func, (made,), reason="the loop around it was taken apart"),)
         return (made,)
 
     return map_nodes(tree, change)
