@@ -134,7 +134,7 @@ FAULTS = (
         ("tests/poly/nests/test_far_loops.py",),
     ),
     Fault(
-        "rows of elements begin at one of them", "codegen/llvm/vectors.py",
+        "rows of elements begin at one of them", "codegen/llvm/vector_loads.py",
         "first = b.binary(\"add\", indices, constant(back, int64, n)) if back else indices",
         "first = indices", VECTORS,
     ),
@@ -629,7 +629,7 @@ FAULTS = (
         ("tests/poly/nests/test_decided.py",),
     ),
     Fault(
-        "an element near another is one further", "codegen/llvm/vectors.py",
+        "an element near another is one further", "codegen/llvm/vector_loads.py",
         "at = [k - first - start for k in pattern.offsets]",
         "at = [min(k - first - start + 1, size - 1) for k in pattern.offsets]", VECTORS,
     ),
@@ -678,7 +678,7 @@ FAULTS = (
         "    return list(reversed(range(lanes)))\n", "    return list(range(lanes))\n", VECTORS,
     ),
     Fault(
-        "strided loads read beyond the last lane", "codegen/llvm/vectors.py",
+        "strided loads read beyond the last lane", "codegen/llvm/vector_loads.py",
         "starts = list(dict.fromkeys([*range(0, most + 1 - size, size), most - size]))",
         "starts = list(range(0, most, size))", VECTORS,
     ),

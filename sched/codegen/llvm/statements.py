@@ -18,7 +18,8 @@ from .folds import Fold
 from .function_builder import FunctionBuilder
 from .polls import polling_loop, strip_of
 from .values import Value, constant
-from .vectors import Vectors, VectorStores
+from .vector_stores import VectorStores
+from .vectors import Vectors
 
 if TYPE_CHECKING:
     from .parallel import Outliner

@@ -1,0 +1,82 @@
+"""The stores of one statement in all lanes of a vector; what only some lanes store is masked."""
+
+from __future__ import annotations
+
+from ..ir import ir
+from .expressions import Evaluator
+from .masks import hidden
+from .shuffles import backwards, extracted, shuffled
+from .values import Value, memory_suffix, memory_type_name
+from .vectors import Vectors
+
+
+class VectorStores:
+    """The stores of one statement in all lanes."""
+
+    def __init__(self, evaluator: Evaluator, stmt: ir.Stores) -> None:
+        assert stmt.lanes is not None
+        self.stmt = stmt
+        self.builder = evaluator.builder
+        self.evaluator = evaluator
+        self.vectors = Vectors(evaluator, stmt.lanes, [s.value for s in stmt.stores])
+        self.count = stmt.lanes.count
+
+    def emit(self) -> None:
+        """All values, then all stores."""
+        self.evaluator.compute()
+        ready = []
+        for s in self.stmt.stores:
+            guard = None if s.guard is None else self.vectors.value(s.guard)
+            ready.append((s, self.vectors.value(s.value), guard, self._indices(s)))
+        for s, value, guard, indices in ready:
+            self._store(s, value, guard, indices)
+
+    def _indices(self, s: ir.Store) -> Value | None:
+        """Where all lanes store, if that has to be known of each."""
+        (index,) = s.index
+        step = self.vectors.stride(s.buffer, index)
+        if step is not None and (step in (1, -1) or s.guard is None):
+            return None
+        return self.vectors.value(index)
+
+    def _store(self, s: ir.Store, value: Value, mask: Value | None, indices: Value | None) -> None:
+        b, n = self.builder, self.count
+        (index,) = s.index
+        step = self.vectors.stride(s.buffer, index)
+        if step in (1, -1):
+            if step < 0:
+                value = shuffled(b, value, value, backwards(n))
+                mask = None if mask is None else shuffled(b, mask, mask, backwards(n))
+            where = self._address(s, n - 1 if step < 0 else 0, mask is None)
+            if mask is None:
+                b.store(value, where, s.stream)
+            else:
+                there = f"ptr align {s.buffer.dtype.itemsize} {where}"
+                self._masked(value, hidden(b, mask, value), there, "store")
+        elif mask is not None:
+            assert indices is not None
+            places = self.evaluator.place(s.buffer, indices, is_there=False)
+            there = f"<{n} x ptr> align {s.buffer.dtype.itemsize} {places}"
+            self._masked(value, mask, there, "scatter")
+        else:
+            for k in range(n):
+                if indices is None:
+                    where = self._address(s, k)
+                else:
+                    where = self.evaluator.place(s.buffer, extracted(b, indices, k))
+                b.store(extracted(b, value, k), where)
+
+    def _address(self, s: ir.Store, lane: int, is_there: bool = True) -> str:
+        index = self.vectors.at_lane(s.index[0], lane)
+        self.evaluator.also(index)
+        return self.evaluator.address(s.buffer, (index,), is_there)
+
+    def _masked(self, value: Value, mask: Value, there: str, what: str) -> None:
+        b, n = self.builder, self.count
+        memory, text = memory_type_name(value.dtype, n), value.text
+        if value.dtype.is_bool:
+            text = b.name()
+            b.emit(f"{text} = zext {value.typed} to {memory}")
+        places = "p0" if what == "store" else f"v{n}p0"
+        name = f"llvm.masked.{what}.{memory_suffix(value.dtype, n)}.{places}"
+        b.emit(f"call void @{name}({memory} {text}, {there}, {mask.typed})")
