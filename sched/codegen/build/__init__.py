@@ -1,1 +1,1 @@
-"""From loops with bounds to the loop IR."""
+"""From the loop program to the loop IR."""

@@ -88,15 +88,15 @@ def _titles(nest: lp.Nest) -> list[str]:
 
 
 class ModuleBuilder:
-    """Makes statements of nests.
+    """Builds the statements of the loop IR from loop nests.
 
     Attributes:
         storage: where tensors are written.
         sources: where they are read, which differs in copies.
         accumulators: the storage of private accumulators.
-        privates: such storage that there is here, from the outside in, with who uses it.
-        local: what lives inside of loops.
-        alive: what of it lives inside of those around.
+        privates: the private accumulators around this place, from the outside in, with their users.
+        local: the buffers that live inside of loops.
+        alive: those of them that live inside of the loops around this place.
     """
 
     def __init__(
@@ -181,8 +181,8 @@ class ModuleBuilder:
     def _fetches(
         self, instance: lp.Instance, tensor: str, point: Mapping[Node, Node]
     ) -> Iterator[Prefetch]:
-        """What a stage reads of a tensor at a point, where data do not say which element that is
-        and it is there already."""
+        """The elements of a tensor that a stage reads at a point, if their indices do not depend on
+        data and they have been computed by then."""
         indices = dict.fromkeys(
             (self.sources[read.tensor, read.component], index)
             for read, index in instance.reads

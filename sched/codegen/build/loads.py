@@ -28,8 +28,8 @@ class Converter:
             safe: the reads that are in bounds wherever the statement runs.
             span: the line of the statement.
             own: an index, and where elements are at this one.
-            absent: what does not exist around the statement. That its reads find what they read
-                is proven, so none of these takes place.
+            absent: tensors without storage around the statement. Reads are proven to find their
+                elements, so no read of these happens.
         """
         self.storage = storage
         self.own = own

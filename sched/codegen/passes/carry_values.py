@@ -1,4 +1,4 @@
-"""What an iteration reads of those before it stays in registers.
+"""Values that an iteration reads from earlier iterations are carried in registers.
 
 for v in [lo, hi): A[v] = A[v - 1] + B[v]   ->   for v in [lo, lo + 1): A[v] = A[v - 1] + B[v]
                                                                         c[0] = A[v]

@@ -1,12 +1,13 @@
-"""The storage of a tile is filled whole, whatever of the tile there is.
+"""The storage of a tile is initialised in full, also for a tile at a border.
 
 store T[8]:                          store T[8]:
   if i < n: T[i] = 0.0          ->     T[i] = 0.0
   if i + 1 < n: T[i + 1] = 0.0         T[i + 1] = 0.0
   for k: ...                           for k: ...
 
-What storage holds in the beginning is garbage, so that nobody misses what is written over; and a
-constant can be computed anywhere. Tiles at borders then begin in registers, without branches.
+Storage on the stack is uninitialised at first, so more elements of it may be written, and a
+constant can be computed anywhere. Then the accumulators of tiles at borders are initialised in
+registers, without branches.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class _Filler:
         self.fills = True
 
     def beginning(self, stmt: Stmt) -> Stmt:
-        """A statement whose first parts have no conditions, as far as all these do is to fill."""
+        """A statement with the conditions removed from those of its first parts that only fill."""
         if isinstance(stmt, Seq):
             return Seq(tuple(self.beginning(x) if self.fills else x for x in stmt.parts))
         whole = self._whole(stmt)

@@ -4,8 +4,8 @@ B[i, j]   ->   B[(i - o0) * extent1 + (j - o1)]          contiguous: elements
 B[i, j]   ->   B[i * B.stride0 + j * B.stride1]          strided: bytes
 B[t, j]   ->   B[(t - o0) mod 2 * extent1 + (j - o1)]    folded to two planes
 
-Where an origin is a sum, what it takes away is gone: an element of a tile in registers is one that
-LLVM can tell from all others.
+An origin that is a sum is subtracted symbolically. Then the offset of an element of a tile is a
+constant, so that LLVM can keep the element in a register.
 """
 
 from __future__ import annotations

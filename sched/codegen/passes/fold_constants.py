@@ -1,4 +1,4 @@
-"""Arithmetic of constants is done, and what they decide is decided.
+"""Arithmetic of constants is folded, and so are conditions that constants decide.
 
 A[0 * 16 + v]   ->   A[v]          1 < 2 and v < n   ->   v < n
 """

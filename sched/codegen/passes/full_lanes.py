@@ -1,10 +1,10 @@
-"""Lanes that are all there, and nowhere at a border, run without masks.
+"""Full vectors away from borders run without masks and clamps.
 
 lanes v in [x, x + 8):               ->   if x + 7 < n:
   A[v] = B[min(v + 1, n)] if v < n          lanes v in [x, x + 8): A[v] = B[v + 1]
                                           else: as before
 
-if x + 8 <= n, too. What compares two functions of the lane whose difference only
+if x + 8 <= n, too. A comparison of two functions of the lane whose difference only
 rises, or only falls, holds in all lanes if it holds in the last one, or the first; a minimum is the
 same operand in all lanes if it is that in this one.
 """

@@ -1,4 +1,4 @@
-"""Conditions that a loop does not change are tested in front of it, and many at once.
+"""Loop unswitching: loop-invariant conditions are tested in front of a loop, several in one test.
 
 for k: if x < n: A        ->   if x < n: for k: A; B
        B                       else: for k: if x < n: A
@@ -8,9 +8,10 @@ if y < n: B               ->   if x < n and y < n: A; B
                                else: if x < n: A
                                      if y < n: B
 
-so that full tiles are full of work, and of no conditions. Innermost loops are copied for any
-condition; what is outside of them, for the choices of what is not in loops itself, and the storage
-of a tile for those of the loops in it, too: it can then stay in registers.
+so that the loops of a full tile have no conditions. An innermost loop is copied for any condition.
+Statements outside of innermost loops are copied for conditions between loops; an `Alloc` also for
+the conditions of the loops in it, so that each version of a tile has storage of its own, and that
+of a full tile can stay in registers.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class _Hoister:
                 return map_children(stmt, self.stmt)
 
     def _storage(self, stmt: Alloc) -> Stmt:
-        """Storage of a tile for each version of it: that of whole ones can stay in registers."""
+        """An `Alloc` for each version of a tile: that of full tiles can stay in registers."""
         found = _choices(stmt)
         made = _versions(stmt, found)
         if not isinstance(made, If) or made.otherwise is None:
@@ -89,7 +90,7 @@ class _Hoister:
         of_loops = _of_loops(stmt)
         inner = [x for x in found if x in of_loops]
         if 0 < len(strongest(inner)) < len(strongest(found)):
-            # Loops without conditions, though what is in front of them and behind has some.
+            # A third version, in which only the statements in front of loops and behind have some.
             rest = general(stmt, set(found).difference(inner))
             some = _versions(rest, inner)
             if isinstance(some, If):
@@ -135,13 +136,13 @@ def _joined(run: Iterable[Stmt]) -> tuple[Stmt, ...]:
 
 
 def _tile(stmt: Stmt) -> frozenset[Node]:
-    """What must hold for a statement to be that of a full tile; nothing if it is the same for
-    all."""
+    """The conditions under which a statement belongs to a full tile; none if it is the same in all
+    tiles."""
     return frozenset(strongest(_choices(stmt)))
 
 
 def _together(run: Sequence[Stmt]) -> Stmt:
-    """Statements about one tile: whole, or not."""
+    """The statements of one tile in two versions: that of a full tile, and that of any other."""
     if len(run) == 1:
         return run[0]
     made = Seq(tuple(run))

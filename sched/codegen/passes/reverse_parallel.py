@@ -1,5 +1,5 @@
-"""Parallel loops from their last iterations to their first, which changes nothing where they were
-right to be parallel: whoever compares results runs this pass before the others.
+"""Parallel loops run backwards: a test, since results stay the same if the loops may be parallel.
+It runs before all other passes.
 
 parallel i in [0, n): A[i]   ->   parallel i in [0, n): A[n - 1 - i]
 """

@@ -1,4 +1,4 @@
-"""Loops of one iteration are none.
+"""Loops of one iteration are replaced by their bodies.
 
 for y.2 in [y, y + 1): A[y.2]   ->   A[y]
 """
@@ -13,7 +13,7 @@ from ..ir.rewrite import map_module, map_tree_expressions
 
 
 def single_iterations(module: Module) -> Module:
-    """Each loop whose bounds are one apart at all sizes becomes its body."""
+    """Each loop that has one iteration at all sizes becomes its body."""
     return map_module(module, _without)
 
 

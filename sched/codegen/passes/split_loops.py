@@ -5,8 +5,8 @@ for v in [lo, hi):            for v in [lo, mid): A           mid = first v with
                                                   else: B
   else: B
 
-so that what is inside has no conditions, and what it accumulates can stay in registers. Conditions
-compare affine functions of the loop, minima of such, and these divided by numbers.
+so that one of the loops has no conditions, and its accumulators can stay in registers. Conditions
+are comparisons of affine functions of the loop, of minima of such, and of quotients of these.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Splitter:
         changed = {s.buffer for x in walk(loop.body) if isinstance(x, Stores) for s in x.stores}
         bounds = postorder(loop.lo, loop.hi)
         if any(isinstance(n, Load) and n.buffer in changed for n in bounds):
-            return loop  # they are what they are where it begins
+            return loop  # bounds are evaluated once, before the first iteration
         found = _Stretch([], [])
         known = []
         for condition in dict.fromkeys(_conditions(loop.body)):

@@ -1,1 +1,1 @@
-"""What each directive does to a LoopTree. Whether the result may run is for `proof` to say."""
+"""The directives: records with an edit of the LoopTree. `proof` and `legality` check the result."""

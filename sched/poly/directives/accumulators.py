@@ -106,7 +106,7 @@ def accumulate_at(tree: Seq, stage: Stage, at: At) -> Seq:
 
 
 def _is_foreign(n: Node, own: set[Var | RVar]) -> bool:
-    """Whether something else than loops of the stage's own, and sizes, says where it runs."""
+    """Whether the instances of a stage depend on loops that are not its own, or on data."""
     return isinstance(n, Read) or (isinstance(n, (Var, RVar)) and n not in own)
 
 

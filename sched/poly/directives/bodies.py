@@ -75,7 +75,7 @@ class ComputeWith(Directive, name="compute_with", of="stage"):
             )
         _check_kinds_kept(e, self.other, at)
         if mine is not None and others is not None and mine is not others:
-            # All of a Func stays together: what is computed when is told of all its stages.
+            # All stages of a Func are computed together, so they stay together.
             e.tree = relocation.merged(e.tree, as_beside(mine, others), mine, others)
             at = e.at(self.loop, self.other)
         e.tree = compute_with(e.tree, self.stage, at, self.shift)
@@ -83,7 +83,7 @@ class ComputeWith(Directive, name="compute_with", of="stage"):
 
 
 def _check_kinds_kept(e: Editing, other: str, at: At) -> None:
-    """Refuses to lose what was said of the loops that become those of another stage."""
+    """Refuses to drop kinds of loops that become those of another stage."""
     theirs = (*loops_around(e.tree, other)[: at.depth], at)
     for old, new in zip(loops_around(e.tree, e.stage), theirs, strict=False):
         if old.loop.kind not in ("serial", new.loop.kind):

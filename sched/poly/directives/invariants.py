@@ -1,4 +1,4 @@
-"""What must hold of a tree behind each directive, whatever it was."""
+"""Invariants of a tree that are checked after each directive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check_reach(e: Editing) -> None:
-    """Whether the loops that count otherwise than before stay within 64 bits."""
+    """Whether the loops whose coordinates have changed stay within 64 bits."""
     before = {x for _, stage in changed(e.state.tree, e.tree) for x in stage.coordinates}
     for path, stage in changed(e.tree, e.state.tree):
         for loop, x in zip(loops_of(path), stage.coordinates, strict=True):
@@ -37,7 +37,7 @@ def check_reach(e: Editing) -> None:
 
 
 def check_kinds(e: Editing) -> None:
-    """Whether the loops around what is otherwise than before can be of the kinds that they are."""
+    """Whether the loops around changed stages can be of the kinds that they are."""
     gone = changed(e.state.tree, e.tree)
     before = {(stage.run, _kinds_of(path)) for path, stage in gone}
     for path, stage in changed(e.tree, e.state.tree):
@@ -100,7 +100,7 @@ def check_private(e: Editing) -> None:
     for path, stage in leaves(e.tree):
         own = [node for _, node in path if isinstance(node, Accumulator)]
         if len({node.func for node in own}) < len(own):
-            # One would begin with, and leave, what the other does not know of.
+            # Each of two accumulators would miss what is in the other one.
             raise e.malformed(
                 f"{stage.name} would have two private accumulators of {own[-1].func.name}, "
                 "one inside of the other",

@@ -79,8 +79,8 @@ def _say(e: Editing, loop: str, kind: Kind) -> tuple[str, ...]:
 
 
 def _check_one_kind(e: Editing, at: At, kind: str) -> None:
-    """Refuses to take back what was said of a loop. What is parallel inside of a parallel
-    loop runs in order, and may become something else: nothing is lost."""
+    """Refuses to replace the kind of a loop. A parallel loop inside of a parallel loop runs in
+    order anyway, so its kind may be replaced."""
     old = at.loop.kind
     outside = loops_around(e.tree, next(stages(at.loop)).name)[: at.depth]
     nested = old == "parallel" and any(a.loop.kind == "parallel" for a in outside)

@@ -131,7 +131,7 @@ KINDS = ("parallel", "vector", "unrolled")
 
 
 def check_free(e: Editing, at: At, hint: str, taken: Sequence[str] = KINDS) -> None:
-    """Refuses a loop of one of some kinds, of which nothing could be kept."""
+    """Refuses a loop of a kind that the edit would drop."""
     if at.loop.kind in taken:
         raise e.malformed(f"the loop {at.loop.name} is {at.loop.kind} already", hint)
 

@@ -180,7 +180,8 @@ def reverse(tree: Seq, at: At, span: Span | None) -> Seq:
 
 
 def _places(x: Node) -> int:
-    """Of how many places in a tile a coordinate is one, counted up or down; 0 if it is none."""
+    """The extent of the tile in which a coordinate is the position, counted up or down; 0 if it is
+    no position in a tile."""
     match x:
         case Op(op="sub", operands=(Const(value=last), place)):
             return factor if (factor := split_factor(place)) == int(last) + 1 else 0
@@ -188,7 +189,7 @@ def _places(x: Node) -> int:
 
 
 def _mirrored(x: Node, about: int) -> Node:
-    """about - x, where mirrors of mirrors are sums again."""
+    """about - x, simplified where x is such a difference itself."""
     base, offset = ix.parted(x)
     match base:
         case Op(op="neg", operands=(inner,)):

@@ -56,7 +56,7 @@ def add_rewrite(e: Editing, rewrite: Rewrite) -> tuple[str, ...]:
 
 
 def _check_read(e: Editing) -> None:
-    """Whether what has been made of other Funcs is of use still."""
+    """Whether all Funcs that directives have added are still read."""
     read = {a.tensor for s in e.model.statements for a in s.reads if a.tensor is not s.func}
     for rewrite in e.rewritten.rewrites:
         if rewrite.func in e.model.regions and rewrite.func not in read:

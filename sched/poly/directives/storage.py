@@ -87,7 +87,7 @@ class StoreIn(Directive, name="store_in", of="func"):
 
 @dataclass(frozen=True)
 class Stream(Directive, name="stream", of="stage"):
-    """Results past the caches. Legal: always; refused where they are read again at once."""
+    """Results are written past the caches. Legal: always; refused where they are read soon."""
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         stage = e.own()

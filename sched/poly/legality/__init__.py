@@ -1,1 +1,1 @@
-"""Whether a state is right, and what is said where it is not."""
+"""Whether the state behind a directive is legal, and the refusal of one that is not."""

@@ -1,4 +1,4 @@
-"""Refusals of directives that mean nothing where they are given, in the terms of who gave them."""
+"""Refusals of malformed directives, in terms of the loops that the user's directives have made."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def why_inlined(error: NoLoops, rule: Rule, records: Sequence[Directive]) -> str
 
 @dataclass(frozen=True)
 class Part:
-    """What a loop is of a loop that was split to make it."""
+    """A loop as a part of the loop that was split to make it."""
 
     loop: str
     which: str
@@ -47,14 +47,14 @@ def parts_made(records: Sequence[Directive], known: Sequence[str]) -> dict[str, 
 
 
 def explained(what: str, parts: Mapping[str, Part]) -> str:
-    """What is wrong, with what the loops in it are to whoever does not have them."""
+    """A message, with an explanation of the loops in it that the user has not made."""
     named = [x for x in parts if re.search(_named(x), what)]
     said = ", ".join(f"{x} would be the {parts[x].which} part of {parts[x].loop}" for x in named)
     return f"{what} ({said})" if said else what
 
 
 def of_those_there(text: str, parts: Mapping[str, Part]) -> str:
-    """A text about loops that there are: those of which the others were made."""
+    """A text in terms of the loops that the user knows, from which those in it were made."""
     for name, part in parts.items():
         text = re.sub(_named(name), rf"\1 {part.loop}", text)
     return text

@@ -1,4 +1,4 @@
-"""What a state of a schedule breaks: dependences, and planes that are overwritten too early."""
+"""The legality of a state: dependences, folded planes, padding, storage, and bounds of loops."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from .refusals import Request, clobbered, refusal
 F = TypeVar("F", Violation, Clobber)
 
 FEW = 4
-"""Of as few convex parts the bounds of loops are found."""
+"""Bounds of loops over at most so many convex parts are known to be found, without a check."""
 
 BOUNDS = 3
-"""So many budgets may the bounds of all loops of a schedule take that has been accepted: few of
-those that a directive makes are looked at when it is said."""
+"""Budgets for the bounds of all loops of an accepted schedule: few bounds are found when a
+directive is checked, so all of them may take more than one."""
 
 SEARCH = 100_000
 """So much work may isl put into the search for a fault with a smaller pair of instances."""
@@ -48,13 +48,13 @@ SEARCH = 100_000
 
 @dataclass(frozen=True)
 class Faults:
-    """All that goes wrong."""
+    """The clobbered planes and the violated dependences of a state."""
 
     clobbers: tuple[Clobber, ...]
     violations: tuple[Violation, ...]
 
     def beyond(self, known: Faults) -> Faults:
-        """What is not among others."""
+        """The faults without those pairs of instances that are among others."""
         return Faults(
             tuple(_beyond(self.clobbers, known.clobbers)),
             tuple(_beyond(self.violations, known.violations)),
@@ -100,7 +100,7 @@ class Change:
 
 
 class LegalityChecker:
-    """Judges states of schedules."""
+    """Decides whether states of schedules are legal."""
 
     def __init__(self) -> None:
         self._nests: tuple[State, tuple[LoopNest, ...]] | None = None
@@ -148,7 +148,7 @@ class LegalityChecker:
         return rewritten.memo.of(("callable", Same(rewritten.model.context), same(allowed)), find)
 
     def faults(self, state: State, only: Collection[Statement] | None = None) -> Faults:
-        """What goes wrong, or what does for some statements alone; and for the folds."""
+        """The faults of a state, or those of some statements alone; and those of folds."""
         context = self.callable(state)
 
         known, proofs = state.rewritten.memo.of, state.rewritten.proofs
@@ -182,8 +182,8 @@ class LegalityChecker:
         return Faults(tuple(lost), (*found, *shared(state.tree, context, proofs)))
 
     def new_faults(self, changes: Sequence[Change]) -> Faults:
-        """What goes wrong behind some changes, apart from what did so before them and from what
-        those among them brought about that are trusted."""
+        """The faults behind some changes, without those before them, and without those that
+        trusted changes among them have made."""
         first, last = changes[0].before, changes[-1].after
         found = self.faults(last)
         if not last.trusted:
@@ -196,7 +196,7 @@ class LegalityChecker:
         return found
 
     def _padded(self, state: State) -> Fault | None:
-        """A tile that is filled up where somebody would notice."""
+        """A padded tile that would change a result."""
         rewritten, context = state.rewritten, self.callable(state)
         return padding.fault(
             rewritten.model, state.tree, context, dict(state.folds), rewritten.memo
@@ -210,19 +210,19 @@ class LegalityChecker:
         if not chosen:
             return None
         symbols, context = symbols_of(state.rewritten.program), self.callable(state)
-        # What is kept is found with a budget of its own, not with what is left of another one.
+        # Windows have a budget of their own, so that they do not depend on what is left of another.
         with separate_budget(allowance(len(model.statements))):
             folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
         with separate_budget(BOUNDS * allowance(len(model.statements))):
             return registers.fault(state.tree, symbols, context, chosen, folds, memo)
 
     def _out_of_place(self, state: State) -> Fault | None:
-        """What uses storage where it is not, or writes back what is not its own."""
+        """A use outside of the storage, or a copy-out of elements of another iteration."""
         copied = accumulators.fault(state.tree)
         return copied or storage_placement.fault(state.tree, self.callable(state))
 
     def is_legal(self, changes: Sequence[Change]) -> bool:
-        """Whether changes make nothing go wrong."""
+        """Whether the state behind some changes is legal."""
         state = changes[-1].after
         if self._padded(state) or self._no_room(state):
             return False
@@ -232,7 +232,7 @@ class LegalityChecker:
         return not (found.clobbers or found.violations or self._out_of_place(state))
 
     def check(self, changes: Sequence[Change], helps: Helps, *, is_trusted: bool) -> None:
-        """Refuses changes that make something go wrong.
+        """Refuses changes behind which the state is not legal.
 
         Args:
             helps: whether a directive would be right with another one before it.
@@ -304,7 +304,7 @@ class LegalityChecker:
 
 
 def _refuse(fault: Fault | None, directive: Directive) -> None:
-    """Refuses a directive for what is wrong behind it, if anything is."""
+    """Refuses a directive for a fault in storage, if there is one."""
     if fault is not None:
         what, hint = fault
         raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())

@@ -1,4 +1,4 @@
-"""What is said of a schedule that is refused."""
+"""The errors with which directives are refused."""
 
 from __future__ import annotations
 

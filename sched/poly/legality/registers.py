@@ -39,7 +39,7 @@ def fault(
         context: what holds of them.
         memory: of Funcs that are to be on the stack or in registers.
         folds: what is kept of Funcs that are not stored whole.
-        memo: what has been found for nests that nothing has changed about.
+        memo: the answers for nests that have not changed.
     """
     found = [(nest, _stored_in(nest)) for nest in nest_trees(tree, context)]
     for func, how in memory.items():

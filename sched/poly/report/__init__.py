@@ -1,1 +1,1 @@
-"""What can be said of a schedule: data first, then text."""
+"""Reports on a schedule: facts as data first, then their text."""

@@ -40,8 +40,8 @@ T = TypeVar("T")
 
 
 class found(Generic[T]):
-    """A fact of an `Analysis`, found within a budget of its own. That it takes too long is kept as
-    well: it would take as long again."""
+    """A fact of an `Analysis`, found within a budget of its own. An exceeded budget is cached as
+    well, since another attempt would exceed it again."""
 
     def __init__(self, find: Callable[[Any], T]) -> None:
         self._find, self._name = find, find.__name__
@@ -73,7 +73,7 @@ class found(Generic[T]):
 
 
 class Analysis:
-    """What follows from a state.
+    """The facts that follow from a state of a schedule.
 
     Attributes:
         state: what the schedule is.

@@ -78,7 +78,7 @@ def listing(a: Analysis, said: Said) -> str:
 
 
 def notes(a: Analysis, said: Said) -> Iterator[str]:
-    """What may have been forgotten, and what was given up."""
+    """Directives that may be missing, and questions whose budgets were exceeded."""
     touched = {d.stage for d in a.directives if d.name not in _OF_THE_FUNC}
     for stage in stages(a.tree):
         d = stage.statement.definition

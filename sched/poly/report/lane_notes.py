@@ -1,8 +1,8 @@
 """Vector loops whose lanes go to memory one by one, as code generation decides it.
 
 Lanes that read elements which follow each other, at a small stride or near each other load full
-vectors; so does one element for all. Any others gather. What is said is what full vectors do, away
-from borders (`lanes.in_full_vectors`): there a mask is gone, and a clamp is its operand that moves.
+vectors; so does one element for all. Any others gather. Notes are about full vectors, away from
+borders (`lanes.in_full_vectors`), where masks are not needed and a clamp equals one operand.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class _Lanes:
 
     @cached_property
     def _whole(self) -> Mapping[Node, Node]:
-        """All of it in full vectors."""
+        """The expressions of the stage, as they are in full vectors."""
         roots = (*self._moved.values(), *self.tests)
         count = len(self.leaf.stage.statement.definition.lhs)
         indices = [x for n in postorder(*roots) if isinstance(n, Read) for x in n.index]

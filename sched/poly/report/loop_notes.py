@@ -1,4 +1,4 @@
-"""What is said of single loops, beside them: facts first, their text second.
+"""Notes beside single loops: facts first, their text second.
 
 A rule finds the notes of one loop. A new one is a function in `RULES`, in a file of its own if it
 is long; listings and `explain` show whatever is found.

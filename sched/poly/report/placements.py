@@ -85,7 +85,7 @@ def _reads(stage: Stage, func: Func) -> bool:
 
 
 def storage_placements(a: Analysis) -> Iterator[str]:
-    """Storage that is further inside than it was asked for, and why."""
+    """Storage that has been placed further inside than the directive says, and why."""
     seen: dict[str, None] = {}
     for path, node in produced(a.tree):
         for func in node.funcs:
