@@ -1,1 +1,1 @@
-"""Whether a lowered schedule does what its program means: run step by step, and compared."""
+"""The check of a lowered schedule: its loops are run step by step and compared with the program."""

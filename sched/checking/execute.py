@@ -1,4 +1,4 @@
-"""Executes the loop IR with plain Python values, for `check`: slow, and easy to believe.
+"""Executes the loop IR with plain Python values, for `check`: slow, but simple enough to trust.
 
 What the IR says is done literally: all indices and values of a joint statement are computed before
 its first store, a load happens where its guard holds. Operators mean what the interpreter's mean.
@@ -66,7 +66,7 @@ class Write:
 
 
 class Watcher(Protocol):
-    """Whoever is told what happens."""
+    """An observer of an execution."""
 
     def joint(self, path: Path, writes: list[Write]) -> None:
         """The stores of one statement, after all loads and before the first store."""
@@ -263,7 +263,7 @@ class Machine:
             self.memory[write.to.location] = value
 
     def _store(self, s: Store, functions: _Statement, env: Env) -> tuple[Write, Any] | None:
-        # Each store asks for itself, so that what it shares with others counts as its reads too.
+        # Each store is evaluated by itself, so that a load which stores share counts for each.
         if s.guard is not None and not self.holds(functions[s.guard]):
             return None
         own: Env = dict(env)
@@ -323,7 +323,7 @@ class _LoadEvaluator(Evaluator):
 
 
 def garbage(dtype: DType) -> Any:
-    """What memory holds that nobody wrote: nothing to rely on."""
+    """The value of uninitialised memory: an arbitrary one."""
     return as_value(float("nan") if dtype.is_float else dtype.max, dtype)
 
 

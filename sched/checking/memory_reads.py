@@ -1,5 +1,5 @@
-"""What the instances of a program read from memory, as a schedule has it: the values of Funcs that
-are not stored are put where they were read."""
+"""The elements that instances read from memory under a schedule, where Funcs that are not stored
+are inlined into their consumers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def original(written: Program, tensor: Tensor) -> Tensor:
 
 
 def read_directly(definitions: Sequence[Definition], written: Program) -> dict[int, frozenset[int]]:
-    """By what the user wrote, the definitions of which values are read from memory; copies and
-    merged results are as good as what they were made from."""
+    """For each definition of the user the ones whose values it reads from memory. Copies and merged
+    partial results stand for the definitions that they were made from."""
     own = {d.serial: d.func for d in written.definitions}
     of: dict[Tensor, list[Definition]] = {}
     for d in definitions:
@@ -55,8 +55,8 @@ def read_directly(definitions: Sequence[Definition], written: Program) -> dict[i
 
 
 class MemoryReads:
-    """What instances read no more since others stand in them: constants, or what does not need
-    an index that was read."""
+    """The reads of the program that an instance does not make any more, since inlining and folding
+    of constants have removed them, or an index that it read."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class MemoryReads:
         self.indices = cache(self._indices)
 
     def gone(self, key: Key, missed: Iterable[Element]) -> list[Element]:
-        """Those elements that an instance cannot read as it is now, wherever its indices lead."""
+        """Those elements that an instance cannot read any more, whatever its indices are."""
         missed = list(missed)
         if not missed:
             return []

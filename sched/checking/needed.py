@@ -1,4 +1,4 @@
-"""Which instances of a program must run: those that outputs read, and those that these read."""
+"""The instances of a program that must run: those that outputs need, directly or indirectly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Needed:
 
     @cached_property
     def instances(self) -> set[Key]:
-        """The instances without which outputs, or others that must run, lack something."""
+        """The instances that outputs need, directly or through other instances."""
         return self._closure(self.report.reads)
 
     @cached_property
@@ -42,14 +42,15 @@ class Needed:
         return tuple(x for dim, x in zip(d.dims, key[1], strict=True) if dim in around)
 
     def missing(self) -> list[Key]:
-        """The instances that must run as the definitions are now, and have not."""
+        """The instances that outputs need under the definitions of the schedule, and that have not
+        run."""
         ran = self.report.ran.keys()
         if self.instances <= ran:
             return []
         return sorted(self._closure(self._read_now) - ran)
 
     def _read_now(self, recorded: Recorded) -> Iterator[tuple[Place, Version]]:
-        """What an instance reads from memory and still can as it is now."""
+        """The elements that an instance reads in the program and in the schedule."""
         read = [(self.keeper(t), at, (t, at), v) for (t, at), v in self.report.reads(recorded)]
         gone = self.reads.gone(recorded.key, [(name, at) for name, at, _, _ in read])
         yield from ((place, v) for name, at, place, v in read if (name, at) not in gone)
@@ -70,7 +71,7 @@ class Needed:
         while waiting:
             for place, version in reads(waiting.pop()):
                 made = writers.get(place, [])
-                if place[0] in partial:  # who overwrites what was read runs only if that is read
+                if place[0] in partial:  # only the instances that made the version are needed
                     made = _makers_of(version, made)
                 new = [r for r in made if r.key not in found]
                 found |= {r.key for r in new}

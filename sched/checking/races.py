@@ -1,4 +1,4 @@
-"""Memory that iterations of a parallel loop share: the executed trace, loop by loop."""
+"""Races between iterations of parallel loops, found in the trace of an execution."""
 
 from __future__ import annotations
 

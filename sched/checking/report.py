@@ -1,4 +1,4 @@
-"""What came of a run of a schedule under the eyes of an `InstanceChecker`."""
+"""The result of a check: the breaches that an `InstanceChecker` has found, and what it counted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Trusted = Sequence[tuple[Directive, str]]
 """Directives that were not proven, each with the reason given."""
 
 NOTHING = Untouched("", ())
-"""What memory holds that nobody wrote."""
+"""The version of uninitialised memory."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def doubts(trusted: Trusted) -> str:
 
 @dataclass
 class Report:
-    """What came of one run.
+    """The result of one check.
 
     Attributes:
         breaches: the first that were found.

@@ -1,4 +1,4 @@
-"""What of a schedule its check depends on: the module that runs, and what directives allow."""
+"""The subject of a check: the module that runs, and the differences that directives allow."""
 
 from __future__ import annotations
 

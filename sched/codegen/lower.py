@@ -31,7 +31,7 @@ SMALL = 100
 alone: that takes little then."""
 
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
-#: The first ones only move loops and conditions about: `check` judges what they make.
+#: The first ones only move loops and conditions about: `check` runs the module behind them.
 ON_LOOPS: tuple[Pass, ...] = (
     fold_constants,
     single_iterations,

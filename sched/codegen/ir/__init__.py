@@ -1,1 +1,1 @@
-"""What machine code is made from, and what can be said of it."""
+"""The loop IR, from which machine code is made, and analyses of it."""

@@ -1,4 +1,5 @@
-"""About how long a statement takes, in nanoseconds, as an expression over what is known around it.
+"""A cost model: about how long a statement takes, in nanoseconds, as an expression over the
+variables around it.
 
 It decides whether threads are worth their while, so a factor of two does no harm. Loops whose
 bounds are read from data are taken to run a few times; other variables stand at the middle of
@@ -71,7 +72,7 @@ class Longest:
     def __call__(self, stmt: Stmt) -> float | None:
         found = self._known.get(id(stmt))
         if found is None:
-            # The statement is kept along, so that nothing else gets its id.
+            # The entry holds the statement, so that its id is not reused.
             found = self._known[id(stmt)] = stmt, self._longest(stmt)
         return found[1]
 

@@ -1,4 +1,4 @@
-"""Comparisons of indices as sums that are not negative, so that one can tell which say the same.
+"""Comparisons of indices in a normal form, sums that are >= 0, so that equal ones are recognised.
 
 15 < min(n - 16 * j, 16)   ->   n - 16 * j - 16 >= 0      15 < 16 says nothing
 2 * k < (n - 1) // 16 + 1  ->   n - 32 * k - 1 >= 0

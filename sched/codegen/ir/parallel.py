@@ -1,4 +1,4 @@
-"""Which parallel loops run on threads, and what each thread then has of its own."""
+"""Which parallel loops run on threads, and which scratch buffers each thread has a copy of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting the loop IR: what every pass is made of."""
+"""Rewriting the loop IR: the traversals that passes use."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _expressions(stmt: Stmt, rule: Rule, done: dict[Node, Node]) -> Stmt:
 
 
 def _stores(stores: tuple[Store, ...], rule: Rule, done: dict[Node, Node]) -> tuple[Store, ...]:
-    """All stores of one statement at once, so that what they share stays shared."""
+    """All stores of one statement in one traversal, so that shared subexpressions stay shared."""
     roots: list[Node] = []
     for s in stores:
         point = () if s.origin is None else s.origin.point

@@ -1,4 +1,4 @@
-"""What is left of an expression where some conditions are known."""
+"""Simplification of expressions and statements by known conditions."""
 
 from __future__ import annotations
 

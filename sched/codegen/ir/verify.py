@@ -1,4 +1,4 @@
-"""What must hold of the loop IR before and after each pass.
+"""The verifier of the loop IR: invariants that hold before and after each pass.
 
 Every expression is typed and made of nodes that the loop IR knows; loop variables are unique and
 used inside their loops only; loads and stores have one index an axis, or one offset once

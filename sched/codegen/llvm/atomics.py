@@ -1,4 +1,4 @@
-"""Accumulations that other threads may interrupt: compare-and-swap until nobody has."""
+"""Atomic accumulations: a loop that repeats a compare-and-swap until no other thread interferes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _swap(emitter: Emitter, store: ir.Store, loads: tuple[ir.Load, ...], after: 
     b.jump(again)
     b.start(again)
     old = Value(b.name("old"), dtype)
-    # What was found instead is known at the end: the line is completed below.
+    # The phi's second operand is computed at the end of the loop: the line is completed below.
     phi = len(b.lines)
     b.emit("")
     with evaluator.scope():

@@ -106,7 +106,7 @@ class Evaluator:
         return value
 
     def _is_fleeting(self, node: Node) -> bool:
-        """Whether a store may change the node's value; its operands have been asked before."""
+        """Whether a store may change the node's value; that of its operands is known already."""
         found = self._fleeting.get(node)
         if found is None:
             found = any(self._is_fleeting(a) for a in node.args)

@@ -39,7 +39,7 @@ def modulo(b: FunctionBuilder, x: Value, y: Value) -> Value:
 
 
 def _other_sign(b: FunctionBuilder, remainder: Value, y: Value) -> Value:
-    """Whether there is a remainder, and exactly one of it and y is below 0."""
+    """Whether there is a remainder, and its sign is not that of y."""
     zero = b.like(y, 0.0)
     below = b.compare("olt", y, zero)
     differ = b.binary("xor", below, b.compare("olt", remainder, zero))

@@ -109,7 +109,7 @@ class Fold:
 
 
 def _neutral(op: str, dtype: DType) -> float | int:
-    """What changes nothing."""
+    """The neutral element of an operator."""
     if op == "add":
         return -0.0 if dtype.is_float else 0
     if op == "mul":

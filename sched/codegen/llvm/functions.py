@@ -37,7 +37,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
     nests = [_nest(module, number) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
     machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
-    # Else LLVM takes 256 bits for some CPUs, whatever was asked for.
+    # Without this, LLVM prefers vectors of 256 bits for some CPUs that have wider ones.
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)

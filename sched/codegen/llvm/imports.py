@@ -1,4 +1,4 @@
-"""What object code needs from outside: a few functions of the C library, and nothing else.
+"""The symbols that object code imports: a few functions of the C library, and nothing else.
 
 An unknown name would fail in the middle of linking, with a message on stderr; so the symbols of
 the object file are read before.

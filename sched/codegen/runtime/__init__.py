@@ -1,1 +1,1 @@
-"""What runs a kernel: arguments, memory, threads."""
+"""The runtime of kernels: arguments, memory, threads."""

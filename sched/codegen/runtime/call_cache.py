@@ -1,10 +1,10 @@
-"""Calls like an earlier one, on arrays of the same kinds and with the same scalars: what fitted
-then fits now.
+"""A cache of checked calls: one on arrays of the same layouts and with the same scalars needs no
+checks again.
 
-Checking the arguments of a call in Python takes longer than many kernels run. So a kernel remembers
-some calls by all that its checks have seen: not the arrays, which are not kept alive, but how they
-lie in memory; and where they lay, since arrays must not overlap. Whatever depends on the data in
-them is no such call.
+Checking the arguments of a call in Python takes longer than many kernels run. So a kernel caches
+some calls by all that its checks depend on: not the arrays, which are not kept alive, but their
+layouts; and their addresses, since arrays must not overlap. A call whose checks depend on data in
+the arrays is not cached.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def given_to(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> tuple[
 def key_of(
     args: Sequence[Any], kwargs: Mapping[str, Any], out: Any
 ) -> tuple[Key, Addresses] | None:
-    """All that a call's checks see of its arguments, and where they are; None if there is more to
-    see."""
+    """All of a call's arguments that its checks depend on, and their addresses; None if the checks
+    depend on more."""
     found: list[object] = [len(args), type(out), *kwargs]
     addresses = []
     for x in given_to(args, kwargs, out):
@@ -60,7 +60,7 @@ def key_of(
 
 @dataclass(frozen=True, slots=True)
 class CachedCall:
-    """How such a call runs: by what code, on what, and which arrays it returns.
+    """A call that has been checked: its code, its arguments, and the arrays that it returns.
 
     Attributes:
         words: which argument each word is the address of.
@@ -107,8 +107,8 @@ def cached_call(
     given: Sequence[Any],
     results: Sequence[Any],
 ) -> CachedCall | None:
-    """A call that has run, to be run again; None where something is neither an argument nor made
-    for an output, or an array is two arguments, so that it does not tell which."""
+    """The cache entry of a call that has run; None where an array is neither an argument nor made
+    for an output, or is passed as two arguments, so that its position is ambiguous."""
     taken = [id(x) for x in given if type(x) is np.ndarray]
     if len(set(taken)) < len(taken):
         return None

@@ -1,4 +1,4 @@
-"""What a kernel is told at a call: the threads that it may use, and whether it is to stop.
+"""The state of a call that its kernel reads: the threads that it may use, and whether to stop.
 
 Native code on the main thread keeps Python from running the handlers of signals. Long loops call
 `_ask` now and then (`llvm/polls.py`), which does nothing: being entered is enough. What a handler

@@ -2,8 +2,8 @@
 
 A worker is a daemon thread that calls the native loop once, by ctypes, which lets go of the GIL,
 and never comes back: it needs no Python to work, and at the end of the process the system takes it
-away, wherever it is. So what a worker may touch then is never freed: the memory of the pool and
-the code of the loop have a reference more than anybody knows of.
+away, wherever it is. So the memory that a worker may touch then is never freed: the pool and the
+code of the loop have one reference more than they have owners.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a call is checked for before anything runs: what was proven holds for such calls alone."""
+"""The check of preconditions at a call, before anything runs: proofs hold under these alone."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ...poly.report.requirements import IndexCheck, Requirements
 
 
 class Preconditions:
-    """What is required of the arguments of a call: of sizes, as Python functions, and of data that
-    are used as indices."""
+    """The preconditions of a kernel: conditions on sizes as Python functions, and data that are
+    used as indices."""
 
     def __init__(self, requirements: Requirements, program: Program) -> None:
         self.needed, self.assumed = requirements.sizes, requirements.assumed

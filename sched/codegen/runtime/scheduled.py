@@ -1,4 +1,4 @@
-"""What a kernel is compiled from: a schedule, as far as code generation knows it."""
+"""The interface of a schedule to code generation: all that a kernel is compiled from."""
 
 from __future__ import annotations
 
