@@ -21,7 +21,8 @@ class Word:
 
     Attributes:
         pattern: what it looks like: a regular expression, searched for in each line.
-        term: the field's word for what it stood for; `docs/glossary.md` explains it.
+        term: the field's words for what it stood for, separated by semicolons; each is explained
+            in `docs/glossary.md`.
         ordinary: its other uses: what matches is no such word.
         files: files and folders in which it has another meaning, which the comment beside it says.
     """
@@ -60,13 +61,13 @@ WORDS = (
     ),
     Word(r"\bstrays?\b|\w_strays?\b", "dead stage"),
     Word(r"\b[Ss]inking\b|\bsunk\b|\bmoved inside\b|Alloc\.moved", "storage placement"),
-    Word(r"\bJudge\b|[./]judge\b", "LegalityChecker; InstanceChecker"),
+    Word(r"\bJudge\b|[./]judge\b", "legality checker; instance checker"),
     Word(
         r"\bclass _?(Builder|Pair|Repeats?)\b|(runtime|report)[./]repeats\b",
-        "a name that says what of",
+        "instance pair; recomputation",
     ),
     Word(r"[Ii]ndivisib|\bis_divided\b", "atomic; non-atomic copies"),
-    Word(r"\bruns? at once\b|\"at once\"|\bor at once\b", "concurrently"),
+    Word(r"\bruns? at once\b|\"at once\"|\bor at once\b", "concurrent iterations"),
     Word(
         r"\bForm\b|\bform_of\b|\.form\b|[./]forms\b|\bforms? of the program\b",
         "rewritten program",
@@ -121,6 +122,22 @@ def test_each_exception_is_still_needed(word: Word, sources: dict[str, str]) -> 
         assert any(
             any(found(text, word)) for name, text in sources.items() if name.startswith(start)
         ), start
+
+
+def terms() -> list[str]:
+    """The terms of the glossary, as it lists them."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    return [term.lower() for term in re.findall(r"^\*\*(.+?)\.\*\* ", text, re.M)]
+
+
+def test_the_glossary_is_in_order() -> None:
+    assert terms() == sorted(set(terms()))
+
+
+@pytest.mark.parametrize("word", WORDS, ids=lambda word: word.term)
+def test_each_term_is_in_the_glossary(word: Word) -> None:
+    missing = {term.lower() for term in word.term.split("; ")} - set(terms())
+    assert not missing
 
 
 def test_ordinary_uses_of_a_word_are_none() -> None:
