@@ -1,4 +1,4 @@
-"""What Python, the pool and kernels tell each other in memory: offsets in bytes."""
+"""Layouts of the memory that Python, the thread pool and kernels share: offsets in bytes."""
 
 from __future__ import annotations
 

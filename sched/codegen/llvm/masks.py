@@ -1,4 +1,4 @@
-"""Masks of stores that LLVM must not know.
+"""Masks of stores, hidden from LLVM so that a fault of it does not show.
 
 AVX-512 narrows integers and stores some of them in one instruction. Where the mask is a constant
 with one lane, LLVM 22 makes a scalar store of that, but of the value before it was narrowed, and

@@ -1,4 +1,4 @@
-"""Parallel loops on threads: bodies as functions of their own, and what threads share.
+"""Outlining of parallel loops: their bodies become functions that threads call.
 
     for i in [lo, hi) (parallel): body
 

@@ -1,4 +1,4 @@
-"""Loops that look up now and then: whether somebody wants them to stop.
+"""Polling: long loops check now and then whether they are to stop.
 
 While native code runs on the main thread Python only notes that a signal has come; its handlers,
 and Ctrl-C is one, run where Python code runs next. So long loops call back: into an empty function

@@ -1,5 +1,5 @@
-"""Elements that follow each other, from where data say in each lane: a vector is loaded for each
-lane, and these are turned round.
+"""Consecutive elements at an address that depends on data in each lane: one vector is loaded for
+each lane, and the vectors are transposed.
 
 A table of points that have neighbours, or components, is read so: `grid[z, 0]`, `grid[z, 1]`,
 `grid[z + 1, 0]` and `grid[z + 1, 1]` are four loads a lane, or one.
@@ -52,8 +52,8 @@ def _runs(group: Mapping[int, ir.Load]) -> Iterator[tuple[ir.Load, ...]]:
 
 
 def columns(b: FunctionBuilder, rows: Sequence[Value]) -> list[Value]:
-    """What the rows have at each place, as many vectors as a row has elements. There is a power of
-    two of rows."""
+    """The transposed rows: as many vectors as a row has elements. The number of rows is a power of
+    two."""
     size = rows[0].lanes
     together = max(1, REGISTER // (size * rows[0].dtype.bits))
     parts = list(rows)

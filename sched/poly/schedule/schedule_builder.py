@@ -78,8 +78,8 @@ class ScheduleBuilder:
         self._advises = True
 
     def copy(self) -> ScheduleBuilder:
-        """One that goes its own way, outside of the batches and trust around this one; a sketch
-        if this is one."""
+        """An independent copy, outside of the batches and the trust around this one; a sketch if
+        this is one."""
         made = copy.copy(self)
         made._trust = None
         if not self.is_sketch:
@@ -89,7 +89,7 @@ class ScheduleBuilder:
 
     @property
     def _among(self) -> str:
-        """With what directives are proven together."""
+        """What directives are proven together with: a sketch, a batch, or nothing."""
         if self._batch is None:
             return ""
         return "sketch" if self._batch.is_sketch else "batch"
@@ -115,7 +115,7 @@ class ScheduleBuilder:
         return self.replay(directive.mapped(self._named))
 
     def _named(self, expression: Node) -> Node:
-        """With the program's own sizes, where others of the same names were given."""
+        """The directive with the program's own sizes in place of others of the same names."""
         found = [n for n in postorder(expression) if isinstance(n, Size)]
         return substitute(expression, {n: self._symbols.get(n.name, n) for n in found})
 
@@ -140,8 +140,8 @@ class ScheduleBuilder:
         return edit.made
 
     def accepts(self, directive: Directive) -> bool:
-        """Whether a directive would be accepted now: nothing changes, and nobody looks for a pair
-        of instances, or for a hint, where it would not."""
+        """Whether a directive would be accepted now. Nothing changes, and no witness or hint is
+        looked for where it would be refused."""
         request = Request(directive, directive.text())
         try:
             with uncollected(), self._in_time(request):
@@ -158,7 +158,7 @@ class ScheduleBuilder:
 
     @contextmanager
     def _in_their_terms(self, request: Request) -> Iterator[None]:
-        """Says of a refusal what was request, in terms of the loops that there were then."""
+        """Rewords a refusal: it names the request, and the loops that there were at that time."""
         try:
             yield
         except ScheduleError as error:
@@ -216,7 +216,7 @@ class ScheduleBuilder:
 
     # proving ----------------------------------------------------------------------------------
     def settle(self) -> None:
-        """Proves what a batch under way has put off so far.
+        """Proves the directives of a batch under way that have not been proven yet.
 
         Raises:
             ScheduleError: something goes wrong; or this is a sketch, which `prove` proves.

@@ -88,8 +88,9 @@ def _ambiguous(program: Program, name: str) -> dict[str, str]:
 
 
 def _with_vars_made(d: Directive) -> Directive:
-    """A directive that makes the Vars it names. Those of copies and of library functions are in
-    nobody's hands, and what has such a name may be something else; Vars of one name are equal."""
+    """A directive in a form that makes the Vars it names. Vars of copies and of library functions
+    have no name in the user's program, where their names may mean something else; Vars of one name
+    are equal, so new ones can take their places."""
 
     def with_made(expression: Node) -> Node:
         named = [x for x in postorder(expression) if isinstance(x, Var) and x.name.isidentifier()]

@@ -1,4 +1,4 @@
-"""What handles are: names of stages and loops, resolved when they are used."""
+"""Handles: names of stages and loops, resolved when they are used."""
 
 from __future__ import annotations
 
@@ -164,8 +164,8 @@ class Handle(Suggesting):
         return any(program.names[f] == self.name for f in program.funcs if f not in regions)
 
     def _named(self, means: Meaning, value: Any) -> Any:
-        """What a field of a record holds for what a user gives; that is left as it is if it means
-        nothing of the kind, for the record to refuse."""
+        """The value of a record's field for a user's argument. An argument of a wrong kind is left
+        as it is, for the record to refuse."""
         match means:
             case "loop":
                 return name_of(value)

@@ -37,7 +37,7 @@ class LoopDirectives(Handle):
             factor: a Python integer, at least 1.
             tail: what happens where the extent is no multiple of the factor.
                 "auto": the last inner loop is shorter.
-                "guard", "mask": every inner loop is whole, its body under a condition.
+                "guard", "mask": every inner loop is complete, its body under a condition.
                 "peel": full tiles, and the others in loops of their own (`C.head`, `C.tail`).
                 "shift": full tiles, and one more that ends where the loop does (`C.tail`):
                 some iterations run twice.

@@ -1,4 +1,4 @@
-"""What is said of a Func whose definition has several pieces: it is said of each of them."""
+"""Directives on a Func whose definition has several pieces: they are applied to each piece."""
 
 from __future__ import annotations
 
