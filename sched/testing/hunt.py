@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .cases import Case, Finding, Outcome
 from .directives import untried
 from .process import Lost, Process
 from .shrink import shrink
-from .trials import Case, Finding, Outcome
 
 Print = Callable[[str], None]
 

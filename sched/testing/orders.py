@@ -104,3 +104,14 @@ def compare(a: Path, b: Path) -> Literal["before", "after", "together", "lanes",
                 return "concurrent" if kind == "parallel" else "lanes"
             return "before" if x < y else "after"
     return "together"
+
+
+def dependence_text(report: Report, pair: InstanceDependence) -> str:
+    """A dependence that a schedule breaks, in words."""
+
+    def name(key: Key) -> str:
+        d = report.stored[key[0]]
+        return f"{d.name}{dict(zip([x.name for x in d.dims], key[1], strict=True))}"
+
+    where = f"{pair.place[0].name}{list(pair.place[1])}"
+    return f"{pair.kind} on {where}: {name(pair.sink)} does not wait for {name(pair.source)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from .trials import Case
+from .cases import Case
 
 C = TypeVar("C")
 

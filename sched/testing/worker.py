@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from .cases import Case
 from .process import Say, answer
-from .trials import Case, random_case, run
+from .trials import random_case, run
 
 
 def report(question: dict[str, Any], say: Say) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from polysched.testing.trials import Case, run
+from polysched.testing.cases import Case
+from polysched.testing.trials import run
 
 HEAD = """n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

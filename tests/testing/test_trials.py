@@ -17,11 +17,12 @@ from polysched.poly.proof import proof
 from polysched.poly.schedule.stages import StageHandle
 from polysched.poly.tree import times
 from polysched.testing import check
+from polysched.testing.cases import Case
 from polysched.testing.directives import WEIGHTS
 from polysched.testing.hunt import Hunt
 from polysched.testing.process import Process
 from polysched.testing.shrink import shrink
-from polysched.testing.trials import Case, random_case, run
+from polysched.testing.trials import random_case, run
 
 QUICK = range(3000, 3030)
 MORE = range(3030, 3150)

@@ -1,0 +1,75 @@
+"""Cases: programs under directives that were tried, and what came of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SIZES = ({"n": 3, "m": 4}, {"n": 5, "m": 2}, {"n": 1, "m": 3}, {"n": 0, "m": 2}, {"n": 7, "m": 6})
+"""At which accepted schedules are judged."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, the directives given one after the other, and how the schedule begins."""
+
+    source: str
+    outputs: tuple[str, ...]
+    directives: tuple[str, ...]
+    default: bool = False
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, d: dict[str, Any]) -> Case:
+        """From what `to_dict` gave, by way of JSON too."""
+        return cls(
+            d["source"], tuple(d["outputs"]), tuple(d["directives"]), d["default"], d["seed"]
+        )
+
+    def listing(self) -> str:
+        """As a file."""
+        outputs = ", ".join(self.outputs)
+        made = "ps.Schedule.default" if self.default else "ps.Schedule"
+        return "\n".join(["import numpy as np", "", "import polysched as ps", "", self.source,
+                          f"s = {made}(({outputs},))", *self.directives, ""])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong: what kind, where (a directive), and in words."""
+
+    kind: str
+    directive: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """Of the directive."""
+        return directive_name(self.directive)
+
+    @property
+    def signature(self) -> str:
+        """The same for findings of one cause, one hopes."""
+        return f"{self.kind}: {self.name}"
+
+
+@dataclass
+class Outcome:
+    """What came of a case: `case` is all of it, with the directives that were drawn."""
+
+    case: Case
+    findings: list[Finding] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def found(self, kind: str, directive: str, text: str) -> None:
+        """Adds a finding."""
+        self.findings.append(Finding(kind, directive, text))
+
+
+def directive_name(text: str) -> str:
+    """The name of a directive of a call as text."""
+    return text.partition("].")[2].partition("(")[0]
