@@ -92,12 +92,14 @@ def overwritten_in(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
 def _along(pairs: Map, axis: int) -> Set:
     """{ y - x : [p, x] -> [p, y] }, and more where the pairs are of many divisions: isl would take
     seconds, and little of its budget."""
-    if any(int(m.dim(isl.dim_type.div)) > _MANY_DIVISIONS for m in pairs.get_basic_maps()):
+    divisions = [int(m.dim(isl.dim_type.div)) for m in pairs.get_basic_maps()]
+    if max(divisions, default=0) > _MANY_DIVISIONS or sum(divisions) > _MANY_TOGETHER:
         pairs = pairs.remove_divs()
     return along(pairs.deltas(), axis)
 
 
-_MANY_DIVISIONS = 24
+_MANY_DIVISIONS = 24  # in one piece
+_MANY_TOGETHER = 2000  # in all pieces
 
 
 def line_along(stored: Map, axis: int) -> Map:

@@ -18,6 +18,9 @@ from .looptree import Stage, iterations
 
 _SET = isl.dim_type.set
 
+SEVERAL = 8
+"""Of more pieces than this isl compares any two only where it must."""
+
 OPERATIONS = 500_000
 """So much work may isl put into the extent of storage."""
 
@@ -47,11 +50,26 @@ def span_of(visited: Set, depth: int) -> int | None:
     it, if that does not depend on sizes."""
     if visited.is_empty():
         return 0
+    whole = _whole_span(visited, depth) if visited.n_basic_set() > SEVERAL else None
+    if whole is not None:
+        return whole
     values = by_outer(visited, depth)
     # Of any two, not of the last and the first one: to find these takes isl minutes where many
     # pieces have constraints on remainders.
     most = values.reverse().apply_range(values).deltas().dim_max_val(0)
     return int(most.to_python()) + 1 if most.is_int() else None
+
+
+def _whole_span(visited: Set, depth: int) -> int | None:
+    """How many values the dimension at a depth spans for all values of those before it together,
+    if one of these has both the first and the last: it compares no two pieces but for that."""
+    first, last = visited.dim_min_val(depth), visited.dim_max_val(depth)
+    if not (first.is_int() and last.is_int()):
+        return None
+    ends = [outermost(visited.fix_val(_SET, depth, end), depth) for end in (first, last)]
+    if ends[0].is_disjoint(ends[1]):
+        return None
+    return int(last.sub(first).to_python()) + 1
 
 
 def extent_from(stages: Sequence[Stage], depth: int, start: Node, context: Set) -> int | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from counting import operations
 
 import polysched as ps
+from polysched.poly.sets.isl import Set
+from polysched.poly.tree.extents import SEVERAL, span_of
 
 
 def test_storage_of_a_clone_that_two_patterns_read() -> None:
@@ -23,3 +26,23 @@ def test_storage_of_a_clone_that_two_patterns_read() -> None:
     s["f"].clone_in(s["g"])
     s["f.in.g"].compute_at(s["g"], "j")
     assert np.array_equal(s.compile()(n=5), ps.interpret(g, n=5))
+
+
+def test_the_span_of_many_pieces_compares_no_two_of_them() -> None:
+    """It is that of all of them where one outer iteration has both ends."""
+    pieces = [
+        f"(x - {k}r) mod {k} <= {k // 2} and (x + r) mod {k + 1} <= 1 and r >= {k}"
+        for k in range(3, 12)
+    ]
+    text = f"[n] -> {{ [r, x] : 0 <= x <= 3 and 0 <= r < n and ({' or '.join(pieces)}) }}"
+    assert Set(text).n_basic_set() > SEVERAL
+    assert span_of(Set(text), 1) == 4
+    assert operations(lambda: span_of(Set(text), 1)) < 12_000
+
+
+def test_the_span_of_many_pieces_that_share_no_outer_iteration() -> None:
+    """The whole spans 12 values, and each outer iteration one."""
+    pieces = [f"(r = {k} and x = {k})" for k in (0, 3, 5, 1, 9, 11, 4, 7, 8, 2)]
+    assert span_of(Set(f"{{ [r, x] : {' or '.join(pieces)} }}"), 1) == 1
+    both = Set(f"{{ [r, x] : {' or '.join(pieces)} or (r = 3 and x = 6) }}")
+    assert span_of(both, 1) == 4
