@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..garbage import uncollected
+from ..machine.target import Target
 from ..poly.nests.loop_program import LoopProgram
 from ..steps import Log
 from .build.build import build
 from .ir.ir import Module
 from .ir.text import module_text
 from .ir.verify import verify
-from .llvm import CompiledCode, Target, assembly_of, compile_module, emit_module
+from .llvm import CompiledCode, assembly_of, compile_module, emit_module
 from .passes.carry_values import carry_values
 from .passes.expand_math import expand_math
 from .passes.fill_tiles import fill_tiles

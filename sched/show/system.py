@@ -8,8 +8,9 @@ import re
 import sys
 from importlib import metadata
 
-from ..codegen.llvm import Target, host, native
 from ..lang.errors.errors import PolyschedError
+from ..machine.host import default_target, this_machine
+from ..machine.target import Target
 
 #: Features that decide about the code: by LLVM's name, and what they are for.
 _FEATURES = (
@@ -58,10 +59,10 @@ def report() -> str:
 
 def _machine() -> list[str]:
     try:
-        target = host()
+        target = default_target()
     except PolyschedError as error:
         return [f"target       none: {error.what}"]
-    limited = "" if target == native() else f" (this CPU: {native().cpu})"
+    limited = "" if target == this_machine() else f" (this CPU: {this_machine().cpu})"
     return [
         f"target       {target.cpu}, {target.triple}{limited}",
         f"features     {' '.join(_features(target))}",
@@ -70,8 +71,7 @@ def _machine() -> list[str]:
 
 
 def _features(target: Target) -> list[str]:
-    there = set(target.features.split(","))
-    return [name for name in _FEATURES if f"+{name}" in there]
+    return [name for name in _FEATURES if target.has(name)]
 
 
 def _usable_cores() -> int:

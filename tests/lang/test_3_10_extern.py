@@ -19,7 +19,8 @@ from hypothesis import given, settings, strategies as st
 from lang.support import ALL, refused, run
 
 import polysched as ps
-from polysched.codegen.llvm import compile_module, host
+from polysched.codegen.llvm import compile_module
+from polysched.machine.host import default_target
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -632,7 +633,7 @@ def raised_natively(signal_number):
           %done = call i32 inttoptr (i64 {send} to ptr)(i32 {int(signal_number)})
           ret void
         }}""",
-        host(),
+        default_target(),
     )
     function = ctypes.CFUNCTYPE(None)(code.address("send"))
     function.code = code  # lives as long

@@ -1,82 +1,21 @@
-"""Machines: the host, the oldest one, and those that are refused."""
+"""This machine, and what POLYSCHED_TARGET asks for in its place."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from codegen.llvm.harness import buffer, i, load, loop, module, op, size, store
 
 import polysched as ps
-from polysched.codegen.llvm import (
-    Target,
-    TargetError,
-    binding,
-    compile_module,
-    emit_module,
-    host,
-    native,
-    target,
-    x86_64_v3,
-)
-from polysched.codegen.llvm.target import check
-from polysched.lang.errors.errors import InternalError, PolyschedError
-from polysched.lang.nodes.dtypes import float32
-
-
-def test_host_is_a_value() -> None:
-    assert host() == host()
-    assert hash(host()) == hash(host())
-    assert host().arch in ("x86_64", "aarch64")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        host().cpu = "other"  # type: ignore[misc]
-
-
-def test_v3_has_fused_multiply_add_and_no_avx512() -> None:
-    if host().arch != "x86_64":
-        pytest.skip("compiles for x86-64")
-    n = size("n")
-    x, out = buffer("x", float32, n), buffer("out", float32, n, kind="output")
-    body = store(out, i, op("fma", load(x, i), load(x, i), load(x, i)))
-    kernel = module([x, out], [n], loop(i, 0, n, body))
-    assembly = compile_module(emit_module(kernel, x86_64_v3()), x86_64_v3()).assembly()
-    assert "vfmadd" in assembly
-    assert "fmaf" not in assembly
-
-
-def test_a_machine_without_fma_is_refused() -> None:
-    old = Target("x86_64-unknown-linux-gnu", "westmere", "+sse4.2,+popcnt")
-    with pytest.raises(TargetError) as caught:
-        check(old, {"sse4.2": True, "popcnt": True, "fma": False})
-    assert str(caught.value) == (
-        "this CPU (westmere) lacks avx, avx2, bmi, bmi2, f16c, fma, lzcnt, movbe\n"
-        "  hint: fused multiply-add is part of the arithmetic: x86-64-v3 or above is needed "
-        "(Intel since Haswell, AMD since Excavator)"
-    )
-    assert isinstance(caught.value, PolyschedError)
-
-
-def test_an_unknown_architecture_is_refused() -> None:
-    with pytest.raises(TargetError, match=r"\(riscv64-unknown-linux-gnu\) is not supported"):
-        check(Target("riscv64-unknown-linux-gnu", "generic", ""), {"fma": True})
-
-
-def test_every_aarch64_is_accepted() -> None:
-    check(Target("arm64-apple-darwin23", "apple-m1", ""), {})
-    assert Target("arm64-apple-darwin23", "apple-m1", "").arch == "aarch64"
-
-
-def test_host_refuses_by_what_the_machine_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(binding, "process_triple", lambda: "x86_64-unknown-linux-gnu")
-    monkeypatch.setattr(binding, "host_features", lambda: {"fma": False})
-    with pytest.raises(TargetError, match="lacks avx, "):
-        target.native.__wrapped__()
-
+from polysched.machine import host, processor
+from polysched.machine.host import caches, default_target, target, this_machine
+from polysched.machine.known import PROCESSORS, named
+from polysched.machine.target import V3, Cache, TargetError
 
 # POLYSCHED_TARGET --------------------------------------------------------------------------------
 AVX512 = ("avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
-needs_x86 = pytest.mark.skipif(native().arch != "x86_64", reason="a level of x86-64")
+needs_x86 = pytest.mark.skipif(this_machine().arch != "x86_64", reason="a level of x86-64")
 
 
 @pytest.fixture
@@ -85,9 +24,9 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
     def pretend(asked: str, *features: str, triple: str = "x86_64-unknown-linux-gnu") -> None:
         monkeypatch.setenv("POLYSCHED_TARGET", asked)
-        monkeypatch.setattr(binding, "process_triple", lambda: triple)
-        monkeypatch.setattr(binding, "host_cpu", lambda: "made-up")
-        monkeypatch.setattr(binding, "host_features", lambda: dict.fromkeys(features, True))
+        monkeypatch.setattr(processor, "triple", lambda: triple)
+        monkeypatch.setattr(processor, "name", lambda: "made-up")
+        monkeypatch.setattr(processor, "features", lambda: dict.fromkeys(features, True))
         _forget()
 
     yield pretend
@@ -96,27 +35,27 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 
 
 def _forget() -> None:
-    target.native.cache_clear()
-    target._level.cache_clear()
+    host.this_machine.cache_clear()
+    host._asked.cache_clear()
 
 
 @pytest.mark.parametrize("asked", ["", " ", "native"])
 def test_without_a_wish_it_is_this_machine(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYSCHED_TARGET", asked)
-    assert host() == native()
+    assert default_target() == this_machine()
 
 
 @pytest.mark.parametrize("asked", ["v3", "x86-64-v3"])
 def test_less_than_the_machine_has(asked: str, made_up: Callable[..., None]) -> None:
-    made_up(asked, *target._V3, *AVX512)
-    assert host() == x86_64_v3()
-    assert native().cpu == "made-up"
+    made_up(asked, *V3, *AVX512)
+    assert default_target() == named("x86-64-v3")
+    assert this_machine().cpu == "made-up"
 
 
 def test_what_is_asked_for_may_be_all_there_is(made_up: Callable[..., None]) -> None:
-    made_up("v4", *target._V3, *AVX512)
-    assert host().cpu == "x86-64-v4"
-    assert "+avx512vl" in host().features.split(",")
+    made_up("v4", *V3, *AVX512)
+    assert default_target().cpu == "x86-64-v4"
+    assert "+avx512vl" in default_target().features
 
 
 @needs_x86
@@ -135,32 +74,33 @@ def test_kernels_are_made_for_what_is_asked_for(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_unknown_target_is_refused_by_name(made_up: Callable[..., None]) -> None:
-    made_up("v5", *target._V3)
+    made_up("v5", *V3)
     with pytest.raises(TargetError) as caught:
-        host()
+        default_target()
     assert str(caught.value) == (
         "POLYSCHED_TARGET=v5 is no machine that code is made for here\n"
-        "  hint: it may be v3, v4 (levels of x86-64), native, or not set"
+        f"  hint: these are: {', '.join(PROCESSORS)}; or native, or not set"
     )
 
 
 def test_a_target_that_this_cpu_is_not_is_refused(made_up: Callable[..., None]) -> None:
-    made_up("x86-64-v4", *target._V3, "avx512f", "avx512vl")
+    made_up("x86-64-v4", *V3, "avx512f", "avx512vl")
     with pytest.raises(TargetError) as caught:
-        host()
+        default_target()
     assert str(caught.value) == (
         "POLYSCHED_TARGET=x86-64-v4 needs avx512bw, avx512cd, avx512dq, which this CPU (made-up) "
-        "lacks\n  hint: without POLYSCHED_TARGET code is made for what this CPU has"
+        "lacks\n  hint: without POLYSCHED_TARGET code is made for this machine"
     )
 
 
 def test_a_target_of_another_architecture_is_refused(made_up: Callable[..., None]) -> None:
     made_up("v3", triple="arm64-apple-darwin23")
     with pytest.raises(TargetError) as caught:
-        host()
+        default_target()
     assert str(caught.value) == (
-        "POLYSCHED_TARGET=v3 is a level of x86-64, and this machine (arm64-apple-darwin23) is not "
-        "one\n  hint: without POLYSCHED_TARGET code is made for this machine"
+        "POLYSCHED_TARGET=v3 is of the architecture x86_64, and this machine "
+        "(aarch64-apple-darwin23) is not\n"
+        "  hint: without POLYSCHED_TARGET code is made for this machine"
     )
 
 
@@ -168,11 +108,68 @@ def test_a_machine_that_is_too_old_is_refused_whatever_is_asked_for(
     made_up: Callable[..., None],
 ) -> None:
     made_up("v3", "fma")
-    with pytest.raises(TargetError, match=r"this CPU \(made-up\) lacks avx, "):
-        host()
+    with pytest.raises(TargetError, match=r"the CPU made-up lacks avx, "):
+        default_target()
 
 
-# LLVM ---------------------------------------------------------------------------------------------
-def test_a_triple_without_a_code_generator() -> None:
-    with pytest.raises(InternalError, match="LLVM has no code generator for pdp11-dec-unix"):
-        compile_module("", Target("pdp11-dec-unix", "", ""))
+def test_an_unknown_architecture_is_refused(made_up: Callable[..., None]) -> None:
+    made_up("", triple="riscv64-unknown-linux-gnu")
+    with pytest.raises(
+        TargetError, match=r"made-up \(riscv64-unknown-linux-gnu\) is not supported"
+    ):
+        default_target()
+
+
+def test_a_machine_with_avx512_has_longer_and_more_registers(made_up: Callable[..., None]) -> None:
+    made_up("", *V3, *AVX512)
+    assert (this_machine().vector_bytes, this_machine().vector_registers) == (64, 32)
+    made_up("", *V3)
+    assert (this_machine().vector_bytes, this_machine().vector_registers) == (32, 16)
+    made_up("", triple="arm64-apple-darwin23")
+    assert (this_machine().vector_bytes, this_machine().vector_registers) == (16, 32)
+
+
+def test_a_target_is_taken_by_name_and_as_it_is() -> None:
+    assert target() == default_target()
+    assert target("native") == this_machine()
+    assert target("znver3") == named("znver3", this_machine().system)
+    assert target(named("haswell")) == named("haswell")
+    with pytest.raises(ps.LanguageTypeError, match=r"a target is the name of one.*, not 3"):
+        target(3)  # type: ignore[arg-type]
+
+
+# caches -------------------------------------------------------------------------------------------
+def describe(folder: Path, index: int, **about: object) -> None:
+    given = {"type": "Data", "level": 1, "size": "48K", "ways_of_associativity": 12,
+             "coherency_line_size": 64, "shared_cpu_list": "0"} | about  # fmt: skip
+    (folder / f"index{index}").mkdir()
+    for name, value in given.items():
+        if value is not None:
+            (folder / f"index{index}" / name).write_text(f"{value}\n")
+
+
+def test_caches_are_read_as_linux_describes_them(tmp_path: Path) -> None:
+    describe(tmp_path, 0)
+    describe(tmp_path, 1, type="Instruction")
+    describe(tmp_path, 2, type="Unified", level=2, size="2M", ways_of_associativity=16)
+    describe(tmp_path, 3, type="Unified", level=3, size="32768K", shared_cpu_list="0-3,8-11,15")
+    assert caches(tmp_path) == (
+        Cache(1, 48 << 10, 12),
+        Cache(2, 2 << 20, 16),
+        Cache(3, 32 << 20, 12, shared_by=9),
+    )
+
+
+@pytest.mark.parametrize("about", [{"size": None}, {"size": "many"}, {"level": "one"}])
+def test_half_a_description_counts_as_none(about: dict[str, object], tmp_path: Path) -> None:
+    describe(tmp_path, 0)
+    describe(tmp_path, 1, **about)
+    assert caches(tmp_path) == ()
+
+
+def test_what_is_shipped_is_taken_where_the_system_says_nothing(tmp_path: Path) -> None:
+    assert caches(tmp_path) == ()
+    assert host.shipped_caches("znver5", "x86_64", True) == named("znver5").caches
+    assert host.shipped_caches("made-up", "x86_64", True) == named("x86-64-v4").caches
+    assert host.shipped_caches("made-up", "x86_64", False) == named("x86-64-v3").caches
+    assert host.shipped_caches("made-up", "aarch64", False) == named("aarch64").caches

@@ -6,8 +6,9 @@ import ctypes
 from dataclasses import dataclass
 from functools import cache
 
-from polysched.codegen.llvm import compile_module, host, polls
+from polysched.codegen.llvm import compile_module, polls
 from polysched.codegen.runtime import pool
+from polysched.machine.host import default_target
 
 _MOST = 64  # threads
 _WORDS = {"signal": 0, "every": 1, "polls": 2, "told": 2 + _MOST}
@@ -81,7 +82,7 @@ def polls_that_count() -> Polls:
     ticks = dict(polls._TICKS)
     polls._TICKS.update(dict.fromkeys(ticks, 0))
     try:
-        asking = compile_module(polls.emit_poll(host()), host())
+        asking = compile_module(polls.emit_poll(default_target()), default_target())
     finally:
         polls._TICKS.update(ticks)
     raise_ = ctypes.cast(ctypes.CDLL(None)["raise"], ctypes.c_void_p).value
@@ -89,7 +90,7 @@ def polls_that_count() -> Polls:
         words=ctypes.addressof(words), raise_=raise_, poll=asking.address(polls.POLL),
         polls=_WORDS["polls"], every=_WORDS["every"], told=_WORDS["told"],
     )  # fmt: skip
-    counted = compile_module(text, host())
+    counted = compile_module(text, default_target())
     for thing in (words, asking, counted):
         pool.keep_for_ever(thing)
     return Polls(counted.address("counted"), words)

@@ -16,8 +16,9 @@ import pytest
 
 import polysched as ps
 from polysched.codegen import lower
-from polysched.codegen.llvm import compile_module, host
+from polysched.codegen.llvm import compile_module
 from polysched.codegen.runtime import pool as pools
+from polysched.machine.host import default_target
 from threads.polls import Polls
 from threads.processes import run
 from threads.programs import Array, i, j, m, n, on
@@ -143,7 +144,7 @@ def begun_with_a_signal(kernel: ps.Kernel) -> None:
       ret void
     }}
     """
-    code = compile_module(text, host())
+    code = compile_module(text, default_target())
     pools.keep_for_ever((code, variant.function))
     variant.function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address("begin"))
 

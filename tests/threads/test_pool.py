@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.codegen.llvm import Target, binding, host
+from polysched.codegen.llvm import binding
 from polysched.codegen.llvm.polls import emit_poll
 from polysched.codegen.llvm.runtime import Waiting, emit_runtime
 from polysched.codegen.runtime import pool as pools
+from polysched.machine.host import default_target
+from polysched.machine.target import Target
 from threads.processes import KERNEL, run
 from threads.programs import (
     SCHEDULES,
@@ -126,11 +128,12 @@ def test_a_kernel_called_by_a_stage_of_another(handed_out: pools.Pool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(host().arch != "x86_64", reason="writes MXCSR")
+@pytest.mark.skipif(default_target().arch != "x86_64", reason="writes MXCSR")
 def test_workers_have_their_own_floating_point_environment() -> None:
     """A thread begins with that of the one that made it, which may flush denormals to zero."""
     code = """
-from polysched.codegen.llvm import compile_module, host
+from polysched.codegen.llvm import compile_module
+from polysched.machine.host import default_target
 import ctypes
 text = '''define void @"polysched.flush"() {
   %word = alloca i32
@@ -138,7 +141,7 @@ text = '''define void @"polysched.flush"() {
   call void @llvm.x86.sse.ldmxcsr(ptr %word)
   ret void
 }'''
-code = compile_module(text, host())
+code = compile_module(text, default_target())
 ctypes.CFUNCTYPE(None)(code.address("flush"))()
 f = ps.Func("f", (n, m))
 f[i, j] = x[i, j] * 0.5
@@ -164,10 +167,10 @@ def test_the_native_side_for_another_machine() -> None:
     llvm.initialize_all_asmprinters()
     target = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "")
     for waiting in (Waiting(True), Waiting(False, 200)):
-        assembly = binding.assembly(emit_runtime(target, waiting), target.machine)
+        assembly = binding.assembly(emit_runtime(target, waiting), target)
         assert "CNTVCT_EL0" in assembly
         assert "yield" in assembly
-    assert "CNTVCT_EL0" in binding.assembly(emit_poll(target), target.machine)
+    assert "CNTVCT_EL0" in binding.assembly(emit_poll(target), target)
     with pytest.raises(ps.InternalError, match="no futex on riscv64"):
         emit_runtime(Target("riscv64-unknown-linux-gnu", "", ""), Waiting(True))
 

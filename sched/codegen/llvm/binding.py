@@ -12,24 +12,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
 from ...forks import whole
 from ...lang.errors.errors import InternalError
+from ...machine.host import this_machine
+from ...machine.target import Target
 
 whole(ffi.lib._lock)  # LLVM has locks of its own, of which a child could not get rid
 _serial = itertools.count()
-
-
-class Machine(NamedTuple):
-    """What LLVM generates code for: a triple, a CPU's name, and features as `+fma,-avx512f`."""
-
-    triple: str
-    cpu: str
-    features: str
 
 
 @functools.cache
@@ -43,37 +37,21 @@ def _initialise(is_native: bool) -> None:
         llvm.initialize_all_asmprinters()
 
 
-def process_triple() -> str:
-    """What this process runs on: `x86_64-unknown-linux-gnu`."""
-    return str(llvm.get_process_triple())
-
-
-def host_cpu() -> str:
-    """LLVM's name of this CPU: `znver4`."""
-    return str(llvm.get_host_cpu_name())
-
-
-def host_features() -> dict[str, bool]:
-    """Which of LLVM's CPU features this machine has."""
-    return {str(name): bool(there) for name, there in llvm.get_host_cpu_features().items()}
-
-
 @functools.cache
-def target_machine(machine: Machine) -> Any:
+def target_machine(target: Target) -> Any:
     """LLVM's code generator for a machine."""
-    arch, own = (x.partition("-")[0] for x in (machine.triple, process_triple()))
-    _initialise(arch == own)
+    _initialise(target.arch == this_machine().arch)
     try:
         # The default code model for JITs is the large one: a `movabsq` for every global.
-        return llvm.Target.from_triple(machine.triple).create_target_machine(
-            cpu=machine.cpu, features=machine.features, opt=2, reloc="pic", codemodel="small"
+        return llvm.Target.from_triple(target.triple).create_target_machine(
+            cpu=target.cpu, features=target.feature_text, opt=2, reloc="pic", codemodel="small"
         )
     except RuntimeError as error:
-        raise InternalError(f"LLVM has no code generator for {machine.triple}: {error}") from error
+        raise InternalError(f"LLVM has no code generator for {target.triple}: {error}") from error
 
 
 @functools.cache
-def _pipeline(machine: Machine) -> tuple[Any, ...]:
+def _pipeline(target: Target) -> tuple[Any, ...]:
     """LLVM's scalar optimiser for functions at level 2, with its options and what made it.
 
     Vectors, interleaving and unrolling are the schedule's. The part of LLVM's O2 that looks at
@@ -85,21 +63,21 @@ def _pipeline(machine: Machine) -> tuple[Any, ...]:
     options.slp_vectorization = False
     options.loop_interleaving = False
     options.loop_unrolling = False
-    builder = llvm.create_pass_builder(target_machine(machine), options)
+    builder = llvm.create_pass_builder(target_machine(target), options)
     return builder.getFunctionPassManager(), options, builder
 
 
-def _optimise(module: Any, machine: Machine) -> None:
-    passes, options, _ = _pipeline(machine)
+def _optimise(module: Any, target: Target) -> None:
+    passes, options, _ = _pipeline(target)
     for function in module.functions:
         if not function.is_declaration:
             # A run leaves callbacks in the pass builder that point at its dead stack frame: a
             # builder serves one run (10 us, and leaks 2 KiB), the passes serve any number.
-            passes.run(function, llvm.create_pass_builder(target_machine(machine), options))
+            passes.run(function, llvm.create_pass_builder(target_machine(target), options))
 
 
 @contextmanager
-def _optimised(text: str, machine: Machine) -> Iterator[Any]:
+def _optimised(text: str, target: Target) -> Iterator[Any]:
     """LLVM text as a verified and optimised module.
 
     Module and context are closed by hand, in this order: the garbage collector may dispose of the
@@ -111,30 +89,30 @@ def _optimised(text: str, machine: Machine) -> Iterator[Any]:
         except RuntimeError as error:
             raise InternalError(f"LLVM refuses the generated code: {error}") from error
         with parsed as module:
-            module.data_layout = str(target_machine(machine).target_data)
+            module.data_layout = str(target_machine(target).target_data)
             try:
                 module.verify()
             except RuntimeError as error:
                 raise InternalError(f"LLVM refuses the generated code: {error}") from error
-            _optimise(module, machine)
+            _optimise(module, target)
             yield module
 
 
-def object_code(text: str, machine: Machine) -> bytes:
+def object_code(text: str, target: Target) -> bytes:
     """LLVM text as an object file."""
-    with _optimised(text, machine) as module:
-        return bytes(target_machine(machine).emit_object(module))
+    with _optimised(text, target) as module:
+        return bytes(target_machine(target).emit_object(module))
 
 
-def assembly(text: str, machine: Machine) -> str:
+def assembly(text: str, target: Target) -> str:
     """LLVM text as assembly."""
-    with _optimised(text, machine) as module:
-        return str(target_machine(machine).emit_assembly(module))
+    with _optimised(text, target) as module:
+        return str(target_machine(target).emit_assembly(module))
 
 
-def optimised(text: str, machine: Machine) -> str:
+def optimised(text: str, target: Target) -> str:
     """LLVM text after optimisation."""
-    with _optimised(text, machine) as module:
+    with _optimised(text, target) as module:
         return str(module)
 
 
@@ -148,7 +126,7 @@ def _linker(serial: int) -> Any:
     global _latest
     number, jit = _latest
     if serial // EACH > number:  # two threads may make one at once, without harm
-        machine = target_machine(Machine(process_triple(), host_cpu(), ""))
+        machine = target_machine(this_machine())
         on_windows = sys.platform == "win32"  # where llvmlite has no JITLink
         jit = llvm.create_lljit_compiler(machine, use_jit_link=not on_windows, suppress_errors=True)
         _latest = serial // EACH, jit

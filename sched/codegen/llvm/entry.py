@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from ...lang.nodes.dtypes import DType, int64
 from ...lang.nodes.nodes import Node, Param, Size
+from ...machine.target import Target
 from ..ir import ir
 from . import control
 from .casts import cast
 from .function_builder import FunctionBuilder
 from .layout import CALL
 from .names import quoted, symbol
-from .target import Target
 from .values import Value, constant
 
 

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from ...lang.nodes.nodes import Node, postorder
+from ...machine.target import Target
 from ..ir import ir
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
+from .attributes import machine_attributes
 from .entry import Call, entry_text
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
@@ -25,7 +27,6 @@ from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
 from .polls import begin_polling, is_polled
 from .statements import CALLBACK, WORDS, Emitter
-from .target import Target
 from .values import Value
 
 COUNTERS = "%counters"
@@ -36,7 +37,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
     constants = _constants(module)
     nests = [_nest(module, number) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
-    machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
+    machine = machine_attributes(target)
     # Without this, LLVM prefers vectors of 256 bits for some CPUs that have wider ones.
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
     inside = [s for f in module.functions for s in ir.walk(f.body)]

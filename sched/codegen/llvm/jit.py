@@ -12,10 +12,10 @@ from __future__ import annotations
 from ...cached import cached_property
 from ...forks import reentrant
 from ...lang.errors.errors import InternalError
+from ...machine.target import Target
 from . import binding
 from .imports import imports
 from .names import symbol
-from .target import Target
 
 
 class CompiledCode:
@@ -47,26 +47,26 @@ class CompiledCode:
     @cached_property
     def optimised(self) -> str:
         """The LLVM IR after optimisation, made anew for whoever wants to read it."""
-        return binding.optimised(self.text, self._machine())
+        return binding.optimised(self.text, self._made_for())
 
     def assembly(self) -> str:
         """The machine code as text."""
-        return binding.assembly(self.text, self._machine())
+        return binding.assembly(self.text, self._made_for())
 
-    def _machine(self) -> binding.Machine:
+    def _made_for(self) -> Target:
         if self._target is None or not self.text:
             raise InternalError("the code was loaded without its text")
-        return self._target.machine
+        return self._target
 
 
 def compile_module(text: str, target: Target) -> CompiledCode:
     """Compiles and links LLVM text. InternalError if it is invalid."""
-    return CompiledCode(binding.object_code(text, target.machine), text, target)
+    return CompiledCode(binding.object_code(text, target), text, target)
 
 
 def assembly_of(text: str, target: Target) -> str:
     """LLVM text as assembly, for any machine."""
-    return binding.assembly(text, target.machine)
+    return binding.assembly(text, target)
 
 
 def load_object(object_code: bytes, text: str = "", target: Target | None = None) -> CompiledCode:

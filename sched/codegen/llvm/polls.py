@@ -18,13 +18,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.dtypes import int64
+from ...machine.target import Target
 from ..ir import ir
 from ..ir.cost import Longest
 from . import control
+from .attributes import machine_attributes
 from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
 from .names import quoted, symbol
-from .target import Target
 from .values import Value, constant
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ done:
   ret i64 %stop
 }}
 
-attributes #0 = {{ nounwind "target-cpu"="{target.cpu}" "target-features"="{target.features}" }}
+attributes #0 = {{ nounwind {machine_attributes(target)} }}
 {CLOCK_NAME}
 """
 

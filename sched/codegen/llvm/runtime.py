@@ -27,14 +27,15 @@ from dataclasses import dataclass
 from string import Template
 
 from ...lang.errors.errors import InternalError
+from ...machine.target import Target
 from . import control
+from .attributes import machine_attributes
 from .function_builder import FunctionBuilder
 from .layout import BOX, CALL, JOB, LINE, POOL
 from .names import quoted, symbol
 from .polls import CLOCK_NAME, clock
 from .runtime_caller import HOLD_TEXT, RUN_TEXT
 from .runtime_worker import WORK_TEXT, WORKER_TEXT
-from .target import Target
 
 WORKER, RUN, NOW, HOLD = "threads.worker", "threads.run", "threads.now", "threads.hold"
 """The functions, by what `CompiledCode.address` calls them."""
@@ -87,7 +88,7 @@ def emit_runtime(target: Target, waiting: Waiting) -> str:
     values |= {name: str(x) for name, x in numbers.items()}
     values["MANY"] = f"0x{many}"
     parts = [_CLOCK, _SLEEP if waiting.futex else _NAP, WORK_TEXT, WORKER_TEXT, RUN_TEXT, HOLD_TEXT]
-    machine = f'"target-cpu"="{target.cpu}" "target-features"="{target.features}"'
+    machine = machine_attributes(target)
     text = Template("\n\n".join(parts)).substitute(values)
     head = f'target triple = "{target.triple}"'
     attributes = f"attributes #0 = {{ nounwind {machine} }}"

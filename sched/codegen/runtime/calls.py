@@ -14,7 +14,8 @@ from types import TracebackType
 from typing import Any
 
 from ...forks import at_fork
-from ..llvm import compile_module, host
+from ...machine.host import default_target
+from ..llvm import compile_module
 from ..llvm.layout import CALL
 from ..llvm.polls import POLL, emit_poll
 from .pool import keep_for_ever, pool
@@ -80,7 +81,7 @@ def _poll_address() -> int:
     at once, without harm; a lock might be held by what a handler of a signal has interrupted."""
     global _poll
     if _poll is None:
-        code = compile_module(emit_poll(host()), host())
+        code = compile_module(emit_poll(default_target()), default_target())
         keep_for_ever(code)
         _poll = code.address(POLL)
     return _poll

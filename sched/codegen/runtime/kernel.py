@@ -16,7 +16,8 @@ from ...lang.nodes.printer import html_text
 from ...lang.program.region import Partial
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
-from ..llvm import Target, host
+from ...machine.host import default_target
+from ...machine.target import Target
 from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
@@ -51,7 +52,7 @@ class Kernel(Suggesting):
         self._schedule = schedule
         self._checks = checks
         self._first = first
-        self._target = target or host()
+        self._target = target or default_target()
         self._binder = Binder(schedule.program)
         self._lock = reentrant()
         self._pool = arena.Pool()

@@ -15,7 +15,8 @@ import time
 from typing import Any
 
 from ...forks import at_fork
-from ..llvm import CompiledCode, compile_module, host
+from ...machine.host import default_target
+from ..llvm import CompiledCode, compile_module
 from ..llvm.layout import BOX, LINE, POOL
 from ..llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
@@ -35,7 +36,7 @@ class Native:
 
     def __init__(self) -> None:
         waiting, self.system = _waiting()
-        code = compile_module(emit_runtime(host(), waiting), host())
+        code = compile_module(emit_runtime(default_target(), waiting), default_target())
         keep_for_ever(code)
         self.run = code.address(RUN)
         self.hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(HOLD))

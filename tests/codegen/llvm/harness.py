@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm import CompiledCode, Target, compile_module, emit_module, host
+from polysched.codegen.llvm import CompiledCode, compile_module, emit_module
 from polysched.codegen.runtime.calls import Call
 from polysched.lang.nodes.dtypes import DType, bool_, float32, int64
 from polysched.lang.nodes.nodes import Const, Node, Op, Param, ParamInfo, Size, Var, integer
+from polysched.machine.host import default_target
+from polysched.machine.target import Target
 
 Index = Node | int
 ALONE = Call(1)
@@ -94,7 +96,7 @@ def module(
 
 
 def compiled(kernel: ir.Module, target: Target | None = None) -> CompiledCode:
-    target = target or host()
+    target = target or default_target()
     return compile_module(emit_module(kernel, target), target)
 
 

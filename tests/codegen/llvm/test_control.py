@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from codegen.llvm.harness import buffer, compiled, i, load, loop, module, op, size, slots_of, store
 
-from polysched.codegen.llvm import binding, emit_module, host
+from polysched.codegen.llvm import binding, emit_module
 from polysched.codegen.llvm.jit import compile_module
-from polysched.codegen.llvm.target import Target
 from polysched.lang.nodes.dtypes import float32, float64
+from polysched.machine.host import default_target
+from polysched.machine.target import Target
 
 n = size("n")
 
-needs_x86 = pytest.mark.skipif(host().arch != "x86_64", reason="writes MXCSR")
+needs_x86 = pytest.mark.skipif(default_target().arch != "x86_64", reason="writes MXCSR")
 
 # Calls a kernel with the control word set to something else, and tells what it was afterwards.
 CALLER = """
@@ -50,7 +51,7 @@ def test_results_do_not_depend_on_the_callers_control_word(bits: int) -> None:
     b = np.array([2.0**-60, 0.0, 1e-310, 0.2, 0.0, 2.0**-60])
     got, cast = np.zeros(6), np.zeros(6, np.float32)
     slots = slots_of(kernel, {"x": a, "y": b, "t": got, "f": cast, "n": 6})
-    code, caller = compiled(kernel), compile_module(CALLER, host())
+    code, caller = compiled(kernel), compile_module(CALLER, default_target())
     pointers = (ctypes.c_void_p, ctypes.c_void_p)
     call = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32, *pointers)(caller.address("caller"))
     after = call(DEFAULT ^ bits, code.address("kernel"), slots.ctypes.data)
@@ -69,6 +70,6 @@ def test_aarch64_sets_its_own_control_register() -> None:
     x, out = buffer("x", float32, n), buffer("out", float32, n, kind="output")
     body = store(out, i, op("fma", load(x, i), load(x, i), load(x, i)))
     text = emit_module(module([x, out], [n], loop(i, 0, n, body)), target)
-    assembly = binding.assembly(text, target.machine)
+    assembly = binding.assembly(text, target)
     assert assembly.count("msr\tFPCR") == 2
     assert "fmadd" in assembly

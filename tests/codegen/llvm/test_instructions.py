@@ -24,10 +24,11 @@ from codegen.llvm.harness import (
 )
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm import Target, host, x86_64_v3
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes.nodes import Node
+from polysched.machine.host import default_target
+from polysched.machine.target import Target
 
 INTS = [t for t in ALL if t.is_int]
 FLOATS = [float32, float64]
@@ -39,8 +40,8 @@ n = size("n")
 
 def targets() -> list[Target]:
     """The host, and where that is x86-64 the oldest one, which converts uint64 differently."""
-    target = host()
-    return [target, x86_64_v3()] if target.arch == "x86_64" else [target]
+    target = default_target()
+    return [target, target("x86-64-v3")] if target.arch == "x86_64" else [target]
 
 
 def evaluate(target: Target, expr: Node, result: DType, *columns: tuple[ir.Buffer, list]) -> list:
@@ -100,7 +101,7 @@ def test_unary(name: str, dtype: DType) -> None:
     values = oracle.samples(dtype)
     x = buffer("x", dtype, n)
     wanted = [oracle.unary(name, a, dtype) for a in values]
-    got = evaluate(host(), op(name, load(x, i), dtype=dtype), dtype, (x, values))
+    got = evaluate(default_target(), op(name, load(x, i), dtype=dtype), dtype, (x, values))
     assert_same(got, wanted, values)
 
 
@@ -129,7 +130,7 @@ def test_bitcast(source: DType, to: DType) -> None:
     x = buffer("x", source, n)
     values = np.array(oracle.samples(source), source.numpy)
     expr = op("bitcast", load(x, i), dtype=to)
-    got = evaluate(host(), expr, to, (x, values.tolist()))
+    got = evaluate(default_target(), expr, to, (x, values.tolist()))
     assert_same(got, values.view(to.numpy).tolist(), values.tolist())
 
 
@@ -140,7 +141,7 @@ def test_select(dtype: DType) -> None:
     chosen = [row % 3 == 0 for row in range(len(values))]
     other = values[::-1]
     expr = op("select", load(c, i), load(x, i), load(y, i), dtype=dtype)
-    got = evaluate(host(), expr, dtype, (c, chosen), (x, values), (y, other))
+    got = evaluate(default_target(), expr, dtype, (c, chosen), (x, values), (y, other))
     rows = list(zip(chosen, values, other, strict=True))
     assert_same(got, [a if take else b for take, a, b in rows], rows)
 
@@ -181,7 +182,7 @@ def test_a_product_and_a_sum_are_not_fused(dtype: DType) -> None:
     expr = op("add", op("mul", load(x, i), load(y, i), dtype=dtype), load(z, i), dtype=dtype)
     columns = [(b, [row[at] for row in rows]) for at, b in enumerate((x, y, z))]
     wanted = [oracle.binary("add", oracle.binary("mul", a, b, dtype), c, dtype) for a, b, c in rows]
-    assert_same(evaluate(host(), expr, dtype, *columns), wanted, rows)
+    assert_same(evaluate(default_target(), expr, dtype, *columns), wanted, rows)
 
 
 DIVISORS = [1, 2, 3, 5, 7, 8, 10, 64, 100, 127, 0, -1, -2, -3, -7, -128]

@@ -27,10 +27,11 @@ from codegen.llvm.harness import (
 )
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm import compile_module, emit_module, host, load_object
+from polysched.codegen.llvm import compile_module, emit_module, load_object
 from polysched.codegen.llvm.imports import imports, undefined
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import float32, float64, int64
+from polysched.machine.host import default_target
 
 n = size("n")
 ELF = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="object files are not ELF")
@@ -67,7 +68,7 @@ def remainder() -> ir.Module:
 )
 def test_invalid_text_is_an_internal_error(text: str, message: str) -> None:
     with pytest.raises(InternalError, match="LLVM refuses the generated code") as caught:
-        compile_module(text, host())
+        compile_module(text, default_target())
     assert message in str(caught.value)
 
 
@@ -90,7 +91,7 @@ def test_undefined_symbols_are_found_before_linking(capfd: pytest.CaptureFixture
     }
     """
     with pytest.raises(InternalError, match="the generated code calls nosuchthing, sin"):
-        compile_module(text, host())
+        compile_module(text, default_target())
     assert capfd.readouterr() == ("", "")
 
 
@@ -100,7 +101,8 @@ def test_failures_may_be_garbage() -> None:
     for _ in range(20):
         with pytest.raises(InternalError) as caught:
             compile_module(
-                "define i32 @f() {\n ret i32 %x\na:\n %x = add i32 1, 2\n ret i32 %x\n}", host()
+                "define i32 @f() {\n ret i32 %x\na:\n %x = add i32 1, 2\n ret i32 %x\n}",
+                default_target(),
             )
         caught.value.cycle = caught.value.__context__  # type: ignore[attr-defined]
         caught.value.__context__.cycle = caught.value  # type: ignore[union-attr]
@@ -135,7 +137,7 @@ def test_damaged_object_code_is_an_internal_error(length: int) -> None:
 def test_text_optimised_and_assembly() -> None:
     kernel = plus(1)
     code = compiled(kernel)
-    assert code.text == emit_module(kernel, host())
+    assert code.text == emit_module(kernel, default_target())
     assert "define internal void" in code.optimised
     assert code.optimised != code.text
     assert "polysched.kernel:" in code.assembly()
@@ -217,5 +219,5 @@ def test_calls_from_several_threads() -> None:
 
 def test_helper_functions_by_hand() -> None:
     """Any text will do, as long as its entry carries the prefix."""
-    code = compile_module('define i32 @"polysched.six"() { ret i32 6 }', host())
+    code = compile_module('define i32 @"polysched.six"() { ret i32 6 }', default_target())
     assert ctypes.CFUNCTYPE(ctypes.c_int)(code.address("six"))() == 6

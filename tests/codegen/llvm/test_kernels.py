@@ -28,9 +28,10 @@ from codegen.llvm.harness import (
 )
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm import emit_module, host
+from polysched.codegen.llvm import emit_module
 from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes.nodes import integer
+from polysched.machine.host import default_target
 
 n, m, l = size("n"), size("m"), size("l")
 
@@ -58,7 +59,7 @@ def test_matrix_product(rows: int, columns: int, depth: int) -> None:
 
 
 def test_a_function_takes_only_what_it_uses() -> None:
-    text = emit_module(matmul(), host())
+    text = emit_module(matmul(), default_target())
     zero, update = (line for line in text.splitlines() if line.startswith("define internal void"))
     own = "(ptr noalias align 4 %C.2, i64 %n.3, i64 %m.4, ptr %threads)"
     assert f'"polysched.kernel.0.f0"{own}' in zero
@@ -120,7 +121,7 @@ def test_constant_buffers(dtype: DType) -> None:
     run(kernel, out=got, tail=rest, n=7)
     assert got.tolist() == data.tolist()
     assert rest.tolist() == other.tolist()
-    assert emit_module(kernel, host()).count("align 64") == 3
+    assert emit_module(kernel, default_target()).count("align 64") == 3
 
 
 def test_strided_buffers_are_addressed_in_bytes() -> None:

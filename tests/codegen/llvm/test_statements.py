@@ -28,10 +28,11 @@ from codegen.llvm.harness import (
 from codegen.llvm.reference import Machine
 
 from polysched.codegen.ir import ir
-from polysched.codegen.llvm import emit_module, host
+from polysched.codegen.llvm import emit_module
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import bool_, float32, int64
 from polysched.lang.nodes.nodes import Node, Var
+from polysched.machine.host import default_target
 
 n, m = size("n"), size("m")
 
@@ -100,7 +101,7 @@ def test_an_input_is_loaded_once() -> None:
     x, a, b = buffer("x", int64, n), out_buffer("a"), out_buffer("b")
     value = mul(load(x, i), load(x, i))
     body = ir.Seq((store(a, i, value), store(b, i, add(value, 1))))
-    text = emit_module(module([x, a, b], [n], loop(i, 0, n, body)), host())
+    text = emit_module(module([x, a, b], [n], loop(i, 0, n, body)), default_target())
     nest = text.partition("define internal void")[2].partition("define void")[0]
     assert nest.count("load i64") == 1
     assert nest.count(" mul ") == 1
@@ -154,13 +155,13 @@ def test_an_index_that_is_not_flat_is_an_internal_error() -> None:
     out = out_buffer()
     bad = ir.Stores((ir.Store(out, (i, j), node(1)),))
     with pytest.raises(InternalError, match="the index of out is not flattened: 2 axes"):
-        emit_module(module([out], [n], loop(i, 0, n, loop(j, 0, n, bad))), host())
+        emit_module(module([out], [n], loop(i, 0, n, loop(j, 0, n, bad))), default_target())
 
 
 def test_an_unknown_name_is_an_internal_error() -> None:
     out = out_buffer()
     with pytest.raises(InternalError, match=r"Var\(name='elsewhere'\) is unknown in this kernel"):
-        emit_module(module([out], [n], store(out, 0, Var("elsewhere"))), host())
+        emit_module(module([out], [n], store(out, 0, Var("elsewhere"))), default_target())
 
 
 class Fuzz:

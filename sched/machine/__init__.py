@@ -1,0 +1,1 @@
+"""The machines that schedules are made for: their vectors, registers and caches, as plain data."""

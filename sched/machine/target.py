@@ -1,0 +1,142 @@
+"""A machine that code is made for, as plain data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+
+from ..lang.errors.errors import PolyschedError
+from ..lang.nodes.dtypes import DType, concrete
+
+#: What x86-64-v3 and v4 add to the first x86-64, by LLVM's names.
+V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
+V4 = (*V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
+
+
+class TargetError(PolyschedError, RuntimeError):
+    """A machine that code cannot be made for, or that this one is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """One level of the caches of a core.
+
+    Attributes:
+        level: 1 is the one nearest to the core, for data.
+        bytes: all of it.
+        ways: its associativity.
+        line: the bytes of a cache line.
+        shared_by: the cores that have it in common.
+    """
+
+    level: int
+    bytes: int
+    ways: int
+    line: int = 64
+    shared_by: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A machine that code is made for. Two that are equal get the same code.
+
+    Fused multiply-add is part of the meaning of a program, so a machine must have it: x86-64-v3 and
+    above (2013 and later), and every AArch64. Others are refused.
+
+    Attributes:
+        name: what it is called: `x86-64-v3`, `znver4`.
+        arch: `x86_64` or `aarch64`.
+        system: the other parts of LLVM's triple, `unknown-linux-gnu`.
+        cpu: the processor whose instructions may be used, by LLVM's name.
+        features: the same one by one, by LLVM's names, each with a sign: `+fma`.
+        vector_bytes: the size of a vector register.
+        vector_registers: how many of them a core has.
+        caches: those of a core, the nearest first.
+        cores: how many there are.
+        tune: the processor that instructions are chosen and ordered for, if it is another than
+            `cpu`.
+
+    Raises:
+        TargetError: it is of an unknown architecture, or has no fused multiply-add.
+    """
+
+    name: str
+    arch: str
+    system: str
+    cpu: str
+    features: tuple[str, ...]
+    vector_bytes: int
+    vector_registers: int
+    caches: tuple[Cache, ...]
+    cores: int
+    tune: str = ""
+
+    def __post_init__(self) -> None:
+        if self.arch == "aarch64":
+            return
+        if self.arch != "x86_64":
+            raise TargetError(
+                f"the architecture of {self.name} ({self.triple}) is not supported",
+                hint="polysched generates code for x86-64-v3 and above, and for AArch64",
+            )
+        lacking = missing(V3, dict.fromkeys(self.features, True))
+        if lacking:
+            raise TargetError(
+                f"the CPU {self.name} lacks {', '.join(lacking)}",
+                hint="fused multiply-add is part of the arithmetic: x86-64-v3 or above is needed "
+                "(Intel since Haswell, AMD since Excavator)",
+            )
+
+    # what follows ---------------------------------------------------------------------------
+    @property
+    def triple(self) -> str:
+        """LLVM's name for the architecture and the system."""
+        return f"{self.arch}-{self.system}"
+
+    @property
+    def feature_text(self) -> str:
+        """The features as LLVM takes them: `+avx2,+fma`."""
+        return ",".join(self.features)
+
+    @property
+    def digest(self) -> str:
+        """32 hexadecimal digits that are the same for equal targets, in every process."""
+        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()[:32]
+
+    def has(self, feature: str) -> bool:
+        """Whether it has a feature, by LLVM's name of it."""
+        return f"+{feature}" in self.features
+
+    def lanes(self, dtype: DType) -> int:
+        """How many elements of a type a vector register holds; at least 1."""
+        return max(1, self.vector_bytes // concrete(dtype).itemsize)
+
+    def tile(self, dtype: DType) -> tuple[int, int]:
+        """The rows and columns of a tile of a matrix product that registers hold.
+
+        Each row takes one register a vector of columns. Beside these one step needs a row of the
+        second operand and two elements of the first one, each in all lanes of a register. Of the
+        tiles that fit, this is the one that loads least for what it adds; columns are whole
+        vectors, 1, 2 or 4.
+        """
+        best = 1, 1
+        for vectors in (1, 2, 4):
+            rows = (self.vector_registers - vectors - 2) // vectors
+            if _loads(rows, vectors) < _loads(*best):
+                best = rows, vectors
+        return best[0], best[1] * self.lanes(dtype)
+
+    def cache(self, level: int) -> Cache:
+        """The cache of a level, or the last one where there are fewer."""
+        return self.caches[min(level, len(self.caches)) - 1]
+
+
+def _loads(rows: int, vectors: int) -> float:
+    """Registers that are loaded for one that is added to."""
+    return (rows + vectors) / (rows * vectors)
+
+
+def missing(names: Sequence[str], features: Mapping[str, bool]) -> list[str]:
+    """Those of some features that there are not. The names of what there is may have signs."""
+    return [name for name in names if not (features.get(name) or features.get(f"+{name}"))]
