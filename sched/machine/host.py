@@ -70,7 +70,7 @@ def _asked(name: str) -> Target:
     return target
 
 
-def target(which: str | Target | None = None) -> Target:
+def target_of(which: str | Target | None = None) -> Target:
     """A target by its name, with the system of this process; as it is where it is one already;
     and the default one where none is given.
 

@@ -123,7 +123,7 @@ class Target:
         best = 1, 1
         for vectors in (1, 2, 4):
             rows = (self.vector_registers - vectors - 2) // vectors
-            if _loads(rows, vectors) < _loads(*best):
+            if rows >= 1 and _loads(rows, vectors) < _loads(*best):
                 best = rows, vectors
         return best[0], best[1] * self.lanes(dtype)
 

@@ -9,7 +9,7 @@ import pytest
 
 import polysched as ps
 from polysched.machine import host, processor
-from polysched.machine.host import caches, default_target, target, this_machine
+from polysched.machine.host import caches, default_target, target_of, this_machine
 from polysched.machine.known import PROCESSORS, named
 from polysched.machine.target import V3, Cache, TargetError
 
@@ -130,12 +130,12 @@ def test_a_machine_with_avx512_has_longer_and_more_registers(made_up: Callable[.
 
 
 def test_a_target_is_taken_by_name_and_as_it_is() -> None:
-    assert target() == default_target()
-    assert target("native") == this_machine()
-    assert target("znver3") == named("znver3", this_machine().system)
-    assert target(named("haswell")) == named("haswell")
+    assert target_of() == default_target()
+    assert target_of("native") == this_machine()
+    assert target_of("znver3") == named("znver3", this_machine().system)
+    assert target_of(named("haswell")) == named("haswell")
     with pytest.raises(ps.LanguageTypeError, match=r"a target is the name of one.*, not 3"):
-        target(3)  # type: ignore[arg-type]
+        target_of(3)  # type: ignore[arg-type]
 
 
 # caches -------------------------------------------------------------------------------------------

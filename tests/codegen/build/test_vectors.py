@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched.codegen.lower import assembly
 from polysched.lang.nodes.dtypes import Array
-from polysched.machine.host import target
+from polysched.machine.host import target_of
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")
@@ -436,7 +436,7 @@ def test_masked_stores_of_narrow_integers(dtype: ps.DType, lanes: int) -> None:
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
 def test_no_store_is_wider_than_what_is_stored() -> None:
     """Also where this machine has no AVX-512, which it takes."""
-    text = assembly(behind_the_first_column(ps.int8, 2).loop_program, target("x86-64-v4"))
+    text = assembly(behind_the_first_column(ps.int8, 2).loop_program, target_of("x86-64-v4"))
     stores = re.findall(
         r"^\s+(\S+)\s+(?:\$\d+, )?%[xyz]mm\d+, \S*\(%(?!rsp|rbp)", text, re.MULTILINE
     )

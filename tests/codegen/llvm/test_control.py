@@ -12,7 +12,7 @@ from polysched.codegen.llvm import binding, emit_module
 from polysched.codegen.llvm.jit import compile_module
 from polysched.lang.nodes.dtypes import float32, float64
 from polysched.machine.host import default_target
-from polysched.machine.target import Target
+from polysched.machine.known import named
 
 n = size("n")
 
@@ -66,7 +66,7 @@ def test_aarch64_sets_its_own_control_register() -> None:
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    target = Target("aarch64-unknown-linux-gnu", "neoverse-n1", "")
+    target = named("neoverse-n1")
     x, out = buffer("x", float32, n), buffer("out", float32, n, kind="output")
     body = store(out, i, op("fma", load(x, i), load(x, i), load(x, i)))
     text = emit_module(module([x, out], [n], loop(i, 0, n, body)), target)

@@ -27,7 +27,7 @@ from polysched.codegen.ir import ir
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes.nodes import Node
-from polysched.machine.host import default_target
+from polysched.machine.host import default_target, target_of
 from polysched.machine.target import Target
 
 INTS = [t for t in ALL if t.is_int]
@@ -41,7 +41,7 @@ n = size("n")
 def targets() -> list[Target]:
     """The host, and where that is x86-64 the oldest one, which converts uint64 differently."""
     target = default_target()
-    return [target, target("x86-64-v3")] if target.arch == "x86_64" else [target]
+    return [target, target_of("x86-64-v3")] if target.arch == "x86_64" else [target]
 
 
 def evaluate(target: Target, expr: Node, result: DType, *columns: tuple[ir.Buffer, list]) -> list:

@@ -15,7 +15,7 @@ from polysched.codegen.llvm import compile_module
 from polysched.codegen.lower import assembly
 from polysched.codegen.runtime.kernel import Kernel
 from polysched.lang.errors.errors import InternalError
-from polysched.machine.host import target
+from polysched.machine.host import target_of
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
@@ -56,7 +56,7 @@ def mixed(lanes: int) -> ps.Schedule:
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="runs x86 code")
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_the_oldest_x86_gives_the_same_bits(lanes: int) -> None:
-    old, new = (Kernel(mixed(lanes), target=t) for t in (target("x86-64-v3"), None))
+    old, new = (Kernel(mixed(lanes), target=t) for t in (target_of("x86-64-v3"), None))
     plain = ps.Schedule(mixed(lanes).program.outputs).compile()
     for size in (0, 1, 7, 8, 31, 100):
         a = np.random.default_rng(size).standard_normal(size).astype("float32")
@@ -73,7 +73,7 @@ def test_the_oldest_x86_gives_the_same_bits(lanes: int) -> None:
 def test_products_are_the_same_for_any_width(lanes: int) -> None:
     s = product(lanes)
     plain = ps.Schedule(s.program.outputs).compile()
-    kernels = [Kernel(s), Kernel(s, target=target("x86-64-v3"))]
+    kernels = [Kernel(s), Kernel(s, target=target_of("x86-64-v3"))]
     for sizes in ((0, 3, 2), (1, 1, 1), (5, 9, 0), (9, 33, 17)):
         rows, columns, depth = sizes
         numbers = np.random.default_rng(1)
@@ -100,7 +100,7 @@ def _until_branch(lines: list[str]) -> list[str]:
 @pytest.mark.slow
 def test_arm_keeps_the_tile_in_registers() -> None:
     """4 rows of two vectors of 4: 8 products, 2 loads of vectors, 4 of single elements."""
-    inner = _inner(assembly(product(4).loop_program, target("aarch64")), r"fmla\tv")
+    inner = _inner(assembly(product(4).loop_program, target_of("aarch64")), r"fmla\tv")
     products = [x for x in inner if re.search(r"fmla\tv\d+\.4s", x)]
     assert len(products) == 8
     assert not [x for x in inner if "[sp" in x], "no spills"
@@ -109,21 +109,23 @@ def test_arm_keeps_the_tile_in_registers() -> None:
 @pytest.mark.slow
 def test_x86_keeps_the_tile_in_registers() -> None:
     """4 rows of two vectors of 8: 8 products, 2 loads of vectors, 4 broadcasts."""
-    inner = _inner(assembly(product(8).loop_program, target("x86-64-v3")), r"vfmadd\w+ps\t.*%ymm")
+    inner = _inner(
+        assembly(product(8).loop_program, target_of("x86-64-v3")), r"vfmadd\w+ps\t.*%ymm"
+    )
     assert len([x for x in inner if re.search(r"vfmadd\w+ps\t.*%ymm", x)]) == 8
     assert len([x for x in inner if "vbroadcastss" in x]) == 4
     assert not [x for x in inner if "(%rsp" in x], "no spills"
 
 
 def test_arm_code_for_all_kinds_of_loads() -> None:
-    text = assembly(mixed(4).loop_program, target("aarch64"))
+    text = assembly(mixed(4).loop_program, target_of("aarch64"))
     assert "fmla" in text
     assert "rev64" in text, "what is reversed"
     assert "fmaf" not in text, "no calls of the C library"
 
 
 def test_a_triple_without_a_code_generator() -> None:
-    unknown = replace(target("x86-64-v3"), system="-")
+    unknown = replace(target_of("x86-64-v3"), system="-")
     object.__setattr__(unknown, "arch", "pdp11")
     with pytest.raises(InternalError, match="LLVM has no code generator for pdp11-"):
         compile_module("", unknown)
@@ -132,7 +134,7 @@ def test_a_triple_without_a_code_generator() -> None:
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
 def test_a_processor_gets_the_instructions_of_its_level() -> None:
     """They are ordered for it, and it is not asked for more."""
-    old, new = (Kernel(product(8), target=target(name)).llvm for name in ("v3", "znver3"))
+    old, new = (Kernel(product(8), target=target_of(name)).llvm for name in ("v3", "znver3"))
     assert '"target-cpu"="x86-64-v3"' in new
     assert '"tune-cpu"="znver3"' in new
     assert "tune-cpu" not in old
