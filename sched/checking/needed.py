@@ -88,7 +88,7 @@ class Needed:
 
 
 def _makers_of(version: Version, writers: Sequence[Recorded]) -> list[Recorded]:
-    """Those of some instances that a version of an element was made by."""
+    """The recorded instances among some that made a version of an element."""
     match version:
         case Written(key=key):
             return [r for r in writers if r.key == key]

@@ -106,7 +106,7 @@ class Vector:
 
     @property
     def result(self) -> Stmt:
-        """The whole loop."""
+        """The statements of all lanes of the loop. Lanes beyond its upper bound are inactive."""
         nest = self.nest
         if self.count < 1:
             return Seq(())

@@ -119,8 +119,8 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Those of a vector: `count` of them, with var = lo, lo + step, ... What `folds` runs lane by
-    lane, in any order: lanes may add to the same element."""
+    """The lanes of a vector: `count` of them, with var = lo, lo + step, ... A statement that
+    `folds` runs lane by lane, in any order: lanes may add to the same element."""
 
     var: Var
     lo: Node

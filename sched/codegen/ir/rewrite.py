@@ -126,7 +126,7 @@ def map_buffers(stmt: Stmt, renamed: Mapping[Buffer, Buffer]) -> Stmt:
 
 
 def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:
-    """Every store replaced."""
+    """The module with `rule` applied to every store."""
 
     def statement(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Stores):

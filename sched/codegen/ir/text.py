@@ -10,7 +10,7 @@ _LONG = 400
 
 
 def module_text(module: Module) -> str:
-    """The whole kernel."""
+    """The listing of a kernel."""
     lines = [f"kernel {module.name}"]
     lines += [f"  {_buffer_text(b)}" for b in module.buffers]
     if module.scalars:
@@ -28,7 +28,7 @@ def _buffer_text(b: Buffer) -> str:
 
 
 def stmt_text(stmt: Stmt, indent: int = 0) -> str:
-    """A statement, indented."""
+    """The listing of a statement, indented."""
     pad = "  " * indent
     match stmt:
         case For(var=var, lo=lo, hi=hi, step=step, body=body):

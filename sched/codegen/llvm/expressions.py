@@ -71,7 +71,7 @@ class Evaluator:
         return self.also(*roots)
 
     def also(self, *roots: Node) -> list[Value]:
-        """The same for more expressions of the statement."""
+        """The values of more expressions of the same statement."""
         for node in postorder(*roots):
             if self._known(node) is None:
                 value = self._value(node)

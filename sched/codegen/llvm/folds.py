@@ -68,7 +68,7 @@ class Fold:
         return isinstance(node, ir.Load) and (node.buffer, node.index) == (s.buffer, s.index)
 
     def emit(self) -> None:
-        """The new value."""
+        """Computes the new value of the element."""
         assert self.parts is not None
         among, last, term = self.parts
         b, s = self.builder, self.store

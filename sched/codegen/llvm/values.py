@@ -41,7 +41,7 @@ def suffix(dtype: DType, lanes: int = 1) -> str:
 
 
 def memory_suffix(dtype: DType, lanes: int = 1) -> str:
-    """The same of a value in memory."""
+    """How the name of an overloaded intrinsic spells the type of a value in memory."""
     return suffix(dtype.unsigned if dtype.is_bool else dtype, lanes)
 
 
@@ -60,7 +60,7 @@ class Value:
 
     @property
     def typed(self) -> str:
-        """As the operand of a call or a store."""
+        """The value with its type, as the operand of a call or a store."""
         return f"{type_name(self.dtype, self.lanes)} {self.text}"
 
 

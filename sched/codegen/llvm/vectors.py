@@ -146,7 +146,7 @@ class Vectors:
         self._known[node] = value
 
     def splat(self, x: Value) -> Value:
-        """The same value in all lanes."""
+        """A vector with the same value in all lanes."""
         if x.number is not None:
             return constant(x.number, x.dtype, self.count)
         if x not in self._splats:

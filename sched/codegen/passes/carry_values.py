@@ -228,7 +228,7 @@ def _rises(terms: frozenset[tuple[Node, int]], constant: int, var: Var, begin: N
 
 
 def _renamed(loop: For, number: int) -> For:
-    """The same iterations by a variable of their own."""
+    """A loop over the same iterations with a new variable."""
     var = Var(f"{loop.var.name}.{number}c")
     body = map_tree_expressions(loop.body, lambda n: var if n is loop.var else n)
     return replace(loop, var=var, body=body)

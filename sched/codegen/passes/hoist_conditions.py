@@ -187,7 +187,8 @@ def _choices(stmt: Stmt) -> list[Node]:
 
 
 def _cheap_choices(stmt: Stmt) -> list[Node]:
-    """Those that cost something where they are: a loop takes longer than what is tested before."""
+    """The conditions of choices that have no loops inside. A test in front of a loop costs little
+    compared with the loop, so choices around loops stay where they are."""
     of_loops = _of_loops(stmt)
     return [x for x in _choices(stmt) if x not in of_loops]
 

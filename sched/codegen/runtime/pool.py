@@ -155,7 +155,7 @@ def _address(function: Any) -> int:
 
 
 def _ticks_a_second(code: CompiledCode) -> float:
-    """Of the processor's clock, within a few per cent."""
+    """The frequency of the processor's clock, within a few per cent."""
     now = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address(NOW))
     start, first = time.perf_counter(), now()
     while (passed := time.perf_counter() - start) < 200e-6:

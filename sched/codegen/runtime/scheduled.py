@@ -19,11 +19,11 @@ class Scheduled(Protocol):
 
     @property
     def program(self) -> Program:
-        """What is computed."""
+        """The program that is computed."""
 
     @property
     def loop_program(self) -> LoopProgram:
-        """How."""
+        """The loops that compute it."""
 
     @property
     def requirements(self) -> Requirements:
@@ -31,11 +31,11 @@ class Scheduled(Protocol):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The same in words."""
+        """The preconditions as text."""
 
     @property
     def variants(self) -> Sequence[tuple[Node, Self]]:
         """Others, for sizes that meet a condition."""
 
     def of(self, program: Program) -> Self:
-        """The same for another program."""
+        """The same schedule for another program."""

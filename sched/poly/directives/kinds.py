@@ -127,7 +127,7 @@ def count_of(at: At, context: Set, most: int) -> int | None:
 
 
 def split_factor(coordinate: Node) -> int:
-    """That of the split whose inner loop a coordinate is; 0 if it is none."""
+    """The factor of the split whose inner loop has a coordinate; 0 if it is no such coordinate."""
     match coordinate:
         case Op(op="mod", operands=(_, divisor)):
             return ix.constant(divisor) or 0

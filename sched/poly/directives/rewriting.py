@@ -27,7 +27,7 @@ def func_of(e: Editing) -> Func:
 
 
 def stored(e: Editing) -> Func:
-    """The same, no longer inlined."""
+    """The Func that the directive is about, which is stored from now on if it was inlined."""
     func = func_of(e)
     put = [x for x in e.rewritten.rewrites if isinstance(x, InlinedClone) and x.func is func]
     if put:

@@ -77,7 +77,7 @@ def _fault(
     memory: Mapping[Func, Memory],
     folds: Mapping[Func, Window],
 ) -> Fault | None:
-    """The same of one nest."""
+    """What cannot be kept in one nest where `store_in` places it."""
     bounded = nest.bounded(symbols, context)
     rooms = [x for x in walk(bounded) if isinstance(x, (NestAlloc, NestAccumulator))]
     for func, how in memory.items():

@@ -95,9 +95,9 @@ def _filled(model: Model, func: Func, region: Set) -> Set:
 
 
 def _hulls(model: Model, func: Func, region: Set) -> Set:
-    """Of what is computed at a loop, the hull, where all of it is near to what is needed: a cone
-    of a recurrence whose selects leave out some points at the sides. For other sizes and
-    iterations of the loops around, the region."""
+    """The hull of the region of a Func that is computed at a loop, where all of the hull is near to
+    needed points: a cone of a recurrence whose selects leave out some points at the sides. The
+    region itself at other sizes and in other iterations of the loops around."""
     limit = model.limits.get(func)
     if limit is None or region.n_basic_set() <= 1:
         return region
@@ -170,7 +170,7 @@ class _Equation:
         self.reads = reads
 
     def step(self, demand: Regions, regions: Regions) -> Regions:
-        """D union M(R)"""
+        """One step of the equation: D union M(R)."""
         return {
             f: union_sets(
                 [m.intersect_domain(regions[g]).range() for g, to, m in self.reads if to is f],

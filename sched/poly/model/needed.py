@@ -22,15 +22,16 @@ def with_few_existentials(domain: Set) -> Set:
 
 
 def simpler(domain: Set) -> Set:
-    """With what is known of existentials in their place: all that follows is simpler."""
+    """The domain with its existentials expressed as floor divisions, so that what is derived from
+    it is simpler."""
     with suppress(BudgetExceeded), attempt(DIVS):
         return domain.compute_divs().coalesce()
     return domain
 
 
 def needed_instances(touched: Map, region: Set, limit: Set | None) -> Set:
-    """The instances without which elements of a region lack something, of an update in which
-    each instance touches one element alone.
+    """The instances of an update that may touch the elements of a region, where each instance
+    touches one element alone.
 
     Which element an instance touches may depend on data. So the region is widened by all elements
     that an instance which may touch the region may touch, up to a fixed point. Then the instances

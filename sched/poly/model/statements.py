@@ -36,7 +36,7 @@ class Access:
 
     @property
     def text(self) -> str:
-        """As it is written: `A[i, j]`, or `A[0:n, j:j + 1]` for a region."""
+        """The access as it is written: `A[i, j]`, or `A[0:n, j:j + 1]` for a region."""
         written = self.statement.definition.before_inlining
         index = tuple(written.get(x, x) for x in self.index)
         inside = (

@@ -54,8 +54,8 @@ def _axis_bounds(region: Set, axis: int, inhabited: Set, names: Translator) -> t
 def _wider_axis_bounds(
     region: Set, axis: int, inhabited: Set, names: Translator
 ) -> tuple[Node, Node]:
-    """The same of a simpler set around a region, or around each of its pieces, if it has many:
-    exact bounds of these take seconds, and a little more memory does no harm."""
+    """The bounds along an axis of a simpler set around a region, or around each of its pieces, if
+    it has many: exact bounds of these take seconds, and a little more memory does no harm."""
     hull = near_hull(region)
     if is_bounded(hull, axis):
         return _axis_bounds(hull, axis, simple_hull(inhabited), names)

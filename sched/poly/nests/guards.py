@@ -76,8 +76,8 @@ def split_guard(guard: Set) -> list[tuple[int, Set]]:
 
 
 def _split_pieces(guard: Set) -> list[tuple[int, Set]]:
-    """The same for a guard of several pieces: a condition on sizes alone that all of them imply is
-    tested outside of the loops."""
+    """The conditions of a guard of several pieces: a condition on sizes alone that all pieces imply
+    is tested outside of the loops."""
     alone = guard.drop_constraints_involving_dims(_SET, 0, int(guard.dim(_SET)))
     sizes = simple_hull(alone.remove_divs().params().coalesce())
     if guard.is_empty() or sizes.plain_is_universe():

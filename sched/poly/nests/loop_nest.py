@@ -95,7 +95,7 @@ class NestAccumulator:
 
     @property
     def func(self) -> Func:
-        """What is accumulated."""
+        """The Func that is accumulated."""
         return self.accumulator.func
 
     @property

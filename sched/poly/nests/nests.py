@@ -123,7 +123,7 @@ class _Found:
     pending: tuple[tuple[int, Node], ...] = ()
 
     def guarded(self, depth: int) -> _Found:
-        """With the conditions that need `depth` loops or more put around it."""
+        """The nest with those of its conditions put around it that need `depth` loops or more."""
         here = ix.conjunction(c for d, c in self.pending if d >= depth)
         rest = tuple((d, c) for d, c in self.pending if d < depth)
         return _Found(self.nest if here is None else NestIf(here, self.nest), rest)

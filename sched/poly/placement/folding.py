@@ -264,7 +264,8 @@ def copied(model: Model, tree: Seq) -> tuple[InOut, ...]:
 def _may_be_clobbered(
     model: Model, statements: Iterable[Statement], array: InOut, before: Before
 ) -> bool:
-    """The same; also where that takes long to find: a copy does no harm."""
+    """Whether an initial value may be read after it has been overwritten. True, too, where isl
+    takes too long: an unnecessary copy does no harm."""
     with suppress(BudgetExceeded), attempt(OPERATIONS):
         return _clobbered(model, statements, array, before)
     return True

@@ -77,7 +77,7 @@ class Overwritten:
 
 
 def overwritten_in(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
-    """Of each write of a Func, for each read; at sizes that are known of."""
+    """For each write and each read of a Func in a tree, what the write may overwrite too early."""
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
     before = within_lives(tree, func, precedence(tree))

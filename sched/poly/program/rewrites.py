@@ -137,7 +137,7 @@ class Staged:
 
     @cached_property
     def definition(self) -> Definition:
-        """That of the copy."""
+        """The definition of the copy."""
         types = self.tensor.dtypes
         values: list[Node] = [Read(self.tensor, self.source, c, None) for c in range(len(types))]
         if self.valid is not None:

@@ -48,7 +48,7 @@ def fault(
 
 
 def _fault(model: Model, tree: Seq, stage: Stage, context: Set) -> Fault | None:
-    """The same of one stage."""
+    """How padding iterations of one stage would change a result."""
     found = [ScheduledStage(path, x) for path, x in leaves(tree)]
     (p,) = (x for x in found if x.stage is stage)
     extra = stage.padded.subtract(stage.instances).intersect_params(context)

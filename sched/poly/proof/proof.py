@@ -113,7 +113,7 @@ class Prover:
 
     @property
     def dependences(self) -> tuple[Dependence, ...]:
-        """Those of the program as written."""
+        """The dependences of the program as written."""
         return flow_first(d for tensor in self._tensors for d in self._dependences_on(tensor))
 
     @cached_property
@@ -127,7 +127,7 @@ class Prover:
         return self.model.memo.of(key, find)
 
     def _dependences_among(self, tensors: Collection[Tensor]) -> Iterator[Dependence]:
-        """Those on some tensors."""
+        """The dependences on some tensors."""
         chosen = (tensor for tensor in self._tensors if tensor in tensors)
         yield from flow_first(d for tensor in chosen for d in self._dependences_on(tensor))
 
@@ -208,7 +208,7 @@ class Prover:
         return found
 
     def _free_on(self, tensor: Tensor, relaxed: Relaxed) -> Free:
-        """Those that may accumulate in any order."""
+        """The statements on a tensor whose accumulation may run in any order."""
         return frozenset(s for s in self._sums_on[tensor] if relaxed(s))
 
     def _is_settled(self, tensor: Tensor, now: Standing, relaxed: Relaxed, context: Set) -> bool:

@@ -65,7 +65,8 @@ def scheduled(
 def scheduled_in_parts(
     model: Model, statements: Sequence[Statement], pairs: Sequence[OrderConstraint]
 ) -> Tree | None:
-    """The same with statements cut where their reads change: one of them in two, else all."""
+    """The nest that isl's scheduler finds for statements that are cut where their reads change: one
+    of them in two, else all."""
     group = {s.func for s in statements}
     whole = {s: [s.domain] for s in statements}
     ways = [{**whole, s: halves} for s in statements for halves in _halves(s, group)]
@@ -197,7 +198,8 @@ def _symbols(model: Model) -> dict[str, Node]:
 
 # simpler times ----------------------------------------------------------------------------------
 def _fewer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
-    """With parts in one order with other ones of their statement where every pair obeys that."""
+    """Times in which a part has the times of another part of its statement, where every pair obeys
+    that: the statement has fewer parts then."""
     for a, b in itertools.permutations(times, 2):
         if a.statement is b.statement and times[a] != times[b]:
             times = _changed(times, a, times[b], pairs) or times
@@ -205,7 +207,8 @@ def _fewer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
 
 
 def _plainer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
-    """With dimensions of the statements in the place of other values where every pair obeys it."""
+    """Times in which dimensions of the statements replace other expressions, where every pair obeys
+    that."""
     for part in times:
         for level, node in enumerate(times[part]):
             if not isinstance(node, (Const, Var, RVar)):
@@ -221,7 +224,8 @@ def _plainer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
 def _changed(
     times: Times, part: Part, time: list[Node], pairs: Sequence[OrderConstraint]
 ) -> Times | None:
-    """With another time for one part, if every pair obeys it and no two instances meet."""
+    """The times with another one for one part, if every pair obeys them and no two instances have
+    one time; else None."""
     times = {**times, part: time}
     own = [p for p in times if p.statement is part.statement]
     if not all(_differ(times, part, other) for other in own):
@@ -231,7 +235,7 @@ def _changed(
 
 
 def _moved_parts(times: Times, pair: OrderConstraint, part: Part) -> Iterator[tuple[Part, Part]]:
-    """Between which parts a pair may be, where one of them is this one."""
+    """The parts that a pair may connect, where one of them is this part."""
     for a in (p for p in times if p.statement is pair.first):
         for b in (p for p in times if p.statement is pair.second):
             if part in (a, b):
@@ -256,7 +260,7 @@ def _time_map(part: Part, time: Sequence[Node]) -> Map:
 
 
 def _numbered(times: Times) -> Times:
-    """With the constants of each level that has nothing else counted from 0."""
+    """Times in which the levels that hold constants alone count from 0."""
     times = {p: list(time) for p, time in times.items()}
     for level in range(max(map(len, times.values()), default=0)):
         here = {p: ix.constant(time[level]) for p, time in times.items()}

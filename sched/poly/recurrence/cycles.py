@@ -28,7 +28,7 @@ def small_cycle(model: Model, pairs: Sequence[OrderConstraint]) -> Found | None:
 
 
 def larger_cycle(model: Model, pairs: Sequence[OrderConstraint]) -> Found | None:
-    """The same for larger sizes, if there are few enough of them to try."""
+    """A cycle of instances at larger sizes, if there are few enough of them to try."""
     count = len(model.params)
     if count > 2:
         return None

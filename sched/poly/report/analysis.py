@@ -89,7 +89,7 @@ class Analysis:
         self.log, self._legality = log, legality
 
     def logged(self, log: Log) -> Analysis:
-        """The same, with all that has been found: what is found from now on is timed by `log`."""
+        """An analysis with all facts that this one has found; later steps are timed by `log`."""
         made = copy.copy(self)
         made.__dict__["_found"] = dict(self.__dict__.get("_found", {}))
         made.log = log
@@ -177,12 +177,12 @@ class Analysis:
 
     @property
     def nests(self) -> tuple[LoopNest, ...]:
-        """The same."""
+        """The loop nests with their bounds."""
         return self.bounds
 
     @property
     def nests_if_known(self) -> tuple[LoopNest, ...] | None:
-        """The same; None where they are too intricate to be found."""
+        """The loop nests; None where finding their bounds exceeds the budget."""
         with suppress(BudgetExceeded):
             return self.bounds
         return None
@@ -199,7 +199,7 @@ class Analysis:
 
     @property
     def windows(self) -> dict[Func, Window]:
-        """The same, with what directives say."""
+        """The windows of Funcs: those that are found, and those that directives give."""
         return {**self.folding, **dict(self.state.folds)}
 
     @found
@@ -224,13 +224,13 @@ class Analysis:
     # for code and calls -----------------------------------------------------------------------
     @property
     def loop_program(self) -> LoopProgram:
-        """What code is made of."""
+        """The loop program, from which code is generated."""
         _ = self.nests, self.windows, self.copied  # steps of their own
         return self.loops
 
     @found
     def loops(self) -> LoopProgram:
-        """The same."""
+        """The loop program."""
         nests, planes, copies = self.nests, self.windows, self.copied
         local = frozenset(x.func for x in walk(*nests) if isinstance(x, NestAlloc))
         generator = generate.Generator(self.proven, self.context, local)

@@ -36,7 +36,7 @@ _SET, _IN = isl.dim_type.set, isl.dim_type.in_
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Of an inlined Func.
+    """How often an inlined Func is evaluated.
 
     Attributes:
         times: as text; empty where no element is evaluated twice.
@@ -53,7 +53,7 @@ class Evaluation:
 
 
 def evaluations(a: Analysis) -> Iterator[Evaluation]:
-    """Of each Func that is inlined, how often its elements are evaluated."""
+    """How often the elements of each inlined Func are evaluated."""
     statements = {x.definition.serial: x for x in a.model.statements}
     for func in (f for f in a.program.funcs if f not in a.model.regions):
         reads = [

@@ -159,7 +159,7 @@ class _Lanes:
 
     @property
     def _at(self) -> tuple[Node, ...]:
-        """The same of all roots."""
+        """All expressions of the stage, as they are in full vectors."""
         return tuple(self._whole[self._moved[x]] for x in self._roots)
 
     @property

@@ -99,7 +99,8 @@ def _bounds_text(found: NestLoop, names: Names | None, written: Callable[[Node],
 
 
 def _over_all(found: NestLoop, depth: int) -> str:
-    """That a loop visits all that is declared, though data say what is to be done."""
+    """A note on a loop that runs over the declared range of an RVar, since the bounds that are read
+    from data are not known where it begins; empty for other loops."""
     rvar = over_all(found, depth)
     return "" if rvar is None else f"all that {rvar.name} may be, under a guard"
 

@@ -37,7 +37,7 @@ def placements(a: Analysis) -> Iterator[str]:
 
 
 def recomputations_of(a: Analysis) -> dict[int, list[tuple[Func, Recomputation | None]]]:
-    """Of each loop at which Funcs are computed, by its identity, how often these run."""
+    """By the identity of each loop at which Funcs are computed, how often their instances run."""
     places: dict[tuple[int, Func], list[Stage]] = {}
     for path, node in produced(a.tree):
         for func in node.funcs:

@@ -409,7 +409,7 @@ class Schedule(Suggesting):
         return isinstance(other, Schedule) and self.key == other.key
 
     def copy(self) -> Schedule:
-        """One that can be changed by itself, and its variants too.
+        """An independent copy, with copies of its variants.
 
         In a batch, what it has is proven first; what is trusted ends with the block around it. The
         copy of a sketch is a sketch.
@@ -516,7 +516,7 @@ class Schedule(Suggesting):
         return self.copy()
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
-        """The same for given sizes only."""
+        """The schedule for given sizes only."""
         made = self.copy()
         for name, value in sizes.items():
             if name not in self.program.sizes:

@@ -115,12 +115,12 @@ class ScheduleBuilder:
         return self.replay(directive.mapped(self._named))
 
     def _named(self, expression: Node) -> Node:
-        """The directive with the program's own sizes in place of others of the same names."""
+        """An expression with the program's own sizes in place of others of the same names."""
         found = [n for n in postorder(expression) if isinstance(n, Size)]
         return substitute(expression, {n: self._symbols.get(n.name, n) for n in found})
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
-        """The same for one that is about this very program."""
+        """Applies a directive whose expressions are over the program's own sizes."""
         text = directive.text() if self._compound is None else self._compound.text
         request = Request(directive, text, self._among)
         with uncollected(), self._in_time(request), self._in_their_terms(request):

@@ -102,7 +102,7 @@ largest size that is allowed, and says nothing about how many elements there are
 
 
 def small_sizes(context: Set, most: int = MANY) -> Set:
-    """Those of at most so many."""
+    """The sizes of a context that are at most so large."""
     for k in range(int(context.dim(isl.dim_type.param))):
         context = context.upper_bound_val(isl.dim_type.param, k, Val(most))
     return context

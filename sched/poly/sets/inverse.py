@@ -39,7 +39,7 @@ class _Equation:
     rest: Aff
 
     def without(self, known: dict[int, Aff]) -> _Equation:
-        """With some dimensions on the other side."""
+        """The equation with known dimensions moved to the right side."""
         rest = self.rest
         for k in self.factors.keys() & known.keys():
             rest = rest.sub(known[k].scale_val(val(self.factors[k])))

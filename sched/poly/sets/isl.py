@@ -101,7 +101,8 @@ def _is_linear(value: PwAff) -> bool:
 
 
 def _linear(values: Sequence[PwAff], frame: Frame) -> Map:
-    """The same of functions without pieces and divisions; much quicker where there are many."""
+    """The map to values that are affine functions without pieces and divisions: much quicker than
+    the general one where there are many."""
     target = Space.set_alloc(CONTEXT, 0, len(values)).align_params(frame.space)
     listed = isl.AffList.alloc(CONTEXT, len(values))
     for value in values:

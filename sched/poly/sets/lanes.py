@@ -42,7 +42,7 @@ def near(index: Node, var: Var, lanes: LaneOffsets) -> LaneOffsets | None:
 
 
 def span(found: LaneOffsets) -> int:
-    """From the first element that a lane needs to the last, both counted."""
+    """The number of elements from the first one that a lane needs to the last one."""
     return max(found.offsets) + 1 - min(found.offsets)
 
 

@@ -32,7 +32,7 @@ class Same:
 
 
 def same(objects: Iterable[object]) -> tuple[Same, ...]:
-    """Several of them."""
+    """Several sets or maps as parts of a key."""
     return tuple(map(Same, objects))
 
 

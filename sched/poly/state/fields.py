@@ -107,7 +107,7 @@ def new_name(*, called: str | None = None, optional: bool = False) -> Any:
 
 
 def loop_names(*, optional: bool = False) -> Any:
-    """Those of loops that there are: at least one."""
+    """The names of existing loops, at least one."""
     return declared(_names("the names of loops", None, LOOP_HINT), optional=optional, means="loops")
 
 
@@ -143,7 +143,7 @@ def axis() -> Any:
 
 
 def axes() -> Any:
-    """Several of them."""
+    """Axes of the Func, by their numbers."""
 
     def check(d: Directive, key: str, value: Any) -> None:
         if not isinstance(value, tuple):
@@ -262,7 +262,7 @@ def check_number(
 
 
 def unknown_field(d: type[Directive], given: str, keys: Mapping[str, Any]) -> ScheduleError:
-    """That a directive has no field of that name."""
+    """The error that a directive has no field of that name."""
     meant = close(given, keys)
     return ScheduleError(
         f"{d.name} has no option {given!r}" + (f"; did you mean {meant}?" if meant else ""),

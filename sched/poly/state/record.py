@@ -132,13 +132,13 @@ class Directive:
         return shown
 
     def mapped(self, change: Callable[[Node], Node]) -> Self:
-        """The same with other expressions."""
+        """The directive with its expressions replaced."""
         found = {f.name: getattr(self, f.name) for f in self.declared()}
         made: Any = {k: change(v) for k, v in found.items() if isinstance(v, Node)}
         return replace(self, **made) if made else self
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """The directive as data for JSON."""
         options = {k: encoded(v) for k, v in self.options}
         return {"stage": self.stage, "name": self.name, "options": options}
 

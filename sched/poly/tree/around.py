@@ -20,7 +20,7 @@ from .looptree import Loop, Produce, Stage, Tree, loops_as_vars
 
 
 def renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:
-    """With the loops around as they are now, if directives have changed them since."""
+    """The `Produce` with the present loops around it, if directives have changed these since."""
     times = _own(node).coordinates[: len(loops)]
     if times == node.times:
         return node
@@ -57,13 +57,14 @@ def as_dimensions(node: Produce, loops: Sequence[Loop]) -> tuple[Var, ...]:
 
 
 def with_times(node: Produce, around: tuple[Var, ...], times: tuple[Node, ...]) -> Produce:
-    """With other coordinates in the loops around. What is computed inside follows by itself."""
+    """The `Produce` with other coordinates in the loops around. A `Produce` inside of it is adapted
+    when its region is derived anew."""
     return _changed(node, around, times, lambda own: (*times, *own[len(times) :]))
 
 
 def as_beside(node: Produce, other: Produce) -> Produce:
-    """What is computed in the same iteration as something else, with the same names for the loops
-    around.
+    """A `Produce` that runs in the same iterations as another one, with the same names for the
+    loops around.
 
     Raises:
         ScheduleError: its own loops are made of those around.
@@ -86,7 +87,8 @@ def _changed(
     times: tuple[Node, ...],
     change: Callable[[Coordinates], Coordinates],
 ) -> Produce:
-    """With other coordinates of its stages, but for what is computed inside for them."""
+    """The `Produce` with the coordinates of its stages changed, without those in a `Produce`
+    inside."""
 
     def changed(tree: Tree) -> Tree:
         if isinstance(tree, Stage):

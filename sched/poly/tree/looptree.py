@@ -61,7 +61,7 @@ class Stage:
 
     @cached_property
     def run(self) -> Run:
-        """What it executes."""
+        """The instances and coordinates of the stage, as a key of proofs."""
         return Run(self)
 
     @property

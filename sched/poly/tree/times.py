@@ -119,7 +119,8 @@ def common(a: ScheduledStage, b: ScheduledStage, tensor: object) -> Common:
 
 
 def unordered_runs(a: Run, b: Run, met: Common, kind: str, *, relaxed: bool = False) -> Map:
-    """The same of what two stages execute, for how they stand to each other."""
+    """{ x of a -> y of b : nothing makes x run before y }, given the relative place of the two in a
+    tree."""
     if not met.is_one_copy:
         return Map.empty(_space(a, b))
     own = met.fresh
@@ -162,7 +163,7 @@ def alike(a: ScheduledStage, b: ScheduledStage, loops: int) -> Map:
 
 
 def alike_runs(a: Run, b: Run, loops: int) -> Map:
-    """The same of what two stages execute."""
+    """{ x of a -> y of b : in the same iteration of the outermost loops }"""
     return _related(a, b, range(loops))
 
 

@@ -229,7 +229,8 @@ class Handle(Suggesting):
 
 
 def name_of(loop: Any) -> Any:
-    """Of a loop, however it is given; what is none is left as it is."""
+    """The name of a loop that is given as a handle, a Var, an RVar or a name; anything else is
+    returned as it is."""
     if isinstance(loop, LoopHandle):
         return loop.name
     if isinstance(loop, Expr) and isinstance(loop.node, (Var, RVar)):
@@ -238,7 +239,7 @@ def name_of(loop: Any) -> Any:
 
 
 def loop_name(directive: str, loop: Any) -> str:
-    """Of a loop that is given to what is made of several directives."""
+    """The name of a loop that is an argument of a compound directive."""
     name = name_of(loop)
     if not isinstance(name, str):
         raise LanguageTypeError(
