@@ -70,7 +70,7 @@ class MemoryReads:
         Args:
             stored: the definitions whose instances run, by the serials of what the user wrote.
             definitions: all that run.
-            added: what a schedule has added; who reads that reads what it was made from.
+            added: tensors that a schedule has added; a read of one stands for its sources.
             keeper: the name of what keeps a tensor.
         """
         self.stored, self.definitions, self.added = stored, definitions, frozenset(added)

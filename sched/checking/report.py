@@ -43,7 +43,7 @@ class Breach:
 class CheckError(PolyschedError, RuntimeError):
     """A schedule does not do what its program means.
 
-    Attributes: `breaches`; `details`, what whoever checks knows besides.
+    Attributes: `breaches`; `details`, more facts that a caller of the check adds.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class CheckError(PolyschedError, RuntimeError):
 
 
 class FaultError(CheckError, InternalError):
-    """Though all of it was proven."""
+    """The breach of a schedule whose directives were all proven: a fault of polysched."""
 
     def __init__(self, breaches: Sequence[Breach], details: str = "") -> None:
         super().__init__(breaches, "", REPORT, details)

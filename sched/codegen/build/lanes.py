@@ -93,8 +93,8 @@ def _only_run(nest: lp.Nest) -> lp.Run:
 
 
 class Vector:
-    """Statements of all lanes at once. Lanes are values of a variable; `active` says which of them
-    there are."""
+    """Builds the statements of a vector loop, each for all lanes. A lane is a value of the loop
+    variable; `active` is the condition under which a lane runs."""
 
     def __init__(self, builder: ModuleBuilder, covered: frozenset[Node], nest: lp.Loop) -> None:
         if nest.count is None:

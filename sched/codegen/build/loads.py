@@ -88,8 +88,8 @@ class Converter:
         return replaced_all((needed,), {x: _zero(x) for x in dependent})[0]
 
     def _is_of_guarded(self, node: Read) -> bool:
-        """Whether an index is made of a read that may not happen: then it is in bounds only where
-        that does, whatever is declared of its values."""
+        """Whether an index contains a read under a guard. Such an index is in bounds only where
+        that read happens, even if the declared range of its values is in bounds."""
         inside = (x for x in postorder(*node.args) if isinstance(x, Read))
         found = [self._guard(x) for x in inside]  # of all of them, innermost first
         return any(x is not None for x in found)

@@ -17,10 +17,10 @@ CALL = {
     "run": 0, "pool": 8, "threads": 16, "stop": 24, "callback": 32, "due": 40, "poll": 48,
     "helpers": 56,
 }  # fmt: skip
-"""What a kernel is told at a call: the function `run` (0 for one thread) and what that needs; a
-word that is not 0 when it is to stop; whom to ask about that (0 for nobody), and when next; the
-function `poll` that does so; how many workers are at it. Where only one thread is allowed, none
-begins a chunk any more, and nobody waits for one: so it is in a forked process."""
+"""The state of a call: the function `run` (0 for one thread) and its arguments; a word that is not
+0 when the kernel is to stop; the callback to poll by (0 for none), and the time of the next poll;
+the function `poll`; the number of workers on the call. In a forked process only one thread is
+allowed: no worker begins a chunk any more, and the caller waits for none."""
 
 JOB = {
     "next": 0, "body": 128, "context": 136, "count": 144, "chunk": 152, "call": 160, "left": 256,

@@ -109,7 +109,7 @@ class _Hoister:
 
 
 def _is_called(stmt: Stmt, buffer: Buffer) -> bool:
-    """Whether somebody outside of the kernel is told where a buffer is."""
+    """Whether the address of a buffer is passed to a callback."""
     return any(isinstance(s, Call) and buffer in s.buffers for s in walk(stmt))
 
 

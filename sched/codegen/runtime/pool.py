@@ -64,8 +64,8 @@ class Pool:
             ctypes.c_double.from_address(self.address + POOL[name]).value = value
 
     def grow(self, workers: int) -> None:
-        """Starts threads until there are as many; fewer if the system refuses more, or somebody
-        else is about to start some."""
+        """Starts threads until there are as many; fewer if the system refuses more, or another
+        thread is about to start some."""
         if not self.lock.acquire(blocking=False):
             return
         try:

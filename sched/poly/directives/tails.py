@@ -6,7 +6,7 @@ mask      the same, for lanes of vectors
 peel      full tiles in loops of constant extent, the others in loops of their own
 shift     full tiles, and one more that ends where the loop ends: some iterations run again
 round_up  the sizes must be such that there is no rest
-pad       all tiles are full: iterations beyond the end write to storage that nobody reads
+pad       all tiles are full: iterations beyond the end write elements that are not read
 """
 
 from __future__ import annotations

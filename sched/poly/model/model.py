@@ -174,7 +174,7 @@ class Model:
         Args:
             closed: its region, if that follows from itself.
         """
-        # Of what has a shape all is computed, whoever needs it.
+        # A Func with a shape is computed in full, whatever its readers need.
         needed = None if self.is_fixed(func) else same(self._demand[func])
         given = self.definitions[func], needed, Same(closed), self._names((func,))
         key = ("computed", func, given, self._about)

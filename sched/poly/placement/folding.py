@@ -55,7 +55,7 @@ def windows(
     """The Funcs that need not be stored whole, and what is kept of each.
 
     Args:
-        only: those that are asked about; all if None.
+        only: the Funcs to look at; all if None.
     """
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):

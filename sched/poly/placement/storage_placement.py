@@ -1,8 +1,8 @@
 """Storage placement of Funcs that are computed at loops: at the loop that was given, or inside.
 
-That is where a directive asked for it, or further inside. A window slides over iterations that run
-in order, so storage outside of a parallel loop gets its place inside of that loop; and so does
-storage around the parts of a loop that was taken apart, which compute the Func each for itself.
+A window slides over iterations that run in order. So storage that a directive places outside of a
+parallel loop is placed inside of that loop, and storage around the parts of a loop that was cut or
+peeled is placed inside of each part, which computes the Func for itself.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The order of a recurrence as isl's scheduler finds it: skewed, shifted, in parts.
 
-isl's scheduler gives each statement a vector of affine times. It is asked twice: with the
-statements whole, then with each cut where the conditions of its reads change (as even from odd,
-or the left half from the right); the coordinates of a statement that was cut are selects. It may
-return orders that violate a dependence of a statement on itself, and the tree made of one holds
-more than one isl was asked for: so the result is a LoopTree, and every pair is checked on it.
+isl's scheduler gives each statement a vector of affine times. It is used twice: for uncut
+statements, then for statements that are cut where the conditions of their reads change (as even
+from odd points, or the left half from the right); the coordinates of a statement that was cut are
+selects. isl may return orders that violate a dependence of a statement on itself, and the LoopTree
+that is made of an order also fixes what isl left open. So every pair is checked on the tree.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def _own(statement: Statement, touched: Map, other: Access) -> Iterator[OrderCon
         if not other.is_write:
             yield OrderConstraint(statement, statement, touched)
         return
-    # The Vars of an update do not matter; its RVars run in order, whoever writes.
+    # The order of an update is that of its RVars alone, whatever its Vars are.
     first = len(statement.definition.loops) + len(statement.definition.vars)
     earlier = _lexicographic(touched, first)
     yield OrderConstraint(statement, statement, touched.union(touched.reverse()).intersect(earlier))

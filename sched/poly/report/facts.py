@@ -62,10 +62,10 @@ def extents(program: lp.LoopProgram, sizes: Mapping[str, int]) -> dict[str, dict
 
 
 def check_size(name: str, value: object) -> int:
-    """A size that somebody gives.
+    """Checks a size that a user gives.
 
     Raises:
-        ScheduleError: it is none.
+        ScheduleError: the value is no size.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ScheduleError(f"{name}={value!r}: a size is an integer >= 0")

@@ -1,7 +1,7 @@
 """Innermost loops that run one element at a time, where others are vectors.
 
-A schedule without any vector loop says so once, where `explain` says it of each loop; a program as
-written not at all.
+The listing of a schedule without any vector loop has one note instead, while `explain` has one for
+each loop. The listing of a program as written has none.
 """
 
 from __future__ import annotations

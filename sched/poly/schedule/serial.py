@@ -137,7 +137,7 @@ def _lines(
 
 # JSON -------------------------------------------------------------------------------------------
 FORMAT = 1
-"""Of what is written: what older versions wrote without a number has the same format."""
+"""The version of the JSON format. JSON of older releases, which has no number, is of this one."""
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,8 @@ def attempt(operations: int = BUDGET) -> Iterator[None]:
 
 @contextmanager
 def separate_budget(operations: int) -> Iterator[None]:
-    """A budget that counts for none around it, for what is found once and kept: it would be
-    less where somebody has little left who happens to ask for it first."""
+    """A budget that is not charged to those around it, for results that are found once and cached:
+    otherwise they would depend on how much of its budget the first user has left."""
     with _lock:
         start = spent()
         try:
@@ -200,7 +200,7 @@ def counted() -> Iterator[Tally]:
 
 
 def _restart() -> None:
-    """Lets isl count from 0 again; whoever counts is told where it was."""
+    """Resets isl's counter of operations to 0; counts under way are told its value."""
     count = _operations() if _tallies else 0
     for tally in _tallies:
         tally.operations += count

@@ -156,8 +156,8 @@ class Translator:
         return ix.conjunction(self.constraint(c) for c in constraints)
 
     def pw_aff(self, value: PwAff, otherwise: Node, known: Set | None = None) -> Node:
-        """A piecewise value; `otherwise` where it has none, if that can be so where it is known
-        to be asked for."""
+        """A piecewise value; `otherwise` where no piece holds, unless pieces cover all points at
+        which the value is used (`known`)."""
         result = otherwise
         pieces = value.coalesce().get_pieces()[::-1]
         if known is not None and pieces and known.is_subset(value.domain()):

@@ -129,9 +129,9 @@ class Alloc:
 
     func: Func
     body: tuple[Tree, ...]
-    #: Whether a directive put it here.
-    asked: bool = False
-    #: Why it is placed here, and not further out, where it was asked for.
+    #: Whether a directive has placed it here.
+    by_directive: bool = False
+    #: Why it is placed here, and not further out, where the directive has placed it.
     reason: str = ""
 
 

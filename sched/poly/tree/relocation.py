@@ -29,7 +29,10 @@ def compute_at(tree: Seq, funcs: Sequence[Func], at: At, around: tuple[Var, ...]
     body = tuple(_moved(n, old, around) for n, old in nests)
     made = Produce(tuple(funcs), around, body, around)
     kept = {
-        f for f in funcs for x in _allocs(tree) if x.func is f and x.asked and _holds(x, at.loop)
+        f
+        for f in funcs
+        for x in _allocs(tree)
+        if x.func is f and x.by_directive and _holds(x, at.loop)
     }
 
     def change(node: Tree, body: Body) -> Body:
@@ -76,13 +79,13 @@ def store_at(tree: Seq, funcs: Sequence[Func], at: At | None) -> Seq:
             return body
         if node is loop:
             for func in funcs:
-                body = (Alloc(func, body, asked=True),)
+                body = (Alloc(func, body, by_directive=True),)
         return (with_body(node, body),)
 
     body = map_nodes(tree, change).body
     if loop is None:
         for func in funcs:
-            body = (Alloc(func, body, asked=True),)
+            body = (Alloc(func, body, by_directive=True),)
     return Seq(body)
 
 

@@ -42,7 +42,7 @@ class LoopDirectives(Handle):
                 "shift": full tiles, and one more that ends where the loop does (`C.tail`):
                 some iterations run twice.
                 "round_up": there is no rest; each call checks that.
-                "pad": all tiles are full; what is beyond the end nobody reads.
+                "pad": all tiles are full; elements beyond the end are not read.
             names: of the outer and the inner loop.
 
         Tiles are counted from index 0, wherever the loop begins.

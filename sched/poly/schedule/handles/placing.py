@@ -107,11 +107,11 @@ class PlacingDirectives(Handle):
         return self._made(StageIn, tensor=tensor, at=at, layout=layout, pad=pad)
 
     def rfactor(self, loop: Loop) -> Func:
-        """Takes a reduction apart: one partial result for each iteration of a loop, then those
-        together.
+        """Splits a reduction in two steps: a partial result for each iteration of a loop, then the
+        reduction of these.
 
-        The loops and what was said of them stay with the partial results, of which the loop is the
-        first dimension.
+        The loops and their kinds stay with the partial results, of which the loop is the first
+        dimension.
 
         Returns:
             The Func of the partial results.
