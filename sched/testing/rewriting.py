@@ -13,7 +13,7 @@ from ..poly.model.statements import Statement
 from ..poly.program.accumulation import accumulates
 from ..poly.schedule.schedule import Schedule
 from ..poly.tree.edits import stages
-from ..poly.tree.looptree import Stage
+from ..poly.tree.stage import Stage
 from .choices import Choices
 
 WEIGHTS: tuple[tuple[int, str], ...] = (

@@ -205,7 +205,7 @@ FAULTS = (
     ),
     *(
         Fault(
-            f"what is run is known without its {name}", "poly/tree/looptree.py",
+            f"what is run is known without its {name}", "poly/tree/stage.py",
             "        self._key = (stage.statement, stage.coordinates, Same(stage.where), "
             "stage.padding)\n", f"        self._key = ({kept})\n", OBLIGATIONS,
         )
@@ -362,7 +362,7 @@ FAULTS = (
         ("tests/poly/tree/test_times.py",),
     ),
     Fault(
-        "parts of a stage forget where they run", "poly/tree/looptree.py",
+        "parts of a stage forget where they run", "poly/tree/stage.py",
         "        return domain if self.where is None else domain.intersect(self.where)\n",
         "        return domain\n",
     ),
@@ -718,7 +718,7 @@ FAULTS = (
         'above = b.compare("ugt", x, y)', ("tests/lang/test_2_distances.py",),
     ),
     Fault(
-        "distances of indices may be negative", "poly/sets/affine.py",
+        "distances of indices may be negative", "poly/sets/affine_operators.py",
         "a.sub(b).max(b.sub(a))", "a.sub(b)", ("tests/lang/test_2_distances.py",),
     ),
     Fault(

@@ -12,7 +12,8 @@ from polysched.lang.nodes.nodes import Node, Op, Size, integer, substitute
 from polysched.poly.model.model import Model
 from polysched.poly.nests.loop_nest import LoopNest, NestIf, NestLoop, NestSeq, NestStage
 from polysched.poly.nests.nests import loop_nests
-from polysched.poly.tree.looptree import Loop, Seq, Stage, Tree, leaves
+from polysched.poly.tree.looptree import Loop, Seq, Tree, leaves
+from polysched.poly.tree.stage import Stage
 from polysched.poly.tree.written import as_written
 
 Instance = tuple[str, tuple[int, ...]]

@@ -15,7 +15,8 @@ from ..program.accumulation import matched
 from ..state.fields import loop_name
 from ..state.record import Directive
 from ..tree.edits import At, Body, map_nodes, map_stages, stages, with_body
-from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree
+from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree
+from ..tree.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.editing import Editing

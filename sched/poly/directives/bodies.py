@@ -20,13 +20,13 @@ from ..tree.looptree import (
     Alloc,
     Produce,
     Seq,
-    Stage,
     Tree,
     leaves,
     loops_of,
     produced,
     producer,
 )
+from ..tree.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.editing import Editing

@@ -16,7 +16,7 @@ from ..sets.isl import Map
 from ..state.fields import flag, loop_name, loop_names, stage_name, tensor_name
 from ..state.record import Directive
 from ..tree.edits import At, loops_around, stages
-from ..tree.looptree import Stage
+from ..tree.stage import Stage
 from .placing import compute_together, placeable
 from .rewriting import add_rewrite, stored
 

@@ -15,7 +15,8 @@ from ..sets.coordinates import is_too_far
 from ..sets.memo import Same
 from ..tree.edits import changed, loops_around, stages
 from ..tree.kinds import Kind
-from ..tree.looptree import Accumulator, Alloc, Loop, Path, Stage, kinds, leaves, loops_of, produced
+from ..tree.looptree import Accumulator, Alloc, Loop, Path, kinds, leaves, loops_of, produced
+from ..tree.stage import Stage
 from ..tree.uses import shape
 from .kinds import check_count
 

@@ -19,7 +19,8 @@ from ..state.fields import choice, loop_name, loop_names, new_name, new_names, n
 from ..state.record import Directive
 from ..tree.edits import At, Coordinates, Shared, node_at, put, recoordinate, stages
 from ..tree.extents import extent_from, fixed_start
-from ..tree.looptree import Loop, Seq, Stage, Tree
+from ..tree.looptree import Loop, Seq, Tree
+from ..tree.stage import Stage
 from . import tails
 from .assumptions import multiples
 from .kinds import split_factor

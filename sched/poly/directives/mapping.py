@@ -21,7 +21,8 @@ from ..sets.isl import Frame, relation
 from ..state.fields import indices, loop_name, loop_names, new_name, new_names, number
 from ..state.record import NO_FUNCS, Directive, map_text
 from ..tree.edits import At, Coordinates, map_stages, put, recoordinate, stages
-from ..tree.looptree import Loop, Seq, Stage, Tree
+from ..tree.looptree import Loop, Seq, Tree
+from ..tree.stage import Stage
 from .kinds import split_factor
 from .loops import check_free, check_perfect
 

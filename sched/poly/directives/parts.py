@@ -12,7 +12,8 @@ from ..sets.projections import by_outer
 from ..state.fields import loop_name, number, predicate
 from ..state.record import Directive
 from ..tree.edits import At, map_children, map_stages, node_at, own_stages, place_of, put, stages
-from ..tree.looptree import Loop, Produce, Seq, Stage, Tree, loop_map
+from ..tree.looptree import Loop, Produce, Seq, Tree
+from ..tree.stage import Stage, loop_map
 
 if TYPE_CHECKING:
     from ..state.editing import Editing

@@ -18,7 +18,8 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Var, integer
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..tree.edits import At, map_stages, own_stages, put
-from ..tree.looptree import Loop, Seq, Stage, Tree
+from ..tree.looptree import Loop, Seq, Tree
+from ..tree.stage import Stage
 from .parts import (
     at_least,
     flat,

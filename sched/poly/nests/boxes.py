@@ -15,7 +15,7 @@ from ..sets.expressions import Translator
 from ..sets.hulls import PIECES_LIMIT, near_hull, simple_hull
 from ..sets.isl import Set, is_bounded, isl
 from ..sets.projections import along
-from ..tree.looptree import Stage
+from ..tree.stage import Stage
 from .bounds import loop_bounds
 from .guards import OPERATIONS
 

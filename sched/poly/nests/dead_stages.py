@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from ...lang.tensors.tensors import Func
 from ..sets.isl import Set
-from ..tree.looptree import Alloc, Path, Seq, Stage, Tree, leaves, nodes
+from ..tree.looptree import Alloc, Path, Seq, Tree, leaves, nodes
 from ..tree.relocation import without
+from ..tree.stage import Stage
 
 
 def without_dead_stages(tree: Tree, context: Set) -> Tree:

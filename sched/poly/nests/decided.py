@@ -12,7 +12,7 @@ from ..sets.affine import condition
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Set
 from ..sets.simplify import without
-from ..tree.looptree import Stage
+from ..tree.stage import Stage
 
 OPERATIONS = 100_000
 """So much work may isl put into one comparison."""

@@ -12,8 +12,9 @@ from ..model.conditions import Conditions
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.isl import Set
-from ..tree.looptree import Accumulator, Stage
+from ..tree.looptree import Accumulator
 from ..tree.memory import Window
+from ..tree.stage import Stage
 from . import loop_program as lp
 from .boxes import box
 from .decided import decisions

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ...lang.nodes.nodes import Node, RVar, Var
 from ...lang.tensors.tensors import Func
-from ..tree.looptree import Accumulator, Loop, Stage
+from ..tree.looptree import Accumulator, Loop
+from ..tree.stage import Stage
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,19 +26,8 @@ from ..sets.inverse import values_of
 from ..sets.isl import Set, is_bounded, isl, union_sets
 from ..sets.projections import outermost
 from ..tree.extents import MUCH, local_extent, span_of
-from ..tree.looptree import (
-    Accumulator,
-    Alloc,
-    Loop,
-    Path,
-    Produce,
-    Seq,
-    Stage,
-    Tree,
-    iterations,
-    leaves,
-    loop_map,
-)
+from ..tree.looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
+from ..tree.stage import Stage, iterations, loop_map
 from .bounds import (
     Bounds,
     bounds_from_first,

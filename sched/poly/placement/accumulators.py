@@ -20,8 +20,9 @@ from ..program.accumulation import matched
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame, Map, Set, isl, union_sets
 from ..sets.projections import outer_part
-from ..tree.looptree import Accumulator, Loop, Seq, Stage, Tree, leaves, loop_map, loops_of, nodes
+from ..tree.looptree import Accumulator, Loop, Seq, Tree, leaves, loops_of, nodes
 from ..tree.memory import Fault
+from ..tree.stage import Stage, loop_map
 from .layouts import element_of, expressions
 
 

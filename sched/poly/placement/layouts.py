@@ -10,7 +10,7 @@ from ..model.statements import Statement
 from ..sets.affine import affine_values
 from ..sets.expressions import Translator
 from ..sets.isl import Frame, Map, PwAff, Set, isl, relation, union_sets
-from ..tree.looptree import Stage
+from ..tree.stage import Stage
 
 
 def element_of(

@@ -31,7 +31,8 @@ from ..sets.projections import along, outer_part
 from ..tree.around import are_fixed, as_dimensions, has_own_loops, renewed, with_times
 from ..tree.edits import map_children, map_stages, with_body
 from ..tree.extents import span_of
-from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree, loop_map
+from ..tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree
+from ..tree.stage import Stage, loop_map
 from .storage_placement import slides, with_storage_placed
 
 _SET, _IN, _OUT, _PARAM = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.out, isl.dim_type.param

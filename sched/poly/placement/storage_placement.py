@@ -16,20 +16,9 @@ from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Set
 from ..tree.edits import map_nodes, stages, with_body
-from ..tree.looptree import (
-    Alloc,
-    Loop,
-    Path,
-    Produce,
-    Seq,
-    Stage,
-    Tree,
-    kinds,
-    loops_of,
-    nodes,
-    produced,
-)
+from ..tree.looptree import Alloc, Loop, Path, Produce, Seq, Tree, kinds, loops_of, nodes, produced
 from ..tree.memory import Fault
+from ..tree.stage import Stage
 
 
 def slides(model: Model, func: Func) -> bool:

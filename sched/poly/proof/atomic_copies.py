@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..tree.looptree import Accumulator, Loop, Path, Seq, Stage
+from ..tree.looptree import Accumulator, Loop, Path, Seq
+from ..tree.stage import Stage
 from ..tree.times import alike, scheduled_stages
 from .proof import Violation
 

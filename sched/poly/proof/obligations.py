@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 from ..model.statements import Access, Statement
 from ..sets.isl import Map, Set, isl
 from ..sets.memo import Same
-from ..tree.looptree import Run
+from ..tree.stage import Run
 from ..tree.times import Common, alike_runs, independent_loops, unordered_runs
 from .dependences import Kind
 

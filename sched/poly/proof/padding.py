@@ -15,8 +15,9 @@ from ..model.model import Model
 from ..model.statements import Access
 from ..sets.isl import Map, Set, relation, union_sets
 from ..sets.memo import Memo, Same
-from ..tree.looptree import Accumulator, Seq, Stage, leaves, producer
+from ..tree.looptree import Accumulator, Seq, leaves, producer
 from ..tree.memory import Fault
+from ..tree.stage import Stage
 from ..tree.times import ScheduledStage
 from ..tree.uses import Uses
 

@@ -25,7 +25,8 @@ from ..sets.coordinates import coordinate_map
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
 from ..sets.isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
-from ..tree.looptree import Loop, Seq, Stage, Tree, iterations, leaves, loop_map, time_maps
+from ..tree.looptree import Loop, Seq, Tree, leaves, time_maps
+from ..tree.stage import Stage, iterations, loop_map
 
 if TYPE_CHECKING:
     from .recurrence import OrderConstraint

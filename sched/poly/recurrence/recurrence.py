@@ -21,7 +21,8 @@ from ..model.model import Model
 from ..model.statements import Access, Statement
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Map, equal_dims, isl
-from ..tree.looptree import Loop, Stage, Tree
+from ..tree.looptree import Loop, Tree
+from ..tree.stage import Stage
 from ..tree.written import block_coordinates
 from .affine_order import scheduled, scheduled_in_parts
 from .cycles import larger_cycle, small_cycle

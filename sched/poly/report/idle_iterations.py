@@ -30,7 +30,7 @@ from ..nests.loop_nest import (
 )
 from ..sets.isl import Frame, Set, isl
 from ..sets.smallest import smallest_point
-from ..tree.looptree import Stage
+from ..tree.stage import Stage
 
 MOST = 50_000
 """So many steps are taken at most: a fraction of a second."""

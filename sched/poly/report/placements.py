@@ -13,7 +13,8 @@ from ..nests.loop_nest import NestAlloc, walk
 from ..placement.storage_placement import storage_of, stored_depth
 from ..sets.budget import BudgetExceeded, attempt
 from ..tree.edits import stages
-from ..tree.looptree import Path, Produce, Stage, loops_of, produced
+from ..tree.looptree import Path, Produce, loops_of, produced
+from ..tree.stage import Stage
 from .recomputation import Recomputation, recomputation
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..model.statements import Statement
 from ..sets.isl import Set, isl, union_sets, val
-from ..tree.looptree import Stage
+from ..tree.stage import Stage
 from .idle_iterations import LEAST, Uncountable, sizes_from
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param

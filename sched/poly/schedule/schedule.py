@@ -38,8 +38,9 @@ from ..state.record import Directive, Lookup, from_json
 from ..state.rewritten import RewrittenProgram, rewritten_program
 from ..state.state import NoLoops
 from ..tree.edits import At, stages
-from ..tree.looptree import Loop, Seq, Stage
+from ..tree.looptree import Loop, Seq
 from ..tree.memory import Memory, Window
+from ..tree.stage import Stage
 from . import serial
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle

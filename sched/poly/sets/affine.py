@@ -20,14 +20,9 @@ from ...lang.nodes.printer import expr_text
 from ...lang.program.ranges import value_range
 from ...lang.tensors.opaque import Trace
 from ...lang.tensors.tensors import Func, Input
+from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval
-from .isl import Frame, Map, PwAff, Set, isl, relation, val
-
-_COMPARE: dict[str, Callable[[PwAff, PwAff], Set]] = {
-    "lt": PwAff.lt_set, "le": PwAff.le_set, "gt": PwAff.gt_set,
-    "ge": PwAff.ge_set, "eq": PwAff.eq_set, "ne": PwAff.ne_set,
-}  # fmt: skip
-
+from .isl import Frame, Map, PwAff, Set, isl, relation
 
 _WIDE = 32
 """From this width on, an index that only its type bounds counts as unbounded."""
@@ -98,7 +93,7 @@ def why_not_affine(nodes: Iterable[Node], over: str) -> str:
         known[node], exact = interval(node, known)
         if exact or not isinstance(node, Op) or not _integers((node, *node.operands)):
             continue
-        if not _affine_operator(node.op, node.operands):
+        if not is_affine_operator(node.op, node.operands):
             break
         return (
             f"may not fit in 64 bits: {expr_text(node)}, where sizes are below 2**40 and loops "
@@ -135,11 +130,11 @@ def _condition(frame: Frame, node: Node, done: dict[Node, Condition]) -> Conditi
             k, x, y = done[c], done[a], done[b]
             chosen = k.set.intersect(x.set).union(k.negated(frame).set.intersect(y.set))
             return Condition(chosen.coalesce(), k.exact and x.exact and y.exact)
-        case Op(op=op, operands=operands) if op in _COMPARE and _integers(operands):
+        case Op(op=op, operands=operands) if op in COMPARE and _integers(operands):
             builder = _AffineBuilder(frame, operands)
             if builder.unknowns:
                 return unknown
-            return Condition(_COMPARE[op](*(builder.value[a] for a in operands)), True)
+            return Condition(COMPARE[op](*(builder.value[a] for a in operands)), True)
         case _:
             return unknown
 
@@ -255,10 +250,10 @@ class _AffineBuilder:
                 return node.name in self.base.params
             case Op(operands=operands) if any(_is_float(a) for a in operands):
                 return False
-            case Op(op=op) if op in _COMPARE or (op in _LOGIC and _is_bool(node)):
+            case Op(op=op) if op in COMPARE or (op in LOGIC and _is_bool(node)):
                 return True
             case Op(op=op, operands=operands):
-                return self.exact[node] and _affine_operator(op, operands)
+                return self.exact[node] and is_affine_operator(op, operands)
             case _:
                 return False
 
@@ -276,13 +271,13 @@ class _AffineBuilder:
                 return self.frame.universe if value else self.frame.empty
             case Trace(value=value):
                 return self.truth[value]
-            case Op(op=op, operands=(a, b)) if op in _COMPARE:
+            case Op(op=op, operands=(a, b)) if op in COMPARE:
                 if _is_bool(a):
                     x, y = self.truth[a], self.truth[b]
-                    return _compare_bools(op, x, y)
-                return _COMPARE[op](self.value[a], self.value[b])
+                    return compare_bools(op, x, y)
+                return COMPARE[op](self.value[a], self.value[b])
             case Op(op=op, operands=operands):
-                return _LOGIC[op](*(self.truth[a] for a in operands)).coalesce()
+                return LOGIC[op](*(self.truth[a] for a in operands)).coalesce()
         raise InternalError(f"no truth value for {type(node).__name__}")
 
     def _value(self, node: Node) -> PwAff:
@@ -301,29 +296,12 @@ class _AffineBuilder:
             case Trace(value=value):
                 return self.value[value]
             case Op(op="select", operands=(c, a, b)):
-                return _choose(self.truth[c], self.value[a], self.value[b])
+                return choose(self.truth[c], self.value[a], self.value[b])
             case Op(op="cast", operands=(a,)) if _is_bool(a):
-                return _choose(self.truth[a], frame.constant(1), frame.constant(0))
+                return choose(self.truth[a], frame.constant(1), frame.constant(0))
             case Op(op=op, operands=operands):
-                return _OPERATORS[op](*(self.value[a] for a in operands))
+                return OPERATORS[op](*(self.value[a] for a in operands))
         raise InternalError(f"no affine value for {type(node).__name__}")
-
-
-def _affine_operator(op: str, operands: tuple[Node, ...]) -> bool:
-    """Whether an operator that cannot wrap is affine in these operands."""
-    match op, operands:
-        case ("mul", (a, b)):
-            return isinstance(a, Const) or isinstance(b, Const)
-        case ("floordiv" | "mod", (_, b)):
-            return isinstance(b, Const) and int(b.value) != 0
-        case ("shl" | "shr", (_, b)):
-            return isinstance(b, Const)
-        case ("and", (_, Const(value=mask))):
-            return int(mask) >= 0 and int(mask) & (int(mask) + 1) == 0
-        case ("and", _):
-            return False
-        case _:
-            return op in _OPERATORS or op in ("select", "cast")
 
 
 def _whole(node: Node) -> Interval:
@@ -338,61 +316,3 @@ def _is_float(node: Node) -> bool:
 
 def _is_bool(node: Node) -> bool:
     return concrete(node.type or INDEX).is_bool
-
-
-def _literal(x: PwAff) -> int:
-    """The value of a constant."""
-    return int(x.as_aff().get_constant_val().to_python())
-
-
-def _choose(where: Set, a: PwAff, b: PwAff) -> PwAff:
-    return a.intersect_domain(where).union_add(b.subtract_domain(where))
-
-
-def _floordiv(a: PwAff, b: PwAff) -> PwAff:
-    d = _literal(b)
-    return (a if d > 0 else a.neg()).scale_down_val(val(abs(d))).floor()
-
-
-def _mod(a: PwAff, b: PwAff) -> PwAff:
-    return a.sub(_floordiv(a, b).scale_val(val(_literal(b))))
-
-
-def _compare_bools(op: str, x: Set, y: Set) -> Set:
-    """Comparisons of truth values, False < True."""
-    strict = {"lt": y.subtract(x), "gt": x.subtract(y)}
-    differ = x.subtract(y).union(y.subtract(x))
-    table = {
-        **strict, "ne": differ, "eq": differ.complement(),
-        "le": strict["gt"].complement(), "ge": strict["lt"].complement(),
-    }  # fmt: skip
-    return table[op]
-
-
-_LOGIC: dict[str, Callable[..., Set]] = {
-    "and": Set.intersect,
-    "or": Set.union,
-    "min": Set.intersect,
-    "max": Set.union,
-    "not": Set.complement,
-    "xor": lambda x, y: x.subtract(y).union(y.subtract(x)),
-    "select": lambda c, x, y: c.intersect(x).union(y.subtract(c)),
-    "strict": lambda x: x,
-}
-_OPERATORS: dict[str, Callable[..., PwAff]] = {
-    "add": PwAff.add,
-    "sub": PwAff.sub,
-    "mul": PwAff.mul,
-    "neg": PwAff.neg,
-    "abs": lambda a: a.max(a.neg()),
-    "absd": lambda a, b: a.sub(b).max(b.sub(a)),
-    "min": PwAff.min,
-    "max": PwAff.max,
-    "floordiv": _floordiv,
-    "mod": _mod,
-    "shl": lambda a, b: a.scale_val(val(1 << _literal(b))),
-    "shr": lambda a, b: a.scale_down_val(val(1 << _literal(b))).floor(),
-    "and": lambda a, b: a.mod_val(val(_literal(b) + 1)),
-    "cast": lambda a: a,
-    "strict": lambda a: a,
-}

@@ -17,7 +17,8 @@ from ..program.rewrites import fresh
 from ..sets.affine import condition, why_not_affine
 from ..sets.isl import Set
 from ..tree.edits import At, loops_around, nest_of, stages
-from ..tree.looptree import Accumulator, Produce, Stage, Tree, leaves, loops_of
+from ..tree.looptree import Accumulator, Produce, Tree, leaves, loops_of
+from ..tree.stage import Stage
 from .record import Directive
 from .rewritten import RewrittenProgram, transplanted
 from .state import Assumption, NoLoops, State

@@ -30,8 +30,9 @@ from ..proof.proof import Prover, Settled
 from ..recurrence import recurrence
 from ..sets.memo import Memo
 from ..tree.edits import map_nodes, map_stages, with_body
-from ..tree.looptree import Alloc, Seq, Stage, Tree, leaves
+from ..tree.looptree import Alloc, Seq, Tree, leaves
 from ..tree.relocation import inserted, without
+from ..tree.stage import Stage
 from ..tree.written import as_written
 
 

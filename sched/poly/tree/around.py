@@ -16,7 +16,8 @@ from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
 from ..sets.coordinates import coordinate_map
 from ..sets.isl import Frame
 from .edits import Coordinates, map_children, own_stages
-from .looptree import Loop, Produce, Stage, Tree, loops_as_vars
+from .looptree import Loop, Produce, Tree, loops_as_vars
+from .stage import Stage
 
 
 def renewed(node: Produce, loops: tuple[Loop, ...]) -> Produce:

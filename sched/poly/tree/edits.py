@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from ...lang.errors.errors import ScheduleError, Span
 from ...lang.nodes.nodes import Node
-from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Stage, Tree, leaves
+from .looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
+from .stage import Stage
 
 Place = tuple[int, ...]
 Body = tuple[Tree, ...]

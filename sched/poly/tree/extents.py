@@ -14,7 +14,7 @@ from ..sets.expressions import Translator
 from ..sets.hulls import MANY, range_of, small_sizes
 from ..sets.isl import Aff, Frame, PwAff, Set, isl, union_sets
 from ..sets.projections import along, by_outer, outermost
-from .looptree import Stage, iterations
+from .stage import Stage, iterations
 
 _SET = isl.dim_type.set
 

@@ -16,99 +16,9 @@ from ...lang.errors.errors import Span
 from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
 from ..model.statements import Access, Statement
-from ..sets.coordinates import Determined, beside, coordinate_values, determined, joined, plain_dims
-from ..sets.isl import Map, PwAff, Set, relation, val
-from ..sets.memo import Same
+from ..sets.isl import Map, PwAff, relation
 from .kinds import Kind
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """Instances of one statement. `coordinates` has one expression a loop of its path.
-
-    `where` are the instances, all if it is None; `part` tells the stages of one statement apart.
-    Along the Vars of `padding` full tiles run, also iterations that are no instances.
-    """
-
-    statement: Statement
-    coordinates: tuple[Node, ...]
-    where: Set | None = None
-    part: str = ""
-    padding: tuple[tuple[Var, int], ...] = ()
-
-    @property
-    def name(self) -> str:
-        """How schedules call it."""
-        return self.statement.name + self.part
-
-    @cached_property
-    def instances(self) -> Set:
-        """The instances that run here."""
-        domain = self.statement.domain
-        return domain if self.where is None else domain.intersect(self.where)
-
-    @cached_property
-    def values(self) -> list[PwAff]:
-        """The coordinates over the statement's frame."""
-        return coordinate_values(self.statement.frame, self.coordinates)
-
-    @cached_property
-    def determined(self) -> dict[int, Determined]:
-        """By loop, its coordinate where those of loops around it determine it: i + 1, say."""
-        same = beside(self.coordinates)
-        rest = [k for k in range(len(self.coordinates)) if k not in same]
-        return determined(self.padded.apply(loop_map(self, rest)), rest, same)
-
-    @cached_property
-    def run(self) -> Run:
-        """The instances and coordinates of the stage, as a key of proofs."""
-        return Run(self)
-
-    @property
-    def padded(self) -> Set:
-        """The instances, and the iterations that fill up their tiles."""
-        found, frame = self.instances, self.statement.frame
-        for var, factor in self.padding:
-            at = frame.dims.index(var.name)
-            tile = frame.dim(var.name).scale_down_val(val(factor)).floor()
-            others = [frame.dim(name) for k, name in enumerate(frame.dims) if k != at]
-            tiles = relation([*others, tile], frame)
-            found = found.apply(tiles).apply(tiles.reverse()).coalesce()
-        return found
-
-
-class Run:
-    """The instances of a stage and their coordinates, without its name and its place in the tree:
-    what proofs about it depend on. Two are equal if they are made of the same parts."""
-
-    __slots__ = ("_hash", "_key", "_stage")
-
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._key = (stage.statement, stage.coordinates, Same(stage.where), stage.padding)
-        self._hash = hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Run) and self._key == other._key)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    @property
-    def statement(self) -> Statement:
-        return self._stage.statement
-
-    @property
-    def instances(self) -> Set:
-        return self._stage.instances
-
-    @property
-    def determined(self) -> Mapping[int, Determined]:
-        return self._stage.determined
-
-    def at(self, chosen: Sequence[int]) -> Map:
-        """{ instance -> some of its coordinates }"""
-        return loop_map(self._stage, chosen).intersect_domain(self.instances)
+from .stage import Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,20 +207,6 @@ def producer(path: Path, tensor: object) -> Produce | None:
         if isinstance(node, Produce) and tensor in node.funcs:
             return node
     return None
-
-
-def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:
-    """{ instance -> loop coordinates }, or some of them"""
-    frame = stage.statement.frame
-    chosen = range(len(stage.coordinates)) if chosen is None else chosen
-    plain = plain_dims(frame, [stage.coordinates[k] for k in chosen])
-    return joined(frame, plain, [stage.values[k] for k in chosen[len(plain) :]])
-
-
-def iterations(stage: Stage, context: Set | None = None) -> Set:
-    """The coordinates that the loops around a stage must visit for it, at some sizes."""
-    found = stage.padded.apply(loop_map(stage))
-    return (found if context is None else found.intersect_params(context)).coalesce()
 
 
 def time_maps(tree: Tree, statements: Collection[Statement] | None = None) -> dict[Statement, Map]:

@@ -10,7 +10,8 @@ from ...lang.nodes.nodes import Var, postorder
 from ...lang.tensors.tensors import Func
 from ..sets.isl import Set, dim_count, isl
 from .edits import At, Body, Shared, map_children, map_nodes, stages, with_body
-from .looptree import Alloc, Loop, Produce, Seq, Stage, Tree, loops_as_vars, produced
+from .looptree import Alloc, Loop, Produce, Seq, Tree, loops_as_vars, produced
+from .stage import Stage
 
 _SET = isl.dim_type.set
 

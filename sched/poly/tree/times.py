@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from ...cached import cached_property
 from ..sets.isl import Map, isl
 from .kinds import Kind
-from .looptree import Alloc, Loop, Path, Run, Stage, Tree, leaves, loops_of, producer
+from .looptree import Alloc, Loop, Path, Tree, leaves, loops_of, producer
+from .stage import Run, Stage
 
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 

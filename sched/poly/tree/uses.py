@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from ...lang.nodes.tensor import Tensor
 from .edits import with_body
-from .looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage, Tree, leaves
+from .looptree import Accumulator, Alloc, Loop, Produce, Seq, Tree, leaves
 from .relocation import without
+from .stage import Stage
 
 
 class Uses:

@@ -13,7 +13,8 @@ from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.memo import Same
-from .looptree import Alloc, Loop, Seq, Stage, Tree
+from .looptree import Alloc, Loop, Seq, Tree
+from .stage import Stage
 
 Shared = Callable[[Model, Sequence[Func]], Tree]
 

@@ -9,7 +9,8 @@ import pytest
 
 import polysched as ps
 from polysched.poly.tree.edits import map_stages, stages
-from polysched.poly.tree.looptree import Seq, Stage
+from polysched.poly.tree.looptree import Seq
+from polysched.poly.tree.stage import Stage
 
 from ..directives.support import refused, witness
 from ..placing import blur, chain, examined, i, j, m, n, ran, right, row_sums

@@ -13,7 +13,8 @@ from polysched.poly.proof.dependences import Dependence, dependences
 from polysched.poly.proof.instance_pairs import smallest_pair
 from polysched.poly.proof.proof import Prover, Violation
 from polysched.poly.sets.isl import Map, isl
-from polysched.poly.tree.looptree import Loop, Seq, Stage
+from polysched.poly.tree.looptree import Loop, Seq
+from polysched.poly.tree.stage import Stage
 from polysched.poly.tree.written import as_written
 
 from .. import programs

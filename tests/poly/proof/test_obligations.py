@@ -23,7 +23,7 @@ from polysched.poly.state.editing import Editing
 from polysched.poly.state.fields import loop_name
 from polysched.poly.state.record import Directive
 from polysched.poly.tree.edits import At, Coordinates, put, recoordinate, stages
-from polysched.poly.tree.looptree import Run
+from polysched.poly.tree.stage import Run
 from polysched.poly.tree.times import Common, common, scheduled_stages
 
 n, m = ps.sizes("n m")

@@ -15,7 +15,8 @@ from polysched.lang.program.program import Program
 from polysched.poly.model.model import Model
 from polysched.poly.recurrence.affine_order import obeyed, scheduled
 from polysched.poly.recurrence.recurrence import required
-from polysched.poly.tree.looptree import Loop, Seq, Stage
+from polysched.poly.tree.looptree import Loop, Seq
+from polysched.poly.tree.stage import Stage
 from polysched.poly.tree.written import own_nest
 
 n, m = ps.sizes("n m")

@@ -16,7 +16,7 @@ from polysched.poly.report import idle_iterations
 from polysched.poly.report.idle_iterations import Uncountable, idle_shares, shares_at
 from polysched.poly.sets.isl import Set
 from polysched.poly.tree.edits import stages
-from polysched.poly.tree.looptree import iterations
+from polysched.poly.tree.stage import iterations
 
 from ..directives.cases import cholesky, gauss_seidel, i, j, jacobi, lu, m, n, nussinov, plane, t
 from ..directives.test_values import PROGRAMS, random_directive

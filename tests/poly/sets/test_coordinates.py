@@ -10,7 +10,7 @@ import polysched as ps
 from polysched.poly.sets.coordinates import Determined, beside, determined
 from polysched.poly.sets.isl import Set, isl
 from polysched.poly.tree.edits import stages
-from polysched.poly.tree.looptree import Stage, iterations
+from polysched.poly.tree.stage import Stage, iterations
 from polysched.poly.tree.times import independent_loops, scheduled_stages
 
 from ..placing import blur, chain, i, j, m, n, row_sums

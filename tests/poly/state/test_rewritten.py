@@ -13,7 +13,8 @@ from polysched.poly.sets.isl import Set
 from polysched.poly.sets.memo import Memo, Same
 from polysched.poly.state.rewritten import RewrittenProgram, rewritten_program
 from polysched.poly.tree.edits import stages
-from polysched.poly.tree.looptree import Loop, Stage, text
+from polysched.poly.tree.looptree import Loop, text
+from polysched.poly.tree.stage import Stage
 from polysched.steps import Log
 from polysched.testing.choices import Choices
 from polysched.testing.directives import apply

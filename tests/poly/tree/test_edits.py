@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import polysched as ps
 from polysched.poly.tree.edits import map_children, map_stages, stages
-from polysched.poly.tree.looptree import Loop, Seq, Stage, Tree
+from polysched.poly.tree.looptree import Loop, Seq, Tree
+from polysched.poly.tree.stage import Stage
 
 n = ps.sizes("n")
 i = ps.vars("i")

@@ -12,7 +12,8 @@ import pytest
 import polysched as ps
 from polysched.lang.tensors.tensors import Func
 from polysched.poly.placement import folding
-from polysched.poly.tree.looptree import Accumulator, Alloc, Loop, Produce, Seq, Stage
+from polysched.poly.tree.looptree import Accumulator, Alloc, Loop, Produce, Seq
+from polysched.poly.tree.stage import Stage
 from polysched.poly.tree.uses import Uses
 
 n, m = ps.sizes("n m")
