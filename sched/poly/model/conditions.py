@@ -13,15 +13,14 @@ from dataclasses import dataclass
 
 from ...cached import cached_property
 from ...lang.errors.errors import LanguageError, Span
-from ...lang.nodes.dtypes import INDEX, concrete, int64
-from ...lang.nodes.nodes import Node, Op, Read, postorder
+from ...lang.nodes.nodes import Read, postorder
 from ...lang.nodes.tensor import Tensor
-from ...lang.tensors.definitions import Definition
-from ...lang.tensors.tensors import Func, Input
+from ...lang.tensors.tensors import Func
 from ..sets.budget import BudgetExceeded, attempt
-from ..sets.isl import Map, Set, complement, existentials, isl
+from ..sets.isl import Map, Set, complement, existentials
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point
+from .checked_indices import CheckedIndex, axis_range, checked_indices, checked_inside
 from .model import Model, elements
 from .statements import Access, Statement
 
@@ -54,22 +53,6 @@ class SizeCondition:
             return f"{a.tensor.written} has no value over an empty domain ({self.span})"
         verb = "writes" if a.is_write else "reads"
         return f"{a.statement.name} {verb} {a.text} ({self.span})"
-
-
-@dataclass(frozen=True, eq=False)
-class CheckedIndex:
-    """An index that a call checks: every value of `source` must be one along `axis` of `tensor`.
-
-    Attributes:
-        is_padded: whether the index is read from a copy that has zeros where `source` has no
-            elements. A read that needs no guard could meet them, and an axis may be empty.
-    """
-
-    source: Input
-    tensor: Tensor
-    axis: int
-    access: Access
-    is_padded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +104,8 @@ def conditions(model: Model) -> Conditions:
 
 def _known(model: Model, access: Access) -> tuple[Sequence[CheckedIndex], SizeCondition | None]:
     """`_check`, remembered for all rewritten programs, where it depends on nothing but the access
-    and the context. An index that reads a Func does not: `_source` looks up in all definitions
-    what the Func is a copy of."""
+    and the context. An index that reads a Func does not: `checked_indices` looks up in all
+    definitions what the Func is a copy of."""
     read = (n.tensor for n in postorder(*access.index) if isinstance(n, Read))
     if any(isinstance(tensor, Func) for tensor in read):
         return _check(model, access)
@@ -205,29 +188,19 @@ def _check(model: Model, access: Access) -> tuple[list[CheckedIndex], SizeCondit
     bad = outside(model, access, access.relation.map, access.domain)
     if bad.is_empty():
         return [], None
-    checked = _checked_indices(model, access)
-    bad = _checked_inside(model, checked, bad)
+    checked = checked_indices(model, access)
+    bad = checked_inside(model, checked, bad)
     if bad.is_empty():
         return checked, None
     span = access.statement.definition.span
     if access.relation.may:
-        bad = _checked_inside(model, checked, _without_types(model, access))
+        bad = checked_inside(model, checked, _without_types(model, access))
     allowed = _other_sizes(model, bad.params())
     if access.relation.may and access.domain.intersect_params(allowed).is_empty():
         raise _unprovable(access, span)
     if allowed.intersect(model.context).is_empty():
         raise _never(access, bad, span)
     return checked, SizeCondition(allowed, access, span)
-
-
-def _checked_indices(model: Model, access: Access) -> list[CheckedIndex]:
-    """The indices that are values read from an Input, bounded by their type alone."""
-    found = []
-    for axis, index in enumerate(access.index):
-        source, is_padded = _source(model, index)
-        if source is not None:
-            found.append(CheckedIndex(source, access.tensor, axis, access, is_padded))
-    return found
 
 
 def _without_types(model: Model, access: Access) -> Map:
@@ -237,58 +210,10 @@ def _without_types(model: Model, access: Access) -> Map:
     touched = access.relation.map.intersect_domain(access.domain)
     reached = touched.intersect_params(model.context).range()
     for axis in range(access.tensor.ndim):
-        inside = _axis_range(box, axis)
+        inside = axis_range(box, axis)
         if reached.is_subset(inside):
             loose = loose.intersect_range(inside)
     return loose
-
-
-def _checked_inside(model: Model, checked: Sequence[CheckedIndex], accessed: Map) -> Map:
-    """{ instance -> element } with the coordinates that are checked inside of the tensor."""
-    for index in checked:
-        accessed = accessed.intersect_range(_axis_range(model.declared(index.tensor), index.axis))
-    return accessed
-
-
-def _axis_range(box: Set, axis: int) -> Set:
-    """The box opened along every axis but one."""
-    count = int(box.dim(isl.dim_type.set))
-    result = box
-    for k in range(count):
-        if k != axis:
-            result = result.drop_constraints_involving_dims(isl.dim_type.set, k, 1)
-    return result
-
-
-def _source(model: Model, index: Node) -> tuple[Input | None, bool]:
-    """The Input whose value is the index, through conversions that keep it and through copies, if
-    there is one; and whether a copy has zeros where the Input has no elements. These zeros are not
-    checked: no index that the program reads is among them."""
-    passed: set[Tensor] = set()
-    is_padded = False
-    while True:
-        match index:
-            case Read(tensor=Input() as source) if source.range is None:
-                return source, is_padded
-            case Read(tensor=Func() as func) if func not in passed:  # as in a recurrence
-                passed.add(func)
-                match model.definitions.get(func):
-                    case [Definition(is_padded=True, values=(Op(operands=(_, inside, _)),))]:
-                        index, is_padded = inside, True
-                    case [Definition(is_update=False, values=(Node() as value,))]:
-                        index = value
-                    case _:
-                        return None, False
-            case Op(op="cast", operands=(inner,)) if _widens(inner, index):
-                index = inner
-            case _:
-                return None, False
-
-
-def _widens(inner: Node, outer: Node) -> bool:
-    """Whether a conversion keeps all valid indices: every uint64 below an extent is an int64."""
-    a, b = concrete(inner.type or INDEX), concrete(outer.type or INDEX)
-    return a.is_int and b.is_int and b.min <= a.min and (a.max <= b.max or b == int64)
 
 
 def _unprovable(access: Access, span: Span) -> LanguageError:
@@ -359,5 +284,5 @@ def _is_safe(model: Model, access: Access, allowed: Set, checked: Sequence[Check
     """Whether the read is in bounds at every instance, whatever its guard says."""
     domain = access.statement.domain.union(access.domain).intersect_params(allowed)
     own = [index for index in checked if index.access is access and not index.is_padded]
-    reached = _checked_inside(model, own, access.relation.map.intersect_domain(domain))
+    reached = checked_inside(model, own, access.relation.map.intersect_domain(domain))
     return bool(reached.range().is_subset(model.box(access.tensor)))

@@ -12,27 +12,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lang.errors.errors import InternalError, LanguageError
-from ...lang.nodes.printer import expr_text
 from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
-from ...lang.program.scalars import output_sizes
 from ...lang.program.steps import Block, reads_itself
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
-from ..sets.affine import affine_value, condition, why_not_affine
 from ..sets.hulls import PIECES_LIMIT, filled
-from ..sets.intervals import declared_range
-from ..sets.isl import Frame, Map, PwAff, Set, is_bounded, isl, union_sets
+from ..sets.isl import Frame, Map, Set, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same
 from ..sets.projections import outer_part
 from .closure import Regions, closed_regions
 from .domains import Domains
 from .needed import simpler, with_few_existentials
 from .pieces import share
+from .space import ProgramSpace
 from .statements import Access, Statement, elements_there
 
 
-class Model:
+class Model(ProgramSpace):
     """Statements, regions and the context of a program.
 
     Args:
@@ -50,17 +47,9 @@ class Model:
         exact: bool = True,
         memo: Memo | None = None,
     ) -> None:
-        self.program = program
-        self.memo = memo or Memo()
+        super().__init__(program, memo or Memo())
         self.exact = exact
         self.definitions = definitions or {f: program.definitions_of(f) for f in program.funcs}
-        self.params = tuple(
-            [*program.sizes, *(n for n, p in program.params.items() if p.info.dtype.is_int)]
-            + [s.name for f in program.outputs for s in output_sizes(program, f)]
-        )
-        self.parameters = Frame(self.params, ())
-        self.context = self._context()
-        self._sizes_known = (self.params, Same(self.context))
         self._about = (*self._sizes_known, exact)
         #: Nothing is computed outside of these sets, even where a consumer reads it.
         self.limits: dict[Func, Set] = {}
@@ -90,43 +79,6 @@ class Model:
             if d.serial in self._made
         ]
 
-    # context ----------------------------------------------------------------------------------
-    def _context(self) -> Set:
-        of_params = tuple(self.program.params.get(name) for name in self.params)
-        required = tuple(r.condition for r in self.program.requirements)
-        key = ("context", self.params, of_params, required)
-        return self.memo.of(key, self._sizes)
-
-    def _sizes(self) -> Set:
-        """The sizes and Params for which the program is defined."""
-        frame = self.parameters
-        result = frame.universe
-        for name in self.params:
-            x, param = frame.param(name), self.program.params.get(name)
-            lo, hi = (0, None) if param is None else declared_range(param)
-            result = result.intersect(x.ge_set(frame.constant(lo)))
-            if hi is not None:
-                result = result.intersect(x.le_set(frame.constant(hi)))
-        for requirement in self.program.requirements:
-            result = result.intersect(condition(frame, requirement.condition).set)
-        return result.params().coalesce()
-
-    def extent(self, tensor: Tensor, axis: int, frame: Frame) -> PwAff:
-        """The extent of an axis, over a frame with the model's parameters."""
-        extents = tensor.extents
-        if extents is None:
-            assert isinstance(tensor, Func)
-            return frame.param(output_sizes(self.program, tensor)[axis].name)
-        value = affine_value(frame, extents[axis])
-        if value is None:
-            raise LanguageError(
-                f"the extent {expr_text(extents[axis])} of {tensor.name} "
-                + why_not_affine((extents[axis],), "sizes"),
-                where=tensor.span,
-                hint="make it a size of its own: nz = ps.size('nz', default=...)",
-            )
-        return value
-
     def is_fixed(self, func: Func) -> bool:
         """Whether the region of a Func is given, and does not follow from what is read of it."""
         return func not in self.limits and self.program.is_fixed(func)
@@ -136,23 +88,6 @@ class Model:
         if isinstance(tensor, Func) and not self.is_fixed(tensor):
             return self.regions[tensor]
         return self.declared(tensor)
-
-    def declared(self, tensor: Tensor) -> Set:
-        """{ index : 0 <= index < extents }"""
-        key = ("declared", tensor, self.program.names.get(tensor), self.params)
-        return self.memo.of(key, lambda: self._declared(tensor))
-
-    def _declared(self, tensor: Tensor) -> Set:
-        frame = self.element_frame(tensor)
-        result = frame.universe
-        for k, name in enumerate(frame.dims):
-            extent = self.extent(tensor, k, frame)
-            result = result.intersect(frame.within(name, frame.constant(0), extent))
-        return result
-
-    def element_frame(self, tensor: Tensor) -> Frame:
-        # No loop is called so, which matters where loops around come first.
-        return Frame(self.params, tuple(f"#{k}" for k in range(tensor.ndim)))
 
     # regions ----------------------------------------------------------------------------------
     def _closed(self, group: Sequence[Func]) -> Regions:
@@ -210,9 +145,6 @@ class Model:
                     if access.tensor is func:  # the regions of the updates before it grow, too
                         access.check_region()
         return _Computed(region, (*made, *self._pieces(func, region)))
-
-    def _names(self, funcs: Sequence[Func]) -> tuple[str, ...]:
-        return tuple(self.program.names[f] for f in funcs)
 
     def _filled(self, func: Func, needed: Set) -> Set:
         """A simpler region that contains what is needed. That of a copy or a clone is cut to the

@@ -9,24 +9,22 @@ that is made of an order also fixes what isl left open. So every pair is checked
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Op, Param, RVar, Size, Var, integer
-from ...lang.program.scalars import output_sizes
+from ...lang.nodes.nodes import Const, Node, Op, RVar, Var
 from ...lang.tensors.tensors import Func
 from ..model.model import Model
 from ..model.statements import Statement
 from ..sets.affine import affine_value
-from ..sets.coordinates import coordinate_map
 from ..sets.expressions import Translator
 from ..sets.hulls import simple_hull
-from ..sets.isl import Map, Set, UnionMap, UnionSet, compute_schedule, conditions_of, isl
+from ..sets.isl import Map, Set, conditions_of
 from ..tree.looptree import Loop, Seq, Tree, leaves, time_maps
 from ..tree.stage import Stage, iterations, loop_map
+from .isl_scheduler import Part, symbols_by_name, times_by_isl
+from .simpler_times import with_fewer_times, with_levels_numbered, with_plainer_times
 
 if TYPE_CHECKING:
     from .recurrence import OrderConstraint
@@ -39,20 +37,6 @@ PIECES_LIMIT = 4
 
 WAYS_LIMIT = 12
 """No more ways than this to cut one statement in two are tried."""
-
-_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
-
-
-Times = dict["Part", list[Node]]
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some of the instances of a statement, and their tuple name in isl."""
-
-    label: str
-    statement: Statement
-    domain: Set
 
 
 def scheduled(
@@ -111,10 +95,10 @@ def _divided(parts: Sequence[Set], where: Set) -> list[Set]:
 
 
 def _attempt(model: Model, parts: Sequence[Part], pairs: Sequence[OrderConstraint]) -> Tree | None:
-    times = _times(model, parts, pairs)
+    times = times_by_isl(model, parts, pairs)
     if times is None:
         return None
-    times = _numbered(_plainer(_fewer(times, pairs), pairs))
+    times = with_levels_numbered(with_plainer_times(with_fewer_times(times, pairs), pairs))
     timed = {
         s: _merged(model, s, [(p, time) for p, time in times.items() if p.statement is s])
         for s in dict.fromkeys(p.statement for p in times)
@@ -144,135 +128,6 @@ def obeyed(tree: Seq, pairs: Sequence[OrderConstraint]) -> bool:
     return True
 
 
-# isl's scheduler ---------------------------------------------------------------------------------
-def _times(model: Model, parts: Sequence[Part], pairs: Sequence[OrderConstraint]) -> Times | None:
-    """The time of each part, over the dimensions of its statement; None if isl finds none."""
-    nothing = model.parameters.space.params()
-    domain, order = UnionSet.empty(nothing), UnionMap.empty(nothing)
-    for p in parts:
-        inside = p.domain.intersect_params(model.context).set_tuple_name(p.label)
-        domain = domain.union(UnionSet.from_set(inside))
-    for pair in pairs:
-        for a in (p for p in parts if p.statement is pair.first):
-            for b in (p for p in parts if p.statement is pair.second):
-                between = pair.map.intersect_domain(a.domain).intersect_range(b.domain)
-                named = between.set_tuple_name(_IN, a.label).set_tuple_name(_OUT, b.label)
-                order = order.union(UnionMap.from_map(named))
-    asked = isl.ScheduleConstraints.on_domain(domain).set_context(model.context)
-    found = compute_schedule(asked.set_validity(order).set_proximity(order))
-    if found is None:
-        return None
-    by_label = {p.label: p for p in parts}
-    maps: list[Map] = []
-    found.foreach_map(maps.append)
-    times: Times = {}
-    for m in maps:
-        part = by_label[str(m.get_tuple_name(_IN))]
-        nodes = _nodes(model, part, m.reset_tuple_id(_IN))
-        if nodes is None:
-            return None
-        times[part] = nodes
-    depth = max(map(len, times.values()), default=0)
-    padding: list[Node] = [ix.ZERO] * depth  # all there is where a part has no instances
-    return {p: [*times.get(p, ()), *padding][:depth] for p in parts}
-
-
-def _nodes(model: Model, part: Part, time: Map) -> list[Node] | None:
-    """A time as expressions; None where it is not one affine value at each level."""
-    names = Translator(_symbols(model), part.statement.loops)
-    values, nodes = time.as_pw_multi_aff(), []
-    for k in range(int(time.dim(_OUT))):
-        pieces = values.get_pw_aff(k).gist(part.domain).get_pieces()
-        if len(pieces) != 1:
-            return None
-        nodes.append(names.aff(pieces[0][1]))
-    return nodes
-
-
-def _symbols(model: Model) -> dict[str, Node]:
-    """The sizes and Params that isl knows by name."""
-    program = model.program
-    extents = [s for f in program.outputs for s in output_sizes(program, f)]
-    found: list[Size | Param] = [*program.sizes.values(), *extents, *program.params.values()]
-    return {symbol.name: symbol for symbol in found}
-
-
-# simpler times ----------------------------------------------------------------------------------
-def _fewer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
-    """Times in which a part has the times of another part of its statement, where every pair obeys
-    that: the statement has fewer parts then."""
-    for a, b in itertools.permutations(times, 2):
-        if a.statement is b.statement and times[a] != times[b]:
-            times = _changed(times, a, times[b], pairs) or times
-    return times
-
-
-def _plainer(times: Times, pairs: Sequence[OrderConstraint]) -> Times:
-    """Times in which dimensions of the statements replace other expressions, where every pair obeys
-    that."""
-    for part in times:
-        for level, node in enumerate(times[part]):
-            if not isinstance(node, (Const, Var, RVar)):
-                for plain in (x for v in part.statement.loops for x in (v, ix.sub(ix.ZERO, v))):
-                    time = [*times[part][:level], plain, *times[part][level + 1 :]]
-                    changed = times if plain is node else _changed(times, part, time, pairs)
-                    if changed is not None:
-                        times = changed
-                        break
-    return times
-
-
-def _changed(
-    times: Times, part: Part, time: list[Node], pairs: Sequence[OrderConstraint]
-) -> Times | None:
-    """The times with another one for one part, if every pair obeys them and no two instances have
-    one time; else None."""
-    times = {**times, part: time}
-    own = [p for p in times if p.statement is part.statement]
-    if not all(_differ(times, part, other) for other in own):
-        return None
-    forward = (_forward(times, p, a, b) for p in pairs for a, b in _moved_parts(times, p, part))
-    return times if all(forward) else None
-
-
-def _moved_parts(times: Times, pair: OrderConstraint, part: Part) -> Iterator[tuple[Part, Part]]:
-    """The parts that a pair may connect, where one of them is this part."""
-    for a in (p for p in times if p.statement is pair.first):
-        for b in (p for p in times if p.statement is pair.second):
-            if part in (a, b):
-                yield a, b
-
-
-def _differ(times: Times, a: Part, b: Part) -> bool:
-    """Whether no two instances have one time."""
-    first, second = _time_map(a, times[a]), _time_map(b, times[b])
-    met = first.apply_range(second.reverse())
-    return met.is_subset(Map.identity(met.get_space()))
-
-
-def _forward(times: Times, pair: OrderConstraint, a: Part, b: Part) -> bool:
-    first, second = _time_map(a, times[a]), _time_map(b, times[b])
-    late = first.apply_range(Map.lex_ge(first.get_space().range()))
-    return bool(pair.map.intersect(late.apply_range(second.reverse())).is_empty())
-
-
-def _time_map(part: Part, time: Sequence[Node]) -> Map:
-    return coordinate_map(part.statement.frame, time).intersect_domain(part.domain)
-
-
-def _numbered(times: Times) -> Times:
-    """Times in which the levels that hold constants alone count from 0."""
-    times = {p: list(time) for p, time in times.items()}
-    for level in range(max(map(len, times.values()), default=0)):
-        here = {p: ix.constant(time[level]) for p, time in times.items()}
-        numbers = sorted({number for number in here.values() if number is not None})
-        count: dict[int | None, int] = {number: k for k, number in enumerate(numbers)}
-        if None not in here.values():
-            for p in times:
-                times[p][level] = integer(count[here[p]])
-    return times
-
-
 # from times to a tree ----------------------------------------------------------------------------
 def _merged(model: Model, s: Statement, parts: Sequence[tuple[Part, list[Node]]]) -> list[Node]:
     """The coordinates of a statement at each level, from those of its parts."""
@@ -289,7 +144,9 @@ def _chosen(model: Model, s: Statement, parts: Sequence[tuple[Set, Node]]) -> No
     result, *others = cases
     for node in others:
         where = _simplified(cases[node].coalesce(), s.domain.intersect_params(model.context))
-        result = ix.select(Translator(_symbols(model), s.loops).condition(where), node, result)
+        result = ix.select(
+            Translator(symbols_by_name(model), s.loops).condition(where), node, result
+        )
     return result
 
 
