@@ -81,6 +81,8 @@ if TYPE_CHECKING:
     from .interp import interpret
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
+    from .machine.target import Target, TargetError
+    from .machine.words import cache_elements, native, tile_columns, tile_rows
     from .poly.schedule.schedule import Schedule
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
@@ -88,9 +90,15 @@ if TYPE_CHECKING:
 _LATER = {
     "Kernel": "codegen.runtime.kernel",
     "Schedule": "poly.schedule.schedule",
+    "Target": "machine.target",
+    "TargetError": "machine.target",
+    "cache_elements": "machine.words",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
     "interpret": "interp",
+    "native": "machine.words",
+    "tile_columns": "machine.words",
+    "tile_rows": "machine.words",
 }
 
 
@@ -164,13 +172,14 @@ Program._compile = staticmethod(_compile)
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",
     "Input", "InternalError", "Kernel", "LanguageError", "LanguageTypeError", "Param",
-    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Var", "abs", "absd",
-    "absolute", "all", "any", "argmax", "argmin", "bitcast", "bool", "bool_", "boundary", "cast",
-    "ceil", "clip", "compute", "einsum", "exp", "extern", "float32", "float64", "floor", "fma",
-    "get_num_threads", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "max",
-    "maximum", "min", "minimum", "mux", "prod", "rdom", "require", "rint", "round", "rsqrt",
-    "select", "sequential", "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum",
-    "tanh", "threads", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+    "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
+    "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
+    "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
+    "exp", "extern", "float32", "float64", "floor", "fma", "get_num_threads", "int16", "int32",
+    "int64", "int8", "interpret", "ldexp", "log", "max", "maximum", "min", "minimum", "mux",
+    "native", "prod", "rdom", "require", "rint", "round", "rsqrt", "select", "sequential",
+    "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
+    "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip
 
 for _name in __all__:

@@ -19,6 +19,7 @@ from ...lang.errors.errors import LanguageError, LanguageTypeError, ScheduleErro
 from ...lang.nodes.node_json import Plain, decoded, encoded
 from ...lang.nodes.nodes import Const, Node, Var, postorder, substitute
 from ...lang.nodes.printer import code_text
+from ...machine.words import Resolved, from_json as word_from_json
 from .fields import key_of, unknown_field
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Directive:
 
     def to_json(self) -> dict[str, Any]:
         """The directive as data for JSON."""
-        options = {k: encoded(v) for k, v in self.options}
+        options = {k: _encoded(v) for k, v in self.options}
         return {"stage": self.stage, "name": self.name, "options": options}
 
 
@@ -159,9 +160,19 @@ def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:
     raise LanguageError(f"{data!r} is no directive that to_json wrote")
 
 
+def _encoded(value: Plain) -> Any:
+    """An option as JSON takes it; a number of a machine with the word that it comes from."""
+    if isinstance(value, Resolved):
+        return {"number": int(value), "word": value.word.to_json()}
+    return encoded(value)
+
+
 def _decoded(name: str, key: str, value: Any, symbols: Mapping[str, Node]) -> Plain:
     """An option, in terms of the program."""
     try:
+        match value:
+            case {"number": int(number), "word": word, **rest} if not rest:
+                return Resolved.of(number, word_from_json(word))
         return decoded(value, symbols)
     except LanguageError as error:
         raise LanguageError(f"{key} of {name}: {error.what}") from None
@@ -224,6 +235,8 @@ def _shown(value: Plain) -> str:
     if isinstance(value, tuple):
         inside = ", ".join(map(_shown, value))
         return f"({inside}{',' if len(value) == 1 else ''})"
+    if isinstance(value, Resolved):
+        return repr(value.word)
     return code_text(value) if isinstance(value, Node) else repr(value)
 
 

@@ -1,0 +1,180 @@
+"""Words for numbers that depend on the machine: `ps.native`, `4 * ps.native`, `ps.tile_rows`.
+
+A schedule that says `vectorize("j", ps.native)` is right on every machine. A word becomes a number
+when it is given to a directive, for the schedule's target and the widest type of what is computed;
+the directive keeps both, so that the schedule can be made anew for another target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..lang.errors.errors import LanguageError, LanguageTypeError
+from ..lang.nodes.dtypes import DType
+from .target import Target
+
+_NAMES: dict[str, Callable[[Target, DType], int]] = {
+    "native": lambda target, dtype: target.lanes(dtype),
+    "tile_rows": lambda target, dtype: target.tile(dtype)[0],
+    "tile_columns": lambda target, dtype: target.tile(dtype)[1],
+    "cache1": lambda target, dtype: target.cache(1).bytes // dtype.itemsize,
+    "cache2": lambda target, dtype: target.cache(2).bytes // dtype.itemsize,
+    "cache3": lambda target, dtype: target.cache(3).bytes // dtype.itemsize,
+}
+
+_OPERATORS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b if b else 0,
+    "min": min,
+    "max": max,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Word:
+    """A number that depends on the machine: a name, or an operator of numbers and words.
+
+    `+`, `-`, `*` and `//` make larger words of words and Python integers, and so do `at_least` and
+    `at_most`.
+    """
+
+    name: str
+    operands: tuple[Word | int, ...] = ()
+
+    def resolve(self, target: Target, dtype: DType) -> Resolved:
+        """The number for a target.
+
+        Args:
+            dtype: whose elements are counted.
+        """
+        return Resolved.of(_value(self, target, dtype), self)
+
+    def at_least(self, other: Word | int) -> Word:
+        """The larger one of this and another number."""
+        return _made("max", self, other)
+
+    def at_most(self, other: Word | int) -> Word:
+        """The smaller one of this and another number."""
+        return _made("min", self, other)
+
+    def __add__(self, other: Word | int) -> Word:
+        return _made("+", self, other)
+
+    def __radd__(self, other: int) -> Word:
+        return _made("+", other, self)
+
+    def __sub__(self, other: Word | int) -> Word:
+        return _made("-", self, other)
+
+    def __rsub__(self, other: int) -> Word:
+        return _made("-", other, self)
+
+    def __mul__(self, other: Word | int) -> Word:
+        return _made("*", self, other)
+
+    def __rmul__(self, other: int) -> Word:
+        return _made("*", other, self)
+
+    def __floordiv__(self, other: Word | int) -> Word:
+        return _made("//", self, other)
+
+    def __rfloordiv__(self, other: int) -> Word:
+        return _made("//", other, self)
+
+    def __repr__(self) -> str:
+        """As it is written: `4 * ps.native`."""
+        return _text(self, 0)
+
+    def to_json(self) -> Any:
+        """As JSON takes it: `["*", 4, "native"]`."""
+        if not self.operands:
+            return self.name
+        return [self.name, *(x.to_json() if isinstance(x, Word) else x for x in self.operands)]
+
+
+class Resolved(int):
+    """A number that a word has become, with the word. It is equal to any other such number."""
+
+    word: Word
+
+    @classmethod
+    def of(cls, number: int, word: Word) -> Resolved:
+        """A number with the word that it comes from."""
+        made = cls(number)
+        made.word = word
+        return made
+
+    def __reduce__(self) -> Any:
+        return Resolved.of, (int(self), self.word)
+
+
+native = Word("native")
+"""The lanes of a vector register."""
+tile_rows = Word("tile_rows")
+"""The rows of a tile of a matrix product that registers hold: see `Target.tile`."""
+tile_columns = Word("tile_columns")
+"""Its columns: whole vectors."""
+
+
+def cache_elements(level: int) -> Word:
+    """How many elements the cache of a level holds: of 1, 2 or 3, or of the last that there is."""
+    if level not in (1, 2, 3):
+        raise LanguageError(f"there is no cache {level!r}", hint="1, 2 or 3: 1 is next to the core")
+    return Word(f"cache{level}")
+
+
+def from_json(data: Any) -> Word:
+    """What `to_json` wrote.
+
+    Raises:
+        LanguageError: it is no word.
+    """
+    match data:
+        case str(name) if name in _NAMES:
+            return Word(name)
+        case [str(name), a, b] if name in _OPERATORS:
+            x, y = (v if isinstance(v, int) else from_json(v) for v in (a, b))
+            return Word(name, (x, y))
+    raise LanguageError(f"{data!r} is no number of a machine that to_json wrote")
+
+
+def _made(name: str, *operands: Any) -> Word:
+    for x in operands:
+        if not isinstance(x, Word) and (isinstance(x, bool) or not isinstance(x, int)):
+            raise LanguageTypeError(
+                f"a number of a machine goes with such numbers and Python integers, not with {x!r}"
+            )
+    return Word(name, operands)
+
+
+def _value(word: Word | int, target: Target, dtype: DType) -> int:
+    if isinstance(word, int):
+        return word
+    if not word.operands:
+        return _NAMES[word.name](target, dtype)
+    return _OPERATORS[word.name](*(_value(x, target, dtype) for x in word.operands))
+
+
+_TIGHTNESS = {"+": 1, "-": 1, "*": 2, "//": 2}
+
+
+def _text(word: Word | int, around: int) -> str:
+    """A word as Python, in parentheses where what is around it binds more tightly."""
+    if isinstance(word, int):
+        return str(int(word)) if word >= 0 else f"({int(word)})"
+    if not word.operands:
+        level = word.name.removeprefix("cache")
+        return f"ps.{word.name}" if level == word.name else f"ps.cache_elements({level})"
+    a, b = word.operands
+    if word.name in ("min", "max"):
+        method = "at_most" if word.name == "min" else "at_least"
+        own = a if isinstance(a, Word) else b
+        other = b if own is a else a
+        return f"{_text(own, 3)}.{method}({_text(other, 0)})"
+    tight = _TIGHTNESS[word.name]
+    text = f"{_text(a, tight)} {word.name} {_text(b, tight + 1)}"
+    return f"({text})" if tight < around else text
