@@ -89,6 +89,12 @@ def target_of(which: str | Target | None = None) -> Target:
     return this_machine() if which == "native" else named(which, this_machine().system)
 
 
+def name_of_target(target: Target) -> str | None:
+    """The name by which `target_of` finds a target; None for one that somebody has made."""
+    known = target.name in PROCESSORS and target_of(target.name) == target
+    return target.name if known else "native" if target == this_machine() else None
+
+
 def cannot_run(target: Target) -> str | None:
     """Why this machine does not run what is made for a target; None if it does."""
     here = this_machine()

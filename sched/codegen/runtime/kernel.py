@@ -16,8 +16,8 @@ from ...lang.nodes.printer import html_text
 from ...lang.program.region import Partial
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
-from ...machine.host import default_target
-from ...machine.target import Target
+from ...machine.host import cannot_run
+from ...machine.target import Target, TargetError
 from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
@@ -52,7 +52,13 @@ class Kernel(Suggesting):
         self._schedule = schedule
         self._checks = checks
         self._first = first
-        self._target = target or default_target()
+        self._target = target or schedule.target
+        why = cannot_run(self._target)
+        if why is not None:
+            raise TargetError(
+                f"a kernel for {self._target.name} {why}",
+                hint="s.for_target(...) makes a schedule for another target",
+            )
         self._binder = Binder(schedule.program)
         self._lock = reentrant()
         self._pool = arena.Pool()

@@ -7,6 +7,7 @@ from typing import Protocol, Self
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
+from ...machine.target import Target
 from ...poly.nests.loop_program import LoopProgram
 from ...poly.report.requirements import Requirements
 from ...steps import Log
@@ -20,6 +21,10 @@ class Scheduled(Protocol):
     @property
     def program(self) -> Program:
         """The program that is computed."""
+
+    @property
+    def target(self) -> Target:
+        """For which machine."""
 
     @property
     def loop_program(self) -> LoopProgram:

@@ -22,6 +22,7 @@ class Said:
         reassociated: the stages for which the order of a sum does not matter.
         variants: for sizes that meet a condition, what was said.
         inherited: how many directives a variant has from the schedule that it was made of.
+        target: the name of the target that it is for, if one was given that has a name.
     """
 
     program: Program
@@ -32,6 +33,7 @@ class Said:
     reassociated: frozenset[str]
     variants: tuple[tuple[Node, Said], ...]
     inherited: int
+    target: str | None = None
 
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:

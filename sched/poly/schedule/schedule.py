@@ -17,6 +17,8 @@ from ...lang.program.program import Program
 from ...lang.program.scalars import symbols_of
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func, Input
+from ...machine.host import default_target, name_of_target, target_of
+from ...machine.target import Target
 from ...steps import Log
 from ..directives.assumptions import Assume
 from ..model.conditions import Conditions
@@ -44,6 +46,7 @@ from ..tree.stage import Stage
 from . import serial
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle
+from .numbers import resolved_anew
 from .schedule_builder import ScheduleBuilder
 from .stages import StageHandle
 
@@ -98,11 +101,23 @@ class Schedule(Suggesting):
         }
     )
 
-    def __init__(self, outputs: Outputs, args: Sequence[Input] | None = None) -> None:
-        self._build(outputs, args, once_a_consumer)
+    def __init__(
+        self,
+        outputs: Outputs,
+        args: Sequence[Input] | None = None,
+        target: Target | str | None = None,
+    ) -> None:
+        self._build(outputs, args, once_a_consumer, target)
 
-    def _build(self, outputs: Outputs, args: Sequence[Input] | None, rule: Rule) -> None:
+    def _build(
+        self,
+        outputs: Outputs,
+        args: Sequence[Input] | None,
+        rule: Rule,
+        target: Target | str | None = None,
+    ) -> None:
         self.log = Log()
+        self._asked = None if target is None else target_of(target)
         self._prove(self.log.step("program", lambda: Program(outputs, args)), rule)
 
     def _prove(self, program: Program, rule: Rule) -> None:
@@ -121,17 +136,42 @@ class Schedule(Suggesting):
         self.inherited = 0
 
     @classmethod
-    def default(cls, outputs: Outputs, args: Sequence[Input] | None = None) -> Schedule:
+    def default(
+        cls,
+        outputs: Outputs,
+        args: Sequence[Input] | None = None,
+        target: Target | str | None = None,
+    ) -> Schedule:
         """What a bare call runs: nothing is computed twice, nothing is stored without need."""
         made = cls.__new__(cls)
-        made._build(outputs, args, without_recomputation)
+        made._build(outputs, args, without_recomputation, target)
         return made
 
     def of(self, program: Program) -> Schedule:
         """The same for another program."""
         made = Schedule.__new__(Schedule)
         made.log = Log()
+        made._asked = self._asked
         made._prove(program, self._rule)
+        return made
+
+    @property
+    def target(self) -> Target:
+        """What words such as `ps.native` count for, and what code is made for: what the schedule
+        was given, or else this machine, or what POLYSCHED_TARGET names."""
+        return default_target() if self._asked is None else self._asked
+
+    def for_target(self, target: Target | str) -> Schedule:
+        """The same directives for another target: numbers that were given by words are found anew.
+
+        Raises:
+            ScheduleError: with these numbers a directive is refused.
+        """
+        made = Schedule.__new__(Schedule)
+        made.log = Log()
+        made._asked = target_of(target)
+        made._prove(self.program, self._rule)
+        made._replay(serial.read_json(self.to_json()).steps, anew=True)
         return made
 
     @property
@@ -445,12 +485,15 @@ class Schedule(Suggesting):
         """
         written = serial.read_json(text)
         make = cls.default if written.default else cls
-        made = make(outputs, args or written.args(outputs))
+        made = make(outputs, args or written.args(outputs), written.target)
         made._replay(written.steps)
         return made
 
-    def _replay(self, steps: Sequence[Any]) -> None:
+    def _replay(self, steps: Sequence[Any], anew: bool = False) -> None:
         """Takes what was written; each directive is proven anew.
+
+        Args:
+            anew: numbers that come from words are resolved for the target of this schedule.
 
         Raises:
             LanguageError: a step is none that `to_json` wrote, or is refused.
@@ -460,12 +503,15 @@ class Schedule(Suggesting):
                 case {"directive": data, "trust": None | str() as reason}:
                     trusting = nullcontext() if reason is None else self.trust(reason)
                     with trusting, self._builder.again():
-                        self._builder.replay(from_json(data, self.parameters))
+                        written = from_json(data, self.parameters)
+                        self._builder.replay(resolved_anew(self, written) if anew else written)
                 case {"specialize": condition, "steps": list(inside)}:
-                    self._variant(serial.condition(condition, self.parameters))._replay(inside)
+                    self._variant(serial.condition(condition, self.parameters))._replay(
+                        inside, anew
+                    )
                 case {"batch": list(inside)}:
                     with self._builder.again(), self.batch():
-                        self._replay(inside)
+                        self._replay(inside, anew)
                 case _:
                     raise LanguageError(f"{step!r} says nothing to a schedule")
 
@@ -481,6 +527,7 @@ class Schedule(Suggesting):
             self._builder.state.reassociated,
             tuple((condition, variant.said) for condition, variant in self.variants),
             self.inherited,
+            None if self._asked is None else name_of_target(self._asked),
         )
 
     @property

@@ -72,6 +72,7 @@ def source(s: Said) -> str:
     """Python that makes a schedule, given its Funcs and symbols by their names."""
     args = _args(s)
     given = [_tuple(s.program.outputs), *([] if args is None else [f"({_names(args)},)"])]
+    given += [] if s.target is None else [f'target="{s.target}"']
     made = "ps.Schedule" + (".default" if s.default else "")
     names = _fresh_names(s)
     name = next(names)
@@ -148,11 +149,13 @@ class Written:
         default: whether the schedule began as `Schedule.default`.
         inputs: their names in the order of a call, if that had to be said.
         steps: what was said to it.
+        target: the name of the target that it was made for, if it is for one.
     """
 
     default: bool
     inputs: list[str] | None
     steps: list[Any]
+    target: str | None = None
 
     def args(self, outputs: Func | Sequence[Func]) -> list[Input] | None:
         """The Inputs of a program in the order written, found by their names.
@@ -178,7 +181,9 @@ def to_json(s: Said) -> str:
     args = _args(s)
     names = None if args is None else [a.name for a in args]
     steps = _encoded_steps(s, _steps(s))
-    return json.dumps({"format": FORMAT, "default": s.default, "inputs": names, "steps": steps})
+    target = {} if s.target is None else {"target": s.target}
+    data = {"format": FORMAT, "default": s.default, "inputs": names, **target, "steps": steps}
+    return json.dumps(data)
 
 
 def _encoded_steps(s: Said, steps: Sequence[_Step] | Iterator[_Step]) -> list[Any]:
@@ -212,11 +217,12 @@ def read_json(text: str) -> Written:
                 f"this schedule is written in format {number!r}, and this version reads {FORMAT}",
                 hint="a newer version of polysched reads it",
             )
-        case {"default": bool(default), "inputs": None, "steps": list(steps)}:
-            return Written(default, None, steps)
-        case {"default": bool(default), "inputs": list(inputs), "steps": list(steps)}:
-            if all(isinstance(name, str) for name in inputs):
-                return Written(default, inputs, steps)
+        case {"default": bool(default), "inputs": None | list() as inputs, "steps": list(steps)}:
+            target = data.get("target")
+            if all(isinstance(name, str) for name in inputs or ()) and isinstance(
+                target, str | None
+            ):
+                return Written(default, inputs, steps, target)
     raise LanguageError("this is no schedule that to_json wrote")
 
 

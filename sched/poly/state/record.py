@@ -171,7 +171,7 @@ def _decoded(name: str, key: str, value: Any, symbols: Mapping[str, Node]) -> Pl
     """An option, in terms of the program."""
     try:
         match value:
-            case {"number": int(number), "word": word, **rest} if not rest:
+            case {"number": int(number), "word": word, **rest} if not rest and number is not True:
                 return Resolved.of(number, word_from_json(word))
         return decoded(value, symbols)
     except LanguageError as error:

@@ -21,6 +21,7 @@ from ...report.facts import AccessFact, accesses
 from ...state.fields import LOOP_HINT, Meaning, check_number
 from ...state.record import Directive
 from ...tree.edits import loops_around
+from ..numbers import resolved
 
 if TYPE_CHECKING:
     from ...tree.kinds import Kind
@@ -217,6 +218,10 @@ class Handle(Suggesting):
         made = self._apply(kind, **options)
         return tuple(LoopHandle(self._schedule, self.name, n) for n in made)
 
+    def _number(self, value: Any, loop: Any = None) -> Any:
+        """What was given, with words for numbers of the machine resolved."""
+        return resolved(self._schedule, value, self.name, name_of(loop))
+
     def _do_stages(self, kind: type[Directive], /, **options: Any) -> tuple[Self, ...]:
         made = self._apply(kind, **options)
         return tuple(type(self)(self._schedule, n) for n in made)
@@ -225,6 +230,8 @@ class Handle(Suggesting):
         """Gives a directive of the stage; the names of what it makes."""
         means = {f.name: f.metadata["means"] for f in kind.declared()}
         given = {k: self._named(means[k], value) for k, value in options.items()}
+        loop = given.get("loop")
+        given = {k: self._number(value, loop) for k, value in given.items()}
         return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
 
 

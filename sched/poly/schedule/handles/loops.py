@@ -96,9 +96,10 @@ class LoopDirectives(Handle):
                 "tile takes loops, then as many factors, one by one",
                 hint="tile(i, j, 8, 32); it names the loops io, jo, ii, ji",
             )
+        names = [loop_name("tile", x) for x in loops]
+        factors = tuple(self._number(f, n) for f, n in zip(factors, names, strict=True))
         for factor in factors:
             check_factor("tile", factor)
-        names = [loop_name("tile", x) for x in loops]
         with self._together("tile", names, *factors):
             made = [self.split(n, f) for n, f in zip(names, factors, strict=True)]
             outer, inner = [a for a, _ in made], [b for _, b in made]
@@ -143,6 +144,7 @@ class LoopDirectives(Handle):
             self._do(KINDS[directive], loop=loop)
             return self
         name = loop_name(directive, loop)
+        factor = self._number(factor, name)
         check_factor(directive, factor, most=_MOST.get(directive))
         with self._together(directive, [name], factor):
             if directive == "parallel":
@@ -165,6 +167,7 @@ class LoopDirectives(Handle):
         Legal: as tiling with the loops inside.
         """
         name = loop_name("unroll_and_jam", loop)
+        factor = self._number(factor, name)
         check_factor("unroll_and_jam", factor, most=_MOST["unroll"])
         with self._together("unroll_and_jam", [name], factor):
             inside = [x.name for x in self.loops]
