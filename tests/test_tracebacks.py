@@ -163,7 +163,7 @@ def test_a_fault_of_the_package_keeps_all_frames(monkeypatch: pytest.MonkeyPatch
 def test_signatures_and_names_are_those_of_the_functions() -> None:
     import inspect
 
-    assert list(inspect.signature(ps.Schedule).parameters) == ["outputs", "args"]
+    assert list(inspect.signature(ps.Schedule).parameters) == ["outputs", "args", "target"]
     assert list(inspect.signature(s[f].split).parameters) == ["loop", "factor", "tail", "names"]
     assert (ps.select.__name__, s[f].split.__name__) == ("select", "split")
     assert (s[f].split.__doc__ or "").startswith("Splits a loop in two")

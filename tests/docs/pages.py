@@ -31,6 +31,7 @@ PAGES = (
     "docs/testing.md",
     "docs/show.md",
     "docs/architecture.md",
+    "docs/targets.md",
     "docs/glossary.md",
 )
 FILE_NAME = "example.py"
