@@ -78,7 +78,7 @@ def region_of_an_extern_that_is_not_affine() -> None:
       hint: make it a size of its own: nz = ps.size('nz', default=...)
     """,
     ps.LanguageError,
-    file="sched/poly/model/model.py",
+    file="sched/poly/model/space.py",
 )
 def extent_that_is_not_affine() -> None:
     x, f = ps.Input("x", ps.float32, (n ^ 1,)), ps.Func("f", (n,))
