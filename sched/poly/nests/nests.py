@@ -62,7 +62,7 @@ def loop_nests(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tupl
 
 @dataclass(frozen=True)
 class NestTree:
-    """What stands at the root of a tree, without stages that never run.
+    """One nest of a schedule tree, before its bounds are found: without dead stages.
 
     Attributes:
         parts: the Funcs that are stored in several places of that tree.
@@ -79,7 +79,7 @@ class NestTree:
 
 
 def nest_trees(tree: Tree, context: Set) -> list[NestTree]:
-    """What stands at the root of a tree."""
+    """The nests at the root of a tree, without dead stages."""
     tree = without_dead_stages(tree, context)
     stored = Counter(_stored_below(tree))
     parts = frozenset(f for f, count in stored.items() if count > 1)
