@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,21 @@ def test_links_lead_somewhere(page: str) -> None:
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", read(page))
     missing = [t for t in targets if "://" not in t and not (folder / t).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_to_headings_lead_somewhere(page: str) -> None:
+    folder = (ROOT / page).parent
+    links = re.findall(r"\]\(((?:[^)#:]+\.md)?)#([^)]+)\)", read(page))
+    missing = [f"{t}#{a}" for t, a in links if a not in anchors(folder / t if t else ROOT / page)]
+    assert not missing
+
+
+def anchors(page: Path) -> set[str]:
+    """How the headings of a page are linked to."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    plain = (re.sub(r"[^\w\s-]", "", head).strip().lower() for head in heads)
+    return {re.sub(r"[-\s]+", "-", head) for head in plain}
 
 
 @pytest.mark.parametrize("page", PAGES)
