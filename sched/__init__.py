@@ -81,24 +81,26 @@ if TYPE_CHECKING:
     from .interp import interpret
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
-    from .machine.target import Target, TargetError
-    from .machine.words import cache_elements, native, tile_columns, tile_rows
     from .poly.schedule.schedule import Schedule
+    from .targets.facts import machine
+    from .targets.target import Target, TargetError
+    from .targets.words import cache_elements, native, tile_columns, tile_rows
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
 _LATER = {
     "Kernel": "codegen.runtime.kernel",
     "Schedule": "poly.schedule.schedule",
-    "Target": "machine.target",
-    "TargetError": "machine.target",
-    "cache_elements": "machine.words",
+    "Target": "targets.target",
+    "TargetError": "targets.target",
+    "cache_elements": "targets.words",
+    "machine": "targets.facts",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
     "interpret": "interp",
-    "native": "machine.words",
-    "tile_columns": "machine.words",
-    "tile_rows": "machine.words",
+    "native": "targets.words",
+    "tile_columns": "targets.words",
+    "tile_rows": "targets.words",
 }
 
 
@@ -176,8 +178,8 @@ __all__ = [
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
     "exp", "extern", "float32", "float64", "floor", "fma", "get_num_threads", "int16", "int32",
-    "int64", "int8", "interpret", "ldexp", "log", "max", "maximum", "min", "minimum", "mux",
-    "native", "prod", "rdom", "require", "rint", "round", "rsqrt", "select", "sequential",
+    "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum", "min", "minimum",
+    "mux", "native", "prod", "rdom", "require", "rint", "round", "rsqrt", "select", "sequential",
     "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command line: `python -m polysched demo`, `info`, `fuzz`."""
+"""The command line: `python -m polysched demo`, `info`, `calibrate`, `fuzz`."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="versions, this machine, extras, environment variables")
     info.set_defaults(run=_info)
 
+    calibrate = commands.add_parser(
+        "calibrate", help="measures what this machine can do, and keeps it"
+    )
+    calibrate.set_defaults(run=_calibrate)
+
     fuzz = commands.add_parser("fuzz", help="random programs under random schedules, all checked")
     fuzz.add_argument("--minutes", type=float, default=5.0, help="for how long (default: 5)")
     fuzz.add_argument("--seed", type=int, default=0, help="of the first program; they count up")
@@ -71,6 +76,13 @@ def _info(chosen: argparse.Namespace) -> int:
     from .show.system import report
 
     print(report())
+    return 0
+
+
+def _calibrate(chosen: argparse.Namespace) -> int:
+    from .tune.calibrate import calibrate
+
+    calibrate(lambda line: print(line, flush=True))
     return 0
 
 

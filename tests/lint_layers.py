@@ -5,7 +5,7 @@
 
 The rules:
 
-* lang <- machine <- poly <- codegen <- checking <- (testing, show, tune, graph, scale), and interp
+* lang <- targets <- poly <- codegen <- checking <- (testing, show, tune, graph, scale), and interp
   needs lang only (`MAY_IMPORT`). An import inside a function or under TYPE_CHECKING counts as any
   other.
 * The rooms of lang, of poly and of codegen are folders in an order (`ORDER`), and each imports
@@ -32,14 +32,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-BELOW = frozenset({"lang", "machine", "poly", "codegen", "interp", "checking"})
+BELOW = frozenset({"lang", "targets", "poly", "codegen", "interp", "checking"})
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "lang": frozenset(),
     "interp": frozenset({"lang"}),
-    "machine": frozenset({"lang"}),
-    "poly": frozenset({"lang", "machine"}),
-    "codegen": frozenset({"lang", "machine", "poly"}),
-    "checking": frozenset({"lang", "machine", "poly", "codegen", "interp"}),
+    "targets": frozenset({"lang"}),
+    "poly": frozenset({"lang", "targets"}),
+    "codegen": frozenset({"lang", "targets", "poly"}),
+    "checking": frozenset({"lang", "targets", "poly", "codegen", "interp"}),
     "testing": BELOW,
     "show": BELOW,
     "tune": BELOW,
@@ -62,7 +62,7 @@ WITHOUT = {("codegen", "poly"): ("poly", "sets", "isl")}
 # The only importers: a file, or all files of a folder (a slash at the end).
 OWNERS = {
     "islpy": ("poly/sets/isl.py",),
-    "llvmlite": ("codegen/llvm/", "machine/processor.py"),
+    "llvmlite": ("codegen/llvm/", "targets/processor.py"),
     "hypothesis": ("testing/",),
 }
 ON_LOAD = frozenset(sys.stdlib_module_names) | {"numpy"}
@@ -278,7 +278,7 @@ def main(arguments: list[str]) -> int:
 def _order_text() -> Iterator[str]:
     """The rooms, each below those that may import it."""
     above = "testing, show, tune, graph, scale"
-    yield f"lang < interp; lang < machine < poly < codegen < checking < {above}"
+    yield f"lang < interp; lang < targets < poly < codegen < checking < {above}"
     for room, inside in ORDER.items():
         yield f"{room}: {' < '.join(inside)}"
 

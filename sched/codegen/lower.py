@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..garbage import uncollected
-from ..machine.target import Target
 from ..poly.nests.loop_program import LoopProgram
 from ..steps import Log
+from ..targets.target import Target
 from .build.build import build
 from .ir.ir import Module
 from .ir.text import module_text

@@ -9,8 +9,10 @@ import sys
 from importlib import metadata
 
 from ..lang.errors.errors import PolyschedError
-from ..machine.host import default_target, this_machine
-from ..machine.target import Target
+from ..lang.nodes.dtypes import float32, float64
+from ..targets.facts import Machine, machine
+from ..targets.host import default_target, this_machine
+from ..targets.target import Cache, Target
 
 #: Features that decide about the code: by LLVM's name, and what they are for.
 _FEATURES = (
@@ -27,9 +29,10 @@ _VARIABLES = {
         "1 for the IR after each pass that changed it and times, times for these alone",
     ),
     "POLYSCHED_NUM_THREADS": ("how many threads a call may use, instead of one a usable core",),
+    "POLYSCHED_CACHE_DIR": ("where what is measured of this machine is kept",),
     "POLYSCHED_TARGET": (
         "makes code for less than this machine has:",
-        "v3 or v4, a level of x86-64; native or nothing for all of it",
+        "v3 or v4, a level of x86-64, or a processor; native or nothing for all of it",
     ),
 }
 
@@ -66,7 +69,28 @@ def _machine() -> list[str]:
     return [
         f"target       {target.cpu}, {target.triple}{limited}",
         f"features     {' '.join(_features(target))}",
+        f"registers    {target.vector_registers} of {target.vector_bytes} bytes",
+        f"caches       {', '.join(map(_cache, target.caches))}",
         f"cores        {_usable_cores()} of {os.cpu_count()} usable by this process",
+        *_facts(machine()),
+    ]
+
+
+def _cache(cache: Cache) -> str:
+    size = f"{cache.bytes >> 10} KiB" if cache.bytes < 1 << 20 else f"{cache.bytes >> 20} MiB"
+    return size if cache.shared_by == 1 else f"{size} for {cache.shared_by} cores"
+
+
+def _facts(found: Machine) -> list[str]:
+    """What a core can do, and where that is known from."""
+    f32, f64 = (found.peak(t) / 1e9 for t in (float32, float64))
+    levels = range(1, len(found.target.caches) + 2)
+    read = " ".join(f"{found.bandwidth(k) / 1e9:.0f}" for k in levels)
+    how = "" if found.measured else "; python -m polysched calibrate measures it"
+    return [
+        f"a core does  {f32:.0f} GFLOP/s in float32, {f64:.0f} in float64 ({found.source}{how})",
+        f"and reads    {read} GB/s of its caches and memory; threads wake in "
+        f"{found.wake * 1e6:.0f} us",
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 PASSED_ON = {
     "sched/codegen/runtime/preconditions.py: {} at {}: {}": "a condition of the model, in words",
     "sched/lang/errors/frames.py: {}() {}": "what Python says of a call with wrong arguments",
-    "sched/machine/host.py: {} {}": "why this machine does not run what is made for a target",
+    "sched/targets/host.py: {} {}": "why this machine does not run what is made for a target",
     "sched/poly/directives/rewriting.py: {}": "a refusal of the program that a rewrite made",
     "sched/poly/directives/rewriting.py: {}: {}": "a refusal of the program without the inlining",
     "sched/poly/legality/checker.py: {}": "a Fault, which is a place where it is returned",

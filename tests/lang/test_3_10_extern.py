@@ -20,7 +20,7 @@ from lang.support import ALL, refused, run
 
 import polysched as ps
 from polysched.codegen.llvm import compile_module
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -7,9 +7,9 @@ from importlib import metadata
 
 import pytest
 
-from polysched.machine.host import this_machine
-from polysched.machine.known import named
 from polysched.show import system
+from polysched.targets.host import this_machine
+from polysched.targets.known import named
 
 REQUIREMENTS = [
     "numpy>=2.0",

@@ -8,7 +8,7 @@ from functools import cache
 
 from polysched.codegen.llvm import compile_module, polls
 from polysched.codegen.runtime import pool
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 
 _MOST = 64  # threads
 _WORDS = {"signal": 0, "every": 1, "polls": 2, "told": 2 + _MOST}

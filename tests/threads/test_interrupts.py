@@ -18,7 +18,7 @@ import polysched as ps
 from polysched.codegen import lower
 from polysched.codegen.llvm import compile_module
 from polysched.codegen.runtime import pool as pools
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 from threads.polls import Polls
 from threads.processes import run
 from threads.programs import Array, i, j, m, n, on

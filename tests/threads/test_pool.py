@@ -14,8 +14,8 @@ from polysched.codegen.llvm import binding
 from polysched.codegen.llvm.polls import emit_poll
 from polysched.codegen.llvm.runtime import Waiting, emit_runtime
 from polysched.codegen.runtime import pool as pools
-from polysched.machine.host import default_target
-from polysched.machine.known import named
+from polysched.targets.host import default_target
+from polysched.targets.known import named
 from threads.processes import KERNEL, run
 from threads.programs import (
     SCHEDULES,
@@ -133,7 +133,7 @@ def test_workers_have_their_own_floating_point_environment() -> None:
     """A thread begins with that of the one that made it, which may flush denormals to zero."""
     code = """
 from polysched.codegen.llvm import compile_module
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 import ctypes
 text = '''define void @"polysched.flush"() {
   %word = alloca i32

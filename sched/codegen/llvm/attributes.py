@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...machine.target import Target
+from ...targets.target import Target
 
 
 def machine_attributes(target: Target) -> str:

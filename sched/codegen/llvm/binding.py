@@ -19,8 +19,8 @@ from llvmlite.binding import ffi
 
 from ...forks import whole
 from ...lang.errors.errors import InternalError
-from ...machine.host import this_machine
-from ...machine.target import Target
+from ...targets.host import this_machine
+from ...targets.target import Target
 
 whole(ffi.lib._lock)  # LLVM has locks of its own, of which a child could not get rid
 _serial = itertools.count()

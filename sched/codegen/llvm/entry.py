@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...lang.nodes.dtypes import DType, int64
 from ...lang.nodes.nodes import Node, Param, Size
-from ...machine.target import Target
+from ...targets.target import Target
 from ..ir import ir
 from . import control
 from .casts import cast

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...lang.nodes.nodes import Node, postorder
-from ...machine.target import Target
+from ...targets.target import Target
 from ..ir import ir
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...cached import cached_property
 from ...forks import reentrant
 from ...lang.errors.errors import InternalError
-from ...machine.target import Target
+from ...targets.target import Target
 from . import binding
 from .imports import imports
 from .names import symbol

@@ -10,7 +10,7 @@ one in which all lanes are set, and of which LLVM is not told that they are.
 from __future__ import annotations
 
 from ...lang.nodes.dtypes import bool_, int64
-from ...machine.target import Target
+from ...targets.target import Target
 from .function_builder import FunctionBuilder
 from .shuffles import shuffled
 from .values import Value

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...lang.nodes.dtypes import int64
-from ...machine.target import Target
+from ...targets.target import Target
 from ..ir import ir
 from ..ir.cost import Longest
 from . import control

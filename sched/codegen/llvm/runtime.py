@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from string import Template
 
 from ...lang.errors.errors import InternalError
-from ...machine.target import Target
+from ...targets.target import Target
 from . import control
 from .attributes import machine_attributes
 from .function_builder import FunctionBuilder

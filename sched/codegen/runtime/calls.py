@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from ...forks import at_fork
-from ...machine.host import default_target
+from ...targets.host import default_target
 from ..llvm import compile_module
 from ..llvm.layout import CALL
 from ..llvm.polls import POLL, emit_poll

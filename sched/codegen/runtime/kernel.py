@@ -16,8 +16,8 @@ from ...lang.nodes.printer import html_text
 from ...lang.program.region import Partial
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
-from ...machine.host import cannot_run
-from ...machine.target import Target, TargetError
+from ...targets.host import cannot_run
+from ...targets.target import Target, TargetError
 from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous

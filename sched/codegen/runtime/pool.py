@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from ...forks import at_fork
-from ...machine.host import default_target
+from ...targets.host import default_target
 from ..llvm import CompiledCode, compile_module
 from ..llvm.layout import BOX, LINE, POOL
 from ..llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime

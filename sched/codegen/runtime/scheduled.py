@@ -7,10 +7,10 @@ from typing import Protocol, Self
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
-from ...machine.target import Target
 from ...poly.nests.loop_program import LoopProgram
 from ...poly.report.requirements import Requirements
 from ...steps import Log
+from ...targets.target import Target
 
 
 class Scheduled(Protocol):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.errors import PolyschedError
 from ...lang.nodes.dtypes import DType
-from ...machine.words import Resolved, Word
+from ...targets.words import Resolved, Word
 from ..model.element_types import widest
 from ..state.record import Directive
 from ..tree.edits import own_stages, stages

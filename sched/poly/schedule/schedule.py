@@ -17,9 +17,9 @@ from ...lang.program.program import Program
 from ...lang.program.scalars import symbols_of
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func, Input
-from ...machine.host import default_target, name_of_target, target_of
-from ...machine.target import Target
 from ...steps import Log
+from ...targets.host import default_target, name_of_target, target_of
+from ...targets.target import Target
 from ..directives.assumptions import Assume
 from ..model.conditions import Conditions
 from ..model.model import Model

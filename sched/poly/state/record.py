@@ -19,7 +19,7 @@ from ...lang.errors.errors import LanguageError, LanguageTypeError, ScheduleErro
 from ...lang.nodes.node_json import Plain, decoded, encoded
 from ...lang.nodes.nodes import Const, Node, Var, postorder, substitute
 from ...lang.nodes.printer import code_text
-from ...machine.words import Resolved, from_json as word_from_json
+from ...targets.words import Resolved, from_json as word_from_json
 from .fields import key_of, unknown_field
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 import polysched as ps
 from polysched.codegen.lower import assembly
 from polysched.lang.nodes.dtypes import Array
-from polysched.machine.host import target_of
+from polysched.targets.host import target_of
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

@@ -18,8 +18,8 @@ from polysched.codegen.llvm import CompiledCode, compile_module, emit_module
 from polysched.codegen.runtime.calls import Call
 from polysched.lang.nodes.dtypes import DType, bool_, float32, int64
 from polysched.lang.nodes.nodes import Const, Node, Op, Param, ParamInfo, Size, Var, integer
-from polysched.machine.host import default_target
-from polysched.machine.target import Target
+from polysched.targets.host import default_target
+from polysched.targets.target import Target
 
 Index = Node | int
 ALONE = Call(1)

@@ -11,8 +11,8 @@ from codegen.llvm.harness import buffer, compiled, i, load, loop, module, op, si
 from polysched.codegen.llvm import binding, emit_module
 from polysched.codegen.llvm.jit import compile_module
 from polysched.lang.nodes.dtypes import float32, float64
-from polysched.machine.host import default_target
-from polysched.machine.known import named
+from polysched.targets.host import default_target
+from polysched.targets.known import named
 
 n = size("n")
 

@@ -27,8 +27,8 @@ from polysched.codegen.ir import ir
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes.nodes import Node
-from polysched.machine.host import default_target, target_of
-from polysched.machine.target import Target
+from polysched.targets.host import default_target, target_of
+from polysched.targets.target import Target
 
 INTS = [t for t in ALL if t.is_int]
 FLOATS = [float32, float64]

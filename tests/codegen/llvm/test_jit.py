@@ -31,7 +31,7 @@ from polysched.codegen.llvm import compile_module, emit_module, load_object
 from polysched.codegen.llvm.imports import imports, undefined
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import float32, float64, int64
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 
 n = size("n")
 ELF = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="object files are not ELF")

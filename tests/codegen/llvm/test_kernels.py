@@ -31,7 +31,7 @@ from polysched.codegen.ir import ir
 from polysched.codegen.llvm import emit_module
 from polysched.lang.nodes.dtypes import ALL, DType, bool_, float32, float64, int8, int64
 from polysched.lang.nodes.nodes import integer
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 
 n, m, l = size("n"), size("m"), size("l")
 

@@ -18,7 +18,7 @@ from polysched.codegen.llvm import casts, compile_module, instructions
 from polysched.codegen.llvm.function_builder import FunctionBuilder
 from polysched.codegen.llvm.values import Value, constant
 from polysched.lang.nodes.dtypes import ALL, DType, float32, float64, int64
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 
 WIDTHS = (2, 4, 16)
 """Less than a register holds, about one, and more."""

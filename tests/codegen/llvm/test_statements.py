@@ -32,7 +32,7 @@ from polysched.codegen.llvm import emit_module
 from polysched.lang.errors.errors import InternalError
 from polysched.lang.nodes.dtypes import bool_, float32, int64
 from polysched.lang.nodes.nodes import Node, Var
-from polysched.machine.host import default_target
+from polysched.targets.host import default_target
 
 n, m = size("n"), size("m")
 

@@ -15,7 +15,7 @@ from polysched.codegen.llvm import compile_module
 from polysched.codegen.lower import assembly
 from polysched.codegen.runtime.kernel import Kernel
 from polysched.lang.errors.errors import InternalError
-from polysched.machine.host import target_of
+from polysched.targets.host import target_of
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")

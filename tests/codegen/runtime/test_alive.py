@@ -109,7 +109,7 @@ def test_nothing_of_ours_stays() -> None:
 def test_of_linkers_only_those_stay_whose_code_does() -> None:
     """Their libraries leave something behind in them, until they go themselves."""
     from polysched.codegen.llvm import compile_module
-    from polysched.machine.host import default_target
+    from polysched.targets.host import default_target
 
     def linked() -> Any:
         return compile_module('define i32 @"polysched.six"() { ret i32 6 }', default_target())

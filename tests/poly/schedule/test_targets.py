@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched.machine.host import this_machine
-from polysched.machine.known import named
+from polysched.targets.host import this_machine
+from polysched.targets.known import named
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")

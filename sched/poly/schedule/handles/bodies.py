@@ -9,6 +9,7 @@ from ....lang.errors.frames import bounded
 from ....lang.expr.expr import as_node
 from ....lang.nodes.nodes import Node, RVar, Var, postorder, substitute
 from ....lang.nodes.typing import infer_condition
+from ....targets.words import Number
 from ...directives.assumptions import AlignBounds, Bound
 from ...directives.bodies import ComputeWith, Fission
 from ...directives.parts import Partition, Peel
@@ -58,7 +59,7 @@ class BodyDirectives(Handle):
         made = self._do_stages(Partition, condition=substitute(node, names))
         return made[0], made[1]
 
-    def peel(self, loop: Loop, first: int = 0, last: int = 0) -> Self:
+    def peel(self, loop: Loop, first: Number = 0, last: Number = 0) -> Self:
         """Gives the first and the last iterations of a loop loops of their own.
 
         The stages in them are called `C.first` and `C.last`.
@@ -68,12 +69,12 @@ class BodyDirectives(Handle):
         self._do(Peel, loop=loop, first=first, last=last)
         return self
 
-    def bound(self, loop: Loop, extent: int) -> Self:
+    def bound(self, loop: Loop, extent: Number) -> Self:
         """Says that a loop has a constant extent, which each call checks."""
         self._do(Bound, loop=loop, extent=extent)
         return self
 
-    def align_bounds(self, loop: Loop, factor: int) -> Self:
+    def align_bounds(self, loop: Loop, factor: Number) -> Self:
         """Says that a loop begins and ends at multiples of a factor, which each call checks."""
         self._do(AlignBounds, loop=loop, factor=factor)
         return self

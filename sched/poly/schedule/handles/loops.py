@@ -9,6 +9,7 @@ from typing import Any, Self
 from ....lang.errors.errors import LanguageTypeError, user_span
 from ....lang.errors.frames import bounded
 from ....lang.expr.expr import Expr
+from ....targets.words import Number
 from ...directives.kinds import MOST_COPIES
 from ...directives.loops import Fuse, Rename, Reorder, Split
 from ...directives.mapping import Reverse, Shift, Skew, Transform, mapped
@@ -27,7 +28,7 @@ class LoopDirectives(Handle):
     def split(
         self,
         loop: Loop,
-        factor: int,
+        factor: Number,
         tail: str = "auto",
         names: tuple[str, str] | None = None,
     ) -> tuple[LoopHandle, LoopHandle]:
@@ -106,7 +107,7 @@ class LoopDirectives(Handle):
             self.reorder(*outer, *inner)
         return (*outer, *inner)
 
-    def parallel(self, loop: Loop, chunk: int | None = None) -> Self:
+    def parallel(self, loop: Loop, chunk: Number | None = None) -> Self:
         """Runs the iterations of a loop on several threads.
 
         Args:
@@ -116,7 +117,7 @@ class LoopDirectives(Handle):
         """
         return self._of_kind("parallel", loop, chunk)
 
-    def vectorize(self, loop: Loop, lanes: int | None = None) -> Self:
+    def vectorize(self, loop: Loop, lanes: Number | None = None) -> Self:
         """Runs the iterations of a loop as lanes of vectors.
 
         Args:
@@ -128,7 +129,7 @@ class LoopDirectives(Handle):
         """
         return self._of_kind("vectorize", loop, lanes)
 
-    def unroll(self, loop: Loop, factor: int | None = None) -> Self:
+    def unroll(self, loop: Loop, factor: Number | None = None) -> Self:
         """Repeats the body of a loop instead of looping.
 
         Args:
@@ -139,7 +140,7 @@ class LoopDirectives(Handle):
         """
         return self._of_kind("unroll", loop, factor)
 
-    def _of_kind(self, directive: str, loop: Loop, factor: int | None) -> Self:
+    def _of_kind(self, directive: str, loop: Loop, factor: Number | None) -> Self:
         if factor is None:
             self._do(KINDS[directive], loop=loop)
             return self
@@ -161,7 +162,7 @@ class LoopDirectives(Handle):
         numbered = (f"{name}{k}" for k in itertools.count(2))
         return next(x for x in itertools.chain([name], numbered) if x not in taken)
 
-    def unroll_and_jam(self, loop: Loop, factor: int) -> Self:
+    def unroll_and_jam(self, loop: Loop, factor: Number) -> Self:
         """Splits a loop and unrolls the inner part innermost, below all loops inside.
 
         Legal: as tiling with the loops inside.

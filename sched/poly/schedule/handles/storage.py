@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from ....lang.errors.frames import bounded
 from ....lang.nodes.tensor import Tensor
+from ....targets.words import Number
 from ...directives.storage import (
     AlignStorage,
     FoldStorage,
@@ -31,7 +32,7 @@ class StorageDirectives(Handle):
         self._do(ReorderStorage, axes=axes)
         return self
 
-    def align_storage(self, axis: Any, multiple: int) -> Self:
+    def align_storage(self, axis: Any, multiple: Number) -> Self:
         """Makes the extent of an axis in memory a multiple of a number, for full vectors."""
         self._do(AlignStorage, axis=axis, multiple=multiple)
         return self
@@ -45,7 +46,7 @@ class StorageDirectives(Handle):
         self._do(StoreIn, place=place)
         return self
 
-    def fold_storage(self, axis: Any, planes: int) -> Self:
+    def fold_storage(self, axis: Any, planes: Number) -> Self:
         """Keeps so many planes of this Func along an axis: plane x lies where x % planes does.
 
         Args:
@@ -64,7 +65,7 @@ class StorageDirectives(Handle):
         self._do(Stream)
         return self
 
-    def prefetch(self, tensor: Tensor | str, loop: Loop, distance: int = 1) -> Self:
+    def prefetch(self, tensor: Tensor | str, loop: Loop, distance: Number = 1) -> Self:
         """Fetches what this stage reads of a tensor some iterations of a loop later. A hint."""
         self._do(PrefetchOf, tensor=tensor, loop=loop, distance=distance)
         return self

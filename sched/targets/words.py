@@ -112,6 +112,9 @@ class Resolved(int):
         return Resolved.of, (int(self), self.word)
 
 
+Number = Word | int
+"""What directives take where they take a number."""
+
 native = Word("native")
 """The lanes of a vector register."""
 tile_rows = Word("tile_rows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
@@ -65,7 +65,7 @@ class Target:
     arch: str
     system: str
     cpu: str
-    features: tuple[str, ...]
+    features: tuple[str, ...] = field(repr=False)
     vector_bytes: int
     vector_registers: int
     caches: tuple[Cache, ...]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import polysched as ps
-from polysched.machine import host, processor
-from polysched.machine.host import caches, default_target, target_of, this_machine
-from polysched.machine.known import PROCESSORS, named
-from polysched.machine.target import V3, Cache, TargetError
+from polysched.targets import host, processor
+from polysched.targets.host import caches, default_target, target_of, this_machine
+from polysched.targets.known import PROCESSORS, named
+from polysched.targets.target import V3, Cache, TargetError
 
 # POLYSCHED_TARGET --------------------------------------------------------------------------------
 AVX512 = ("avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import polysched as ps
-from polysched.machine.known import named
-from polysched.machine.words import (
+from polysched.targets.known import named
+from polysched.targets.words import (
     Resolved,
     Word,
     cache_elements,

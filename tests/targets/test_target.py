@@ -10,8 +10,8 @@ import pytest
 
 import polysched as ps
 from polysched.lang.errors.errors import PolyschedError
-from polysched.machine.known import PROCESSORS, named
-from polysched.machine.target import V3, V4, Target, TargetError
+from polysched.targets.known import PROCESSORS, named
+from polysched.targets.target import V3, V4, Target, TargetError
 
 
 def test_a_target_is_a_value() -> None:
@@ -24,7 +24,7 @@ def test_a_target_is_a_value() -> None:
 
 
 def test_its_digest_is_the_same_in_every_process() -> None:
-    code = "from polysched.machine.known import named; print(named('znver4').digest)"
+    code = "from polysched.targets.known import named; print(named('znver4').digest)"
     told = subprocess.run(
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     )

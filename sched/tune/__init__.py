@@ -1,0 +1,1 @@
+"""What is found by measuring: today the facts of a machine."""
