@@ -12,17 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 
-from ...lang.errors.errors import InternalError, ScheduleError
+from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, postorder
+from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
-from ..model.statements import Statement
 from ..placement.accumulators import copies, touched_by
-from ..sets.affine import affine_value
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
 from ..sets.hulls import MANY, near_hull
-from ..sets.inverse import values_of
 from ..sets.isl import Set, is_bounded, isl, union_sets
 from ..sets.projections import outermost
 from ..tree.extents import MUCH, local_extent, span_of
@@ -42,6 +39,7 @@ from .databounds import data_bounds
 from .dead_stages import without_dead_stages
 from .guards import remaining, split_guard
 from .loop_nest import LoopNest, NestAccumulator, NestAlloc, NestIf, NestLoop, NestSeq, NestStage
+from .points import point_of
 from .wraps import check_fits
 
 _SET = isl.dim_type.set
@@ -299,7 +297,9 @@ class _NestMaker:
         if stage.padding:
             own = stage.instances.apply(loop_map(stage)).intersect_params(self.context)
             real = names.condition(own.gist(self.iterations[id(stage)]))
-        return _Found(NestStage(stage, self._point(stage, scope, names), real), pending)
+        return _Found(
+            NestStage(stage, point_of(stage, scope.loops, names, self.context), real), pending
+        )
 
     def _conditions(self, needed: Set, scope: _Scope) -> tuple[tuple[int, Node], ...]:
         """The guard of a stage: conditions that hold in its iterations only, with the number of
@@ -309,45 +309,6 @@ class _NestMaker:
         parts = split_guard(guard) if guard is not None else []
         found = ((depth, names.condition(where)) for depth, where in parts)
         return tuple((depth, condition) for depth, condition in found if condition is not None)
-
-    def _point(self, stage: Stage, scope: _Scope, names: Translator) -> dict[Node, Node]:
-        """The statement's dimensions as expressions over the loops."""
-        statement = stage.statement
-        rounded = _rounded(statement)
-        if stage.coordinates == statement.loops and not rounded:
-            return dict(zip(statement.loops, scope.loops, strict=True))
-        running = stage.padded.intersect_params(self.context)
-        iteration = loop_map(stage)
-        inverse = iteration.intersect_domain(running).reverse()
-        # Coordinates mostly tell any two points apart, which is found far sooner than that they
-        # tell the instances apart, in however many pieces these are.
-        if not (iteration.is_injective() or inverse.is_single_valued()):
-            raise InternalError(f"several instances of {statement.name} share an iteration")
-        values, known = inverse.as_pw_multi_aff(), inverse.domain()
-        point: dict[Node, Node] = {
-            symbol: names.pw_aff(value.gist(known), ix.ZERO)
-            for symbol, value in zip(statement.loops, values_of(inverse), strict=True)
-        }
-        for node in rounded:
-            exact = affine_value(statement.frame, node)
-            assert exact is not None
-            at = exact.pullback_pw_multi_aff(values).gist(known).coalesce()
-            if at.n_piece() == 1:
-                point[node] = names.pw_aff(at, ix.ZERO)
-        return point
-
-
-def _rounded(statement: Statement) -> list[Node]:
-    """The quotients and remainders among the indices of a statement: in tiles of loops they are
-    loops."""
-    found: dict[Node, None] = {}
-    for access in statement.accesses:
-        for node in postorder(*access.index):
-            if isinstance(node, Op) and node.op in ("floordiv", "mod") and all(
-                isinstance(x, (Var, RVar, Const, Op, Size)) for x in postorder(node)
-            ):  # fmt: skip
-                found[node] = None
-    return [n for n in found if affine_value(statement.frame, n) is not None]
 
 
 def _stored_below(tree: Tree) -> Iterator[Func]:

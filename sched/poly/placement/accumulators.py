@@ -45,11 +45,7 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
     paths = [p for p, s in inside if node.is_of(s)]
     parts = [s for _, s in inside if node.is_of(s)]
     stage = parts[0]
-    if any(s.coordinates != stage.coordinates for s in parts):
-        names = ", ".join(s.name for s in parts)
-        raise ScheduleError(
-            f"{names} run at different iterations, so no one loop copies what they accumulate"
-        )
+    _check_together(parts)
     below = loops_of(paths[0])
     index = stage.statement.definition.lhs
     own = [
@@ -58,12 +54,7 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
         if all(n in index for n in postorder(stage.coordinates[k]) if isinstance(n, (Var, RVar)))
     ]
     chosen = [*range(depth), *own]
-    found = element_of(stage, parts, chosen, index)
-    if found is None:
-        raise ScheduleError(
-            f"the loops of {stage.name} over {', '.join(map(expr_text, index))} do not determine "
-            "which element it accumulates"
-        )
+    found = _element(stage, parts, chosen)
     running = union_sets([_project(s, chosen) for s in parts[1:]], _project(stage, chosen))
     begun = [
         _begun(s, stage, chosen, depth)
@@ -128,6 +119,35 @@ def _check_private(node: Accumulator, inside: Sequence[Stage], depth: int, conte
                     f"accumulator of {node.stage}",
                     hint="a loop further inside, fission, or partition",
                 )
+
+
+def _check_together(parts: Sequence[Stage]) -> None:
+    """The parts of the accumulating stage run at the same iterations, so one loop copies for all.
+
+    Raises:
+        ScheduleError: they do not.
+    """
+    if any(s.coordinates != parts[0].coordinates for s in parts):
+        names = ", ".join(s.name for s in parts)
+        raise ScheduleError(
+            f"{names} run at different iterations, so no one loop copies what they accumulate"
+        )
+
+
+def _element(stage: Stage, parts: Sequence[Stage], chosen: Sequence[int]) -> Map:
+    """{ some of the coordinates of a stage -> the element that it accumulates }
+
+    Raises:
+        ScheduleError: the coordinates do not determine it.
+    """
+    index = stage.statement.definition.lhs
+    found = element_of(stage, parts, chosen, index)
+    if found is None:
+        raise ScheduleError(
+            f"the loops of {stage.name} over {', '.join(map(expr_text, index))} do not determine "
+            "which element it accumulates"
+        )
+    return found
 
 
 def touched_by(stage: Stage, access: Access, depth: int) -> Set:

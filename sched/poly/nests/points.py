@@ -1,0 +1,55 @@
+"""The instance that a stage executes in an iteration, as expressions over the loops around it."""
+
+from __future__ import annotations
+
+from ...lang.errors.errors import InternalError
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Const, Node, Op, RVar, Size, Var, postorder
+from ..model.statements import Statement
+from ..sets.affine import affine_value
+from ..sets.expressions import Translator
+from ..sets.inverse import values_of
+from ..sets.isl import Set
+from ..tree.stage import Stage, loop_map
+
+
+def point_of(
+    stage: Stage, loops: tuple[Var, ...], names: Translator, context: Set
+) -> dict[Node, Node]:
+    """The statement's dimensions as expressions over the loops."""
+    statement = stage.statement
+    rounded = _rounded(statement)
+    if stage.coordinates == statement.loops and not rounded:
+        return dict(zip(statement.loops, loops, strict=True))
+    running = stage.padded.intersect_params(context)
+    iteration = loop_map(stage)
+    inverse = iteration.intersect_domain(running).reverse()
+    # Coordinates mostly tell any two points apart, which is found far sooner than that they
+    # tell the instances apart, in however many pieces these are.
+    if not (iteration.is_injective() or inverse.is_single_valued()):
+        raise InternalError(f"several instances of {statement.name} share an iteration")
+    values, known = inverse.as_pw_multi_aff(), inverse.domain()
+    point: dict[Node, Node] = {
+        symbol: names.pw_aff(value.gist(known), ix.ZERO)
+        for symbol, value in zip(statement.loops, values_of(inverse), strict=True)
+    }
+    for node in rounded:
+        exact = affine_value(statement.frame, node)
+        assert exact is not None
+        at = exact.pullback_pw_multi_aff(values).gist(known).coalesce()
+        if at.n_piece() == 1:
+            point[node] = names.pw_aff(at, ix.ZERO)
+    return point
+
+
+def _rounded(statement: Statement) -> list[Node]:
+    """The quotients and remainders among the indices of a statement: in tiles of loops they are
+    loops."""
+    found: dict[Node, None] = {}
+    for access in statement.accesses:
+        for node in postorder(*access.index):
+            if isinstance(node, Op) and node.op in ("floordiv", "mod") and all(
+                isinstance(x, (Var, RVar, Const, Op, Size)) for x in postorder(node)
+            ):  # fmt: skip
+                found[node] = None
+    return [n for n in found if affine_value(statement.frame, n) is not None]
