@@ -120,7 +120,7 @@ native = Word("native")
 tile_rows = Word("tile_rows")
 """The rows of a tile of a matrix product that registers hold: see `Target.tile`."""
 tile_columns = Word("tile_columns")
-"""Its columns: whole vectors."""
+"""Its columns: full vectors."""
 
 
 def cache_elements(level: int) -> Word:
