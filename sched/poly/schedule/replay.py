@@ -1,0 +1,40 @@
+"""Directives that were written as JSON are given to a schedule again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from ...lang.errors.errors import LanguageError
+from ..state.record import from_json
+from . import serial
+from .numbers import resolved_anew
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
+
+
+def replay(s: Schedule, steps: Sequence[Any], anew: bool = False) -> None:
+    """Gives a schedule the directives that were written; each directive is proven anew.
+
+    Args:
+        anew: numbers that come from words are resolved for the target of this schedule.
+
+    Raises:
+        LanguageError: a step is none that `to_json` wrote, or is refused.
+    """
+    for step in steps:
+        match step:
+            case {"directive": data, "trust": None | str() as reason}:
+                trusting = nullcontext() if reason is None else s.trust(reason)
+                with trusting, s._builder.again():
+                    written = from_json(data, s.parameters)
+                    s._builder.replay(resolved_anew(s, written) if anew else written)
+            case {"specialize": condition, "steps": list(inside)}:
+                replay(s._variant(serial.condition(condition, s.parameters)), inside, anew)
+            case {"batch": list(inside)}:
+                with s._builder.again(), s.batch():
+                    replay(s, inside, anew)
+            case _:
+                raise LanguageError(f"{step!r} says nothing to a schedule")
