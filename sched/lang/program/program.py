@@ -63,13 +63,7 @@ class Program:
         span = user_span()
         self.outputs = outputs_of(outputs)
         self._partial = partial
-        if len(set(self.outputs)) < len(self.outputs):
-            raise LanguageError(
-                "an output is listed twice: " + ", ".join(f.name for f in self.outputs),
-                hint="each result is returned once",
-            )
-        for output in self.outputs:
-            _check_scope(output, span)
+        self._check_asked(span)
         #: What is computed together, each after what it needs.
         self.steps: tuple[Step, ...] = order(self.outputs, span if complete else None)
         self.recurrences: tuple[tuple[Func, ...], ...] = tuple(
@@ -96,6 +90,16 @@ class Program:
         self._drop_requirements()
         self.names = tensor_names(self)
         check_call_names(self)
+
+    def _check_asked(self, span: Span) -> None:
+        """The outputs are different, and have a value outside of every `sequential`."""
+        if len(set(self.outputs)) < len(self.outputs):
+            raise LanguageError(
+                "an output is listed twice: " + ", ".join(f.name for f in self.outputs),
+                hint="each result is returned once",
+            )
+        for output in self.outputs:
+            _check_scope(output, span)
 
     def _drop_requirements(self) -> None:
         """Those without Funcs of their own that are about another program's sizes."""
