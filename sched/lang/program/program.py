@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ...cached import cached_property
 from ..arithmetic.extents import Extent
-from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
+from ..errors.errors import LanguageError, Span, user_span
 from ..errors.frames import bounded
 from ..errors.words import axes_text
 from ..nodes import nodes
@@ -23,7 +23,14 @@ from . import params
 from .groups import check_recurrence, demand_order, follows_itself
 from .order import order
 from .requirements import Requirement, adopt
-from .signature import call_signature, check_call_names, shape_text, signature_text, tensor_names
+from .signature import (
+    call_signature,
+    check_call_names,
+    ordered_inputs,
+    shape_text,
+    signature_text,
+    tensor_names,
+)
 from .steps import Plain, Recurrence, Step, all_steps
 
 
@@ -79,7 +86,7 @@ class Program:
             check_recurrence(group)
         given = (r for f in self.funcs for r in f.requirements)
         self.requirements = tuple(dict.fromkeys((*requirements, *given)))
-        self.inputs = _order(args, self.arguments(), span)
+        self.inputs = ordered_inputs(args, self.arguments(), span)
         self.consts = tuple(
             dict.fromkeys(t for t in self._tensors_mentioned() if isinstance(t, Const))
         )
@@ -305,26 +312,6 @@ def _in_order(steps: Sequence[Step]) -> tuple[Func, ...]:
         for func in (step.func,) if isinstance(step, Plain) else step.funcs:
             found[func] = None
     return tuple(found)
-
-
-def _order(args: Sequence[Input] | None, found: list[Input], span: Span) -> tuple[Input, ...]:
-    """The Inputs in the order of a call's positions."""
-    inputs = found
-    if args is None:
-        return tuple(inputs)
-    for a in args:
-        if not isinstance(a, (Input, InOut)):
-            raise LanguageTypeError(f"args= lists Inputs and InOuts, not {a!r}", where=span)
-    args = [a.initial if isinstance(a, InOut) else a for a in args]
-    twice = [a.name for k, a in enumerate(args) if a in args[:k]]
-    if twice:
-        raise LanguageError(f"args= lists {', '.join(twice)} twice", where=span)
-    missing = [i.name for i in inputs if i not in args]
-    if missing:
-        raise LanguageError(
-            f"args= leaves out {', '.join(missing)}, which the program reads", where=span
-        )
-    return tuple(args)
 
 
 def _signature(func: Func) -> str:

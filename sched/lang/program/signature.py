@@ -6,9 +6,11 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors.errors import LanguageError
+from ..errors.errors import LanguageError, LanguageTypeError, Span
 from ..nodes.printer import expr_text
 from ..nodes.tensor import Tensor
+from ..tensors.inout import InOut
+from ..tensors.tensors import Input
 
 if TYPE_CHECKING:
     from .program import Program
@@ -93,3 +95,25 @@ def shape_text(tensor: Tensor) -> str:
     if tensor.extents is None:
         return ", ".join("?" * tensor.ndim)
     return ", ".join(map(expr_text, tensor.extents))
+
+
+def ordered_inputs(
+    args: Sequence[Input] | None, found: list[Input], span: Span
+) -> tuple[Input, ...]:
+    """The Inputs in the order of a call's positions."""
+    inputs = found
+    if args is None:
+        return tuple(inputs)
+    for a in args:
+        if not isinstance(a, (Input, InOut)):
+            raise LanguageTypeError(f"args= lists Inputs and InOuts, not {a!r}", where=span)
+    args = [a.initial if isinstance(a, InOut) else a for a in args]
+    twice = [a.name for k, a in enumerate(args) if a in args[:k]]
+    if twice:
+        raise LanguageError(f"args= lists {', '.join(twice)} twice", where=span)
+    missing = [i.name for i in inputs if i not in args]
+    if missing:
+        raise LanguageError(
+            f"args= leaves out {', '.join(missing)}, which the program reads", where=span
+        )
+    return tuple(args)

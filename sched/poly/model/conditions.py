@@ -21,8 +21,8 @@ from ..sets.isl import Map, Set, complement, existentials
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point
 from .checked_indices import CheckedIndex, axis_range, checked_indices, checked_inside
-from .model import Model, elements
-from .statements import Access, Statement
+from .model import Model
+from .statements import Access, Statement, elements
 
 OPERATIONS = 250_000
 """So much work may isl put into whether a read needs a guard."""

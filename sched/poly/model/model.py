@@ -18,15 +18,14 @@ from ...lang.program.steps import Block, reads_itself
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ..sets.hulls import PIECES_LIMIT, filled
-from ..sets.isl import Frame, Map, Set, is_bounded, isl, union_sets
+from ..sets.isl import Frame, Set, is_bounded, isl, union_sets
 from ..sets.memo import Memo, Same, same
-from ..sets.projections import outer_part
 from .closure import Regions, closed_regions
 from .domains import Domains
 from .needed import simpler, with_few_existentials
 from .pieces import share
 from .space import ProgramSpace
-from .statements import Access, Statement, elements_there
+from .statements import Statement, elements, elements_there, touched
 
 
 class Model(ProgramSpace):
@@ -136,7 +135,7 @@ class Model(ProgramSpace):
             statement = self._update(d, region)
             made.append(statement)
             if not fixed:
-                region = union_sets([region, *_touched(statement)], region)
+                region = union_sets([region, *touched(statement)], region)
                 if region.n_basic_set() > PIECES_LIMIT:
                     region = filled(region, self.context, self.exact)
                 region = self._clipped(func, region)
@@ -288,7 +287,7 @@ class Model(ProgramSpace):
                 self._add(statement)
 
     def _own(self, statement: Statement) -> list[Set]:
-        return [self.memo.alike(statement.func, x) for x in _touched(statement)]
+        return [self.memo.alike(statement.func, x) for x in touched(statement)]
 
     def _update(self, d: Definition, region: Set) -> Statement:
         """An update of a Func over a region."""
@@ -321,22 +320,3 @@ class _Computed:
 
     region: Set
     statements: tuple[Statement, ...]
-
-
-def elements(access: Access) -> Set:
-    """The elements that an access touches; of a Func that is fresh in each iteration of loops
-    around, with the iteration: { (loops, element) }."""
-    return iteration_and_element(access).range()
-
-
-def iteration_and_element(access: Access) -> Map:
-    """{ instance -> element }; -> (loops, element) of a Func that is fresh in each iteration."""
-    home = access.tensor.history.home if isinstance(access.tensor, Func) else None
-    if home is None:
-        return access.map
-    return outer_part(access.statement.frame.space, len(home.loops)).flat_range_product(access.map)
-
-
-def _touched(statement: Statement) -> list[Set]:
-    """What a statement reads and writes of its own Func."""
-    return [elements(a) for a in statement.accesses_of(statement.func)]

@@ -14,6 +14,7 @@ from ...lang.tensors.definitions import Definition
 from ...lang.tensors.tensors import Func
 from ..sets.affine import Relation, access_relation, affine_value
 from ..sets.isl import Frame, Map, Set, is_bounded
+from ..sets.projections import outer_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,3 +184,22 @@ class Statement:
     def reads_from(self, *tensors: Tensor) -> bool:
         """Whether it reads any of them."""
         return bool(self.reads_of(*tensors))
+
+
+def elements(access: Access) -> Set:
+    """The elements that an access touches; of a Func that is fresh in each iteration of loops
+    around, with the iteration: { (loops, element) }."""
+    return iteration_and_element(access).range()
+
+
+def iteration_and_element(access: Access) -> Map:
+    """{ instance -> element }; -> (loops, element) of a Func that is fresh in each iteration."""
+    home = access.tensor.history.home if isinstance(access.tensor, Func) else None
+    if home is None:
+        return access.map
+    return outer_part(access.statement.frame.space, len(home.loops)).flat_range_product(access.map)
+
+
+def touched(statement: Statement) -> list[Set]:
+    """What a statement reads and writes of its own Func."""
+    return [elements(a) for a in statement.accesses_of(statement.func)]

@@ -15,8 +15,8 @@ from operator import attrgetter
 from typing import Literal
 
 from ...lang.nodes.tensor import Tensor
-from ..model.model import Model, iteration_and_element
-from ..model.statements import Access, Statement
+from ..model.model import Model
+from ..model.statements import Access, Statement, iteration_and_element
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.isl import Map, Set, UnionMap, isl
 from ..tree.looptree import Tree, time_maps

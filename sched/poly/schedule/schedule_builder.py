@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...garbage import uncollected
@@ -29,33 +29,7 @@ from ..state.record import Directive, Lookup
 from ..state.rewritten import RewrittenProgram
 from ..state.state import NoLoops, State
 from ..tree.edits import Shared
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A batch under way: how many directives were before it, and its own."""
-
-    start: int
-    changes: tuple[Change, ...] = ()
-    #: Whether it is a sketch, which is proven only on demand.
-    is_sketch: bool = False
-
-    def with_change(self, change: Change) -> Batch:
-        return replace(self, changes=(*self.changes, change))
-
-
-@dataclass(frozen=True)
-class Compound:
-    """A directive under way that consists of several, which are accepted or refused together.
-
-    Attributes:
-        text: what the user has written.
-        state, records: those before the first of the directives.
-    """
-
-    text: str
-    state: State
-    records: tuple[Directive, ...]
+from .groups import Batch, Compound
 
 
 class ScheduleBuilder:

@@ -373,7 +373,9 @@ def _calls(name: str) -> list[str | None]:
     s = pipeline()
     stage = s[GIVEN[name][0]]
     loops = [x.name for x in stage.loops]
-    return [drawn._Maker(Choices.from_seed(k), s, stage, loops).make(name) for k in range(9)]
+    return [
+        drawn.DirectiveCalls(Choices.from_seed(k), s, stage, loops).make(name) for k in range(9)
+    ]
 
 
 def test_a_test_and_a_planted_fault_are_about_each_directive() -> None:
