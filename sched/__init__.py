@@ -67,9 +67,9 @@ from .lang.program.requirements import require
 from .lang.tensors import boundary
 from .lang.tensors.blocks import sequential
 from .lang.tensors.inout import InOut
-from .lang.tensors.opaque import extern, trace
 from .lang.tensors.reductions import all, any, argmax, argmin, max, min, prod, sum
 from .lang.tensors.tensors import Const, Func, Input
+from .lang.tensors.trace import trace
 
 # NumPy's names, as attributes of this module only.
 abs = absolute
@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .interp import interpret
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
+    from .lang.tensors.extern import extern
     from .poly.schedule.schedule import Schedule
     from .targets.facts import machine
     from .targets.target import Target, TargetError
@@ -97,6 +98,7 @@ _LATER = {
     "machine": "targets.facts",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
+    "extern": "lang.tensors.extern",
     "interpret": "interp",
     "native": "targets.words",
     "tile_columns": "targets.words",

@@ -13,8 +13,8 @@ from ..lang.arguments.value_bounds import Range
 from ..lang.nodes.dtypes import concrete
 from ..lang.nodes.nodes import Node, Op, Read, RVar, Var, postorder
 from ..lang.program.ranges import value_range
-from ..lang.tensors.opaque import Trace
 from ..lang.tensors.tensors import Const, Func, Input
+from ..lang.tensors.trace import Trace
 from .evaluate import (
     Env,
     Evaluator,

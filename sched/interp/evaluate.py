@@ -21,7 +21,8 @@ from ..lang.nodes.dtypes import concrete
 from ..lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..lang.nodes.ops import FUNCTIONS
 from ..lang.nodes.tensor import Tensor
-from ..lang.tensors.opaque import Opaque, Trace
+from ..lang.tensors.opaque import Opaque
+from ..lang.tensors.trace import Trace
 from .storage import Values
 
 Env = dict[Node, Any]

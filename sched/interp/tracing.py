@@ -6,7 +6,7 @@ from typing import Any
 
 from ..lang.nodes.dtypes import concrete, int64
 from ..lang.tensors.definitions import Definition
-from ..lang.tensors.opaque import Trace, trace_text
+from ..lang.tensors.trace import Trace, trace_text
 from .evaluate import Env, Tracer
 
 

@@ -22,8 +22,9 @@ from ...lang.nodes.nodes import (
 from ...lang.nodes.tensor import Tensor
 from ...lang.program.scalars import scalars
 from ...lang.tensors.definitions import Definition
-from ...lang.tensors.opaque import Opaque, Trace
+from ...lang.tensors.opaque import Opaque
 from ...lang.tensors.tensors import Func
+from ...lang.tensors.trace import Trace
 from ...poly.nests import loop_program as lp
 from ..ir.ir import (
     Alloc,

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...lang.nodes.dtypes import Array, DType, int64
 from ...lang.nodes.nodes import Node, Op
-from ...lang.tensors.opaque import Extern, trace_text
+from ...lang.tensors.extern import Extern
+from ...lang.tensors.trace import trace_text
 from ..ir.ir import Buffer, dtype_of
 
 Arrays = Callable[[Buffer], tuple[Array, tuple[int, ...]]]

@@ -6,7 +6,7 @@ from ...lang.errors.errors import LanguageError, Span
 from ...lang.nodes.guards import Guard, guards
 from ...lang.nodes.nodes import Const, Node, Read, postorder, replaced_all
 from ...lang.nodes.printer import written_text
-from ...lang.tensors.opaque import Trace
+from ...lang.tensors.trace import Trace
 from ..ir.ir import Buffer, Load, dtype_of
 from .storage import Storage
 

@@ -17,9 +17,11 @@ from ..nodes.dtypes import DType, Weak
 from ..nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ..nodes.tensor import Tensor
 from ..tensors.definitions import Definition
+from ..tensors.extern import Extern
 from ..tensors.inout import Final, Initial
-from ..tensors.opaque import Extern, Opaque, Trace, opaque_of
+from ..tensors.opaque import Opaque, opaque_of
 from ..tensors.tensors import Const as Table, Func, Input
+from ..tensors.trace import Trace
 from .steps import Block, Recurrence, Step
 
 if TYPE_CHECKING:

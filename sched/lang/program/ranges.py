@@ -17,8 +17,8 @@ from ..nodes.dtypes import DType, concrete
 from ..nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, integer, postorder
 from ..tensors.definitions import Definition
 from ..tensors.inout import InOut
-from ..tensors.opaque import Trace
 from ..tensors.tensors import Const as Table, Func, Input
+from ..tensors.trace import Trace
 
 Key = tuple[Func, int]
 """A component of a Func."""

@@ -25,8 +25,8 @@ from ..nodes.affine import never_affine, own_size
 from ..nodes.nodes import Node, Op, Read, literal, postorder
 from ..nodes.printer import Names, expr_text
 from ..nodes.typing import infer_condition, typed_index
-from .opaque import Trace
 from .settle import settle
+from .trace import Trace
 
 if TYPE_CHECKING:
     from .define import History

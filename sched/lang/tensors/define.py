@@ -15,9 +15,9 @@ from .blocks import Sequential, check_loops, current_block
 from .classify import is_new_piece, operator_of
 from .definitions import Definition, Recorded
 from .elaborate import Bounds, infer_one_more, known_dtypes, typed_definition
-from .opaque import check_traces
 from .reductions import extract
 from .settle import check_scope
+from .trace import check_traces
 
 if TYPE_CHECKING:
     from ..nodes.tensor import Tensor

@@ -23,8 +23,8 @@ from ...lang.program.program import Program
 from ...lang.program.steps import tensors_read
 from ...lang.tensors.definitions import Definition
 from ...lang.tensors.inout import Initial
-from ...lang.tensors.opaque import has_trace
 from ...lang.tensors.tensors import Func
+from ...lang.tensors.trace import has_trace
 from ..sets.linear import coefficient
 from ..sets.memo import Memo
 from ..sets.simplify import reads_memory

@@ -10,8 +10,8 @@ from ...lang.nodes.dtypes import DType
 from ...lang.nodes.nodes import Op, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.tensors.definitions import Definition
-from ...lang.tensors.opaque import Trace
 from ...lang.tensors.tensors import Func
+from ...lang.tensors.trace import Trace
 from ..nests.loop_nest import (
     LoopNest,
     NestIf,

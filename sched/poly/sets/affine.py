@@ -18,8 +18,8 @@ from ...lang.nodes.dtypes import INDEX, concrete
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.program.ranges import value_range
-from ...lang.tensors.opaque import Trace
 from ...lang.tensors.tensors import Func, Input
+from ...lang.tensors.trace import Trace
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
 from .intervals import Interval, interval
 from .isl import Frame, Map, PwAff, Set, isl, relation

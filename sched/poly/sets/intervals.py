@@ -14,8 +14,8 @@ from ...lang.arguments.value_bounds import Range
 from ...lang.nodes.dtypes import DType, concrete, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.program.ranges import value_range
-from ...lang.tensors.opaque import Trace
 from ...lang.tensors.tensors import Const as Table, Func, Input
+from ...lang.tensors.trace import Trace
 
 Interval = tuple[int, int]
 
