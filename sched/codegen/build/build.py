@@ -12,9 +12,7 @@ from ...lang.nodes.nodes import (
     Const,
     Node,
     Op,
-    Read,
     Var,
-    integer,
     postorder,
     replaced_all,
     transform_all,
@@ -39,7 +37,6 @@ from ..ir.ir import (
     LoopKind,
     Module,
     Origin,
-    Prefetch,
     Seq,
     Stmt,
     Store,
@@ -49,6 +46,7 @@ from ..ir.ir import (
 from .callbacks import PrintTrace, RunExtern, as_word
 from .lanes import Vector, guarded, lanes_of, substituted
 from .loads import Converter
+from .prefetches import prefetches
 from .storage import AccumulatorStorage, Storage, accumulator_storage, place, strides
 
 
@@ -133,7 +131,7 @@ class ModuleBuilder:
                     covered = data.covering(covered)
                 kind: LoopKind = "parallel" if nest.kind == "parallel" else "serial"
                 inside = self.stmt(body, covered)
-                ahead = tuple(self._prefetches(nest))
+                ahead = tuple(prefetches(self, nest))
                 inside = Seq((*ahead, inside)) if ahead else inside
                 return For(var, lo, hi, step, kind, inside, nest.name)
             case lp.If(condition=condition, body=body):
@@ -169,31 +167,6 @@ class ModuleBuilder:
         given = zip(buffers[0].origin, nest.origin, strict=True)
         named = tuple((x, value) for x, value in given if isinstance(x, Var))
         return Alloc(buffers, named, Seq(tuple(parts)))
-
-    def _prefetches(self, loop: lp.Loop) -> Iterator[Prefetch]:
-        """What a loop fetches for its later iterations: where a stage inside of it begins then."""
-        for hint in self.hints.prefetches:
-            if hint.loop == loop.name:
-                at = ix.add(loop.var, integer(hint.distance * loop.step))
-                for instance, point in _beginnings(loop.body, {loop.var: at}):
-                    if hint.stage in instance.names:
-                        yield from self._fetches(instance, hint.tensor, point)
-
-    def _fetches(
-        self, instance: lp.Instance, tensor: str, point: Mapping[Node, Node]
-    ) -> Iterator[Prefetch]:
-        """The elements of a tensor that a stage reads at a point, if their indices do not depend on
-        data and they have been computed by then."""
-        indices = dict.fromkeys(
-            (self.sources[read.tensor, read.component], index)
-            for read, index in instance.reads
-            if self.names[read.tensor] == tensor
-        )
-        for buffer, index in indices:
-            plain = not any(isinstance(n, Read) for n in postorder(*index))
-            moves = any(isinstance(x, Var) for x in buffer.origin)
-            if plain and (buffer in self.alive or not moves):
-                yield Prefetch(buffer, replaced_all(index, point))
 
     def alloc(self, func: Func, origin: Sequence[Node], body: Stmt) -> Stmt:
         """The storage of a Func around the body."""
@@ -302,21 +275,6 @@ class ModuleBuilder:
 def _origin(d: Definition, point: Mapping[Node, Node]) -> Origin | None:
     """Which instance of the algorithm a store belongs to; None for what a schedule has added."""
     return None if d.is_added else Origin(d.origin, tuple(point[x] for x in d.dims))
-
-
-def _beginnings(
-    nest: lp.Nest, at: Mapping[Node, Node]
-) -> Iterator[tuple[lp.Instance, Mapping[Node, Node]]]:
-    """What runs in a nest, and where each is in the first iterations of the loops inside."""
-    match nest:
-        case lp.Loop(var=var, lo=lo, body=body):
-            yield from _beginnings(body, {**at, var: replaced_all((lo,), at)[0]})
-        case lp.Run(instance=instance, point=point):
-            values = replaced_all(tuple(point.values()), at)
-            yield instance, dict(zip(point, values, strict=True))
-        case _:
-            for part in lp.children(nest):
-                yield from _beginnings(part, at)
 
 
 def _zero_divisors(convert: Converter, roots: tuple[Node, ...]) -> list[Node]:
