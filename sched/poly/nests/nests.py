@@ -10,19 +10,17 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import prod
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var
 from ...lang.tensors.tensors import Func
-from ..placement.accumulators import copies, touched_by
+from ..placement.accumulators import copies
 from ..sets.budget import BudgetExceeded, attempt
 from ..sets.expressions import Translator
-from ..sets.hulls import MANY, near_hull
-from ..sets.isl import Set, is_bounded, isl, union_sets
+from ..sets.isl import Set, isl, union_sets
 from ..sets.projections import outermost
-from ..tree.extents import MUCH, local_extent, span_of
+from ..tree.extents import span_of
 from ..tree.looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, leaves
 from ..tree.stage import Stage, iterations, loop_map
 from .bounds import (
@@ -40,11 +38,12 @@ from .dead_stages import without_dead_stages
 from .guards import remaining, split_guard
 from .loop_nest import LoopNest, NestAccumulator, NestAlloc, NestIf, NestLoop, NestSeq, NestStage
 from .points import point_of
+from .storage_extents import room_in_loops
 from .wraps import check_fits
 
 _SET = isl.dim_type.set
 OPERATIONS = 500_000
-"""So much work may isl put into the exact bounds of a loop, or of storage: seconds at most."""
+"""So much work may isl put into the exact bounds of a loop: seconds at most."""
 
 
 def loop_nests(tree: Tree, parameters: Mapping[str, Node], context: Set) -> tuple[LoopNest, ...]:
@@ -183,34 +182,9 @@ class _NestMaker:
     def _room(
         self, func: Func, using: Sequence[Stage], scope: _Scope
     ) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-        """The origin and the extents of what some stages touch of a Func in an iteration."""
-        depth = len(scope.loops)
-        mine = [s for s in using if s.statement.func is func]
-        if not mine:  # none of its stages ever runs, so they have been left out
-            return (ix.ZERO,) * func.ndim, (ix.ZERO,) * func.ndim
-        touched = [touched_by(s, s.statement.write, depth) for s in mine]
-        whole = union_sets(touched[1:], touched[0]).intersect_params(self.context)
-        names = Translator(self.parameters, scope.loops)
-        known = scope.described.intersect_params(self.context)
-
-        def room(touched: Set, known: Set, depth: int) -> list[tuple[Node, Node]]:
-            def axes(most: int) -> list[tuple[Node, Node]]:
-                given = known, self.context, names, most
-                return [local_extent(touched, depth, k, *given) for k in range(func.ndim)]
-
-            found = axes(MANY)
-            # Few along each axis may be many together.
-            return axes(1) if prod(ix.constant(n) or 1 for _, n in found) > MUCH else found
-
-        try:
-            with attempt(OPERATIONS):
-                axes = room(whole, known, depth)
-        except BudgetExceeded:  # room for what all iterations touch
-            known, whole = (x.project_out(_SET, 0, depth) for x in (known, whole))
-            hull = near_hull(whole)
-            is_bounded_along_all = all(is_bounded(hull, k) for k in range(func.ndim))
-            axes = room(hull if is_bounded_along_all else whole, known, 0)
-        return tuple(lo for lo, _ in axes), tuple(n for _, n in axes)
+        """The origin and the extents of the storage of a Func inside of the loops of a scope."""
+        given = scope.loops, scope.described, self.parameters, self.context
+        return room_in_loops(func, using, *given)
 
     def _storage(
         self, func: Func, below: Sequence[tuple[Path, Stage]], body: _Found, scope: _Scope
