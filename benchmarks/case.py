@@ -71,9 +71,9 @@ class Case:
     tolerance: float = 1e-4
     dtype: str = "f32"
 
-    def scheduled(self) -> ps.Schedule:
-        """The program with its schedule."""
-        s = ps.Schedule.default(self.build())
+    def scheduled(self, target: str | None = None) -> ps.Schedule:
+        """The program with its schedule, for this machine or another one."""
+        s = ps.Schedule.default(self.build(), target=target)
         self.schedule(s)
         return s.fixed(self.known)
 

@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from .poly.schedule.schedule import Schedule
     from .targets.facts import machine
     from .targets.target import Target, TargetError
-    from .targets.words import cache_elements, native, tile_columns, tile_rows
+    from .targets.words import cache_elements, native, rows_beside, tile_columns, tile_rows
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
@@ -101,6 +101,7 @@ _LATER = {
     "extern": "lang.tensors.extern",
     "interpret": "interp",
     "native": "targets.words",
+    "rows_beside": "targets.words",
     "tile_columns": "targets.words",
     "tile_rows": "targets.words",
 }
@@ -181,7 +182,8 @@ __all__ = [
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
     "exp", "extern", "float32", "float64", "floor", "fma", "get_num_threads", "int16", "int32",
     "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum", "min", "minimum",
-    "mux", "native", "prod", "rdom", "require", "rint", "round", "rsqrt", "select", "sequential",
+    "mux", "native", "prod", "rdom", "require", "rint", "round", "rows_beside", "rsqrt", "select",
+    "sequential",
     "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

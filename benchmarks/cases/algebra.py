@@ -12,7 +12,7 @@ from polybench.solvers import lu_right_looking
 import polysched as ps
 
 
-def lu_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
+def lu_blocks(s: ps.Schedule, block: int = 16) -> None:
     """Some columns, pivot by pivot; then what all these change in the columns behind them: first in
     the rows of the pivots, each of which needs those above, then in the rows below, by tiles in
     registers."""
@@ -23,14 +23,14 @@ def lu_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
     columns.fission("k")
     behind.reorder("i", "k", "j").peel("i", first=block - 1)
     for stage in (columns, s[f"{behind.name}.first"]):
-        stage.vectorize("j", 8)
+        stage.vectorize("j", ps.native)
     columns.parallel("i", 16)
-    behind.tile("i", "j", rows, block)
+    behind.tile("i", "j", ps.rows_beside(2).at_most(8), 2 * ps.native)
     behind.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
-    behind.vectorize("ji", 8).unroll("ji").unroll("ii").parallel("io")
+    behind.vectorize("ji", ps.native).unroll("ji").unroll("ii").parallel("io")
 
 
-def paths_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
+def paths_blocks(s: ps.Schedule, block: int = 16) -> None:
     """Some steps for the rows that they go by; then for their columns, in all other rows; then for
     everything else, by tiles in registers."""
     k, q, r, c = ps.vars("k q r c")
@@ -47,13 +47,13 @@ def paths_blocks(s: ps.Schedule, block: int = 16, rows: int = 8) -> None:
     pivots.fission("k")
     columns.fission("k").reorder("q", "k")
     for stage, loop in ((first, "p"), (pivots, "c"), (columns, "c")):
-        stage.vectorize(loop, 16)
+        stage.vectorize(loop, ps.native)
     columns.parallel("q", 32)
-    rest.tile("r", "c", rows, block)
+    rest.tile("r", "c", 8, ps.native)
     rest.reorder("ro", "co", "k", "ri", "ci").accumulate_at("co")
-    rest.vectorize("ci", 16).unroll("ri").parallel("ro", 8)
+    rest.vectorize("ci").unroll("ri").parallel("ro", 8)
     for name in ("d", "row", "column"):
-        s[name].parallel("i").vectorize("j", 16)
+        s[name].parallel("i").vectorize("j", ps.native)
 
 
 def _dominant(rng: np.random.Generator, n: int) -> dict[str, Array]:

@@ -14,42 +14,42 @@ SIZES = {"n": 4, "c": 64, "f": 64, "h": 56, "w": 56}
 TINY = {"n": 2, "c": 3, "f": 9, "h": 17, "w": 33}
 
 
-LANES = 16
 #: From channels last to first.
 FIRST = (0, 3, 1, 2)
 
 
-def relu_tiles(s: ps.Schedule, filters: int = 64, pixels: int = 4) -> None:
+def relu_tiles(s: ps.Schedule, pixels: int = 4) -> None:
     """A tile of filters by pixels of a row in registers, and what is done with it follows at once.
     An image with its border is in the second cache. Images on threads."""
     f, o, u = s["relu"], s["O"], s["O"].update(0)
-    f.split("k", filters, names=("ko", "k"))
+    f.split("k", ps.tile_columns, names=("ko", "k"))
     f.split("x", pixels, names=("xo", "x"))
     f.reorder("b", "ko", "y", "xo", "x", "k").parallel("b")
     o.compute_at(f, "xo").reorder("b", "y", "x", "k")
     u.reorder("ry", "rx", "rc", "b", "y", "x", "k")
     for stage in (f, o, u):
-        stage.vectorize("k", LANES).unroll("k").unroll("x")
-    s["image_constant"].compute_at(f, "b").vectorize("b3", LANES)
+        stage.vectorize("k", ps.native).unroll("k").unroll("x")
+    s["image_constant"].compute_at(f, "b").vectorize("b3", ps.native)
 
 
-def pixel_tiles(s: ps.Schedule, filters: int = LANES, pixels: int = 14) -> None:
+def pixel_tiles(s: ps.Schedule, pixels: int = 14) -> None:
     """The same of each pixel by itself: pixels stay in the first cache, and meet all filters."""
     o, u = s["O"], s["O"].update(0)
-    u.split("k", filters, names=("ko", "k"))
+    u.split("k", ps.native, names=("ko", "k"))
     u.split("x", pixels, names=("xo", "x"))
     u.reorder("b", "y", "xo", "ko", "rc", "x", "k").parallel("b")
     o.compute_at(u, "ko").reorder("b", "y", "x", "k")
     u.accumulate_at("ko")
     for stage in (o, u):
-        stage.vectorize("k", LANES).unroll("x")
+        stage.vectorize("k", ps.native).unroll("x")
 
 
-def channels(s: ps.Schedule, rows: int = 7, lanes: int = 8) -> None:
+def channels(s: ps.Schedule, rows: int = 7) -> None:
     """A channel after the other; some rows of it by a vector at a time in registers. Zeros beyond
     an edge are looked up only there."""
     o, u = s["O"], s["O"].update(0)
     u.split("y", rows, names=("yo", "y"))
+    lanes = ps.native.at_most(8)
     u.vectorize("x", lanes)
     u.reorder("b", "k", "yo", "x", "ry", "rx", "y").parallel("b")
     o.compute_at(u, "x")

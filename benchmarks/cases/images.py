@@ -10,15 +10,13 @@ from gallery.registry import find
 
 import polysched as ps
 
-LANES = 16
 
-
-def blur_tiles(s: ps.Schedule, rows: int = 8, lanes: int = 32) -> None:
+def blur_tiles(s: ps.Schedule, rows: int = 8) -> None:
     """A vector of columns of some rows: the sums across are in registers."""
     f = s["blurred"]
-    yo, xo, y, x = f.tile("y", "x", rows, lanes)
+    yo, xo, y, x = f.tile("y", "x", rows, ps.native)
     f.reorder(yo, xo, y, x).parallel(yo).vectorize(x).unroll(y)
-    s["across"].compute_at(f, xo).vectorize("x", lanes).unroll("y")
+    s["across"].compute_at(f, xo).vectorize("x", ps.native).unroll("y")
 
 
 def unsharp_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:
@@ -27,11 +25,11 @@ def unsharp_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:
     f = s["sharp"].stream()
     yo, y = f.split("y", strip)
     f.parallel(yo)
-    y, _, several, x = f.tile(y, f.fuse("x", "c"), rows, LANES)
+    y, _, several, x = f.tile(y, f.fuse("x", "c"), rows, ps.native)
     f.vectorize(x).unroll(several)
     s["image_repeat_edge"].compute_inline()
     a = s["across"].compute_at(f, y).store_at(f, yo)
-    a.vectorize(a.fuse("x", "c"), LANES)
+    a.vectorize(a.fuse("x", "c"), ps.native)
 
 
 def harris_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:
@@ -39,12 +37,12 @@ def harris_strips(s: ps.Schedule, strip: int = 64, rows: int = 4) -> None:
     f = s["response"].stream()
     yo, y = f.split("y", strip)
     f.parallel(yo)
-    y, _, several, x = f.tile(y, "x", rows, LANES)
+    y, _, several, x = f.tile(y, "x", rows, ps.native)
     f.vectorize(x).unroll(several)
     for name in ("xx", "xy", "yy", "image_repeat_edge"):
         s[name].compute_inline()
     for name in ("gx", "gy"):
-        s[name].compute_at(f, y).store_at(f, yo).vectorize("x", LANES)
+        s[name].compute_at(f, y).store_at(f, yo).vectorize("x", ps.native)
 
 
 def _image(name: str, kernel: str, ours: Callable[[ps.Schedule], None], **more: Any) -> Case:

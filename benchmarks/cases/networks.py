@@ -12,8 +12,7 @@ from gallery.case import normal
 from gallery.registry import find
 
 import polysched as ps
-
-LANES = 16
+from polysched.targets.words import Number
 
 
 def gelu() -> ps.Func:
@@ -35,7 +34,7 @@ def _gelu_reference(X: Array, b: Array) -> Array:
 
 
 def in_lanes(
-    s: ps.Schedule, name: str, k: str, width: int = 4 * LANES
+    s: ps.Schedule, name: str, k: str, width: Number = 4 * ps.native
 ) -> Callable[[ps.Func, str], None]:
     """A reduction of a row as `width` of them, kept in registers, and these together; gives what
     says where."""
@@ -45,9 +44,9 @@ def in_lanes(
     part = s[made]
 
     def place(func: ps.Func, loop: str) -> None:
-        s[name].compute_at(func, loop).update(0).vectorize("lane", LANES)
-        part.compute_at(func, loop).vectorize("lane", LANES).unroll("lane")
-        part.update(0).vectorize("lane", LANES).unroll("lane")
+        s[name].compute_at(func, loop).update(0).vectorize("lane", ps.native)
+        part.compute_at(func, loop).vectorize("lane", ps.native).unroll("lane")
+        part.update(0).vectorize("lane", ps.native).unroll("lane")
         part.reorder_storage(*range(1, made.ndim), 0)
 
     return place
@@ -56,35 +55,35 @@ def in_lanes(
 def softmax_rows(s: ps.Schedule) -> None:
     """Each row at once, in any order; nobody reads the result soon."""
     (f,) = s.program.outputs
-    s[f].parallel("i").vectorize("j", LANES).stream()
+    s[f].parallel("i").vectorize("j", ps.native).stream()
     s["total"].update(0).reassociate()
     total, top = (in_lanes(s, name, "k") for name in ("total", "top"))
     total(f, "i")
-    s["weight"].compute_at(f, "i").vectorize("j", LANES)
+    s["weight"].compute_at(f, "i").vectorize("j", ps.native)
     top(f, "i")
 
 
 def norm_rows(s: ps.Schedule) -> None:
     """Each row at once, in any order."""
     (f,) = s.program.outputs
-    s[f].parallel("i").vectorize("j", LANES)
+    s[f].parallel("i").vectorize("j", ps.native)
     for name in ("Y.sum1", "Y.sum0"):
         s[name].update(0).reassociate()
         in_lanes(s, name, "k")(f, "i")
 
 
 def gelu_rows(s: ps.Schedule) -> None:
-    s["Y"].parallel("i").vectorize("j", LANES).stream()
+    s["Y"].parallel("i").vectorize("j", ps.native).stream()
 
 
 def transposed(s: ps.Schedule, tensor: str, reader: Any, loop: str, rows: str) -> None:
     """A matrix, copied so that `rows` is along its columns: vectors of them."""
     copy = s[reader.stage(tensor, at=reader.loops[0], layout=(loop, rows))].compute_root()
-    copy.split(rows, LANES, names=("ro", "ri"))
+    copy.split(rows, ps.native, names=("ro", "ri"))
     copy.reorder("ro", loop, "ri").vectorize("ri").parallel("ro")
 
 
-def head_blocks(s: ps.Schedule, queries: int = 4, columns: int = 4 * LANES) -> None:
+def head_blocks(s: ps.Schedule, queries: int = 4) -> None:
     """All keys for some queries at a time; both products in tiles in registers. Heads on
     threads."""
     f, blocks = s["O"], {"O": "c", "score": "j"}
@@ -97,22 +96,22 @@ def head_blocks(s: ps.Schedule, queries: int = 4, columns: int = 4 * LANES) -> N
     def tile(name: str) -> None:
         whole, begin, update = s[name], s[f"{name}.sum0"], s[f"{name}.sum0"].update(0)
         x, k = blocks[name], update.loops[-1]
-        whole.split(x, columns, names=("to", "ti"))
-        whole.reorder("to", "i", "ti").vectorize("ti", LANES).unroll("ti").unroll("i")
+        whole.split(x, ps.tile_columns, names=("to", "ti"))
+        whole.reorder("to", "i", "ti").vectorize("ti", ps.native).unroll("ti").unroll("i")
         begin.compute_at(whole, "to")
         update.reorder(k, "h", "i", x)
         for stage in (begin, update):
-            stage.vectorize(x, LANES).unroll(x).unroll("i")
+            stage.vectorize(x, ps.native).unroll(x).unroll("i")
 
     tile("O")
     total("O", "io")
-    s["weight"].compute_at(f, "io").vectorize("j", LANES)
+    s["weight"].compute_at(f, "io").vectorize("j", ps.native)
     top("O", "io")
     s["score"].compute_at(f, "io")
     tile("score")
 
 
-def lstm_steps(s: ps.Schedule, steps: int = 8, units: int = 2 * LANES) -> None:
+def lstm_steps(s: ps.Schedule, vectors: int = 2) -> None:
     """What inputs give, for all steps at once: products of matrices. Then the steps, whose window
     of states slides along, with the units on threads."""
     s["h.piece(0)"].compute_at("y", "t").store_root()
@@ -121,18 +120,18 @@ def lstm_steps(s: ps.Schedule, steps: int = 8, units: int = 2 * LANES) -> None:
         transposed(s, "W", u, "d", "j")
         f.shift("t", -1)
         u.shift("t", -1)
-        u.tile("t", "j", steps, units)
+        u.tile("t", "j", ps.rows_beside(vectors).at_most(8), vectors * ps.native)
         u.reorder("jo", "to", "d", "ti", "ji").parallel("jo")
-        f.compute_at(u, "to").vectorize("j", LANES).unroll("j").unroll("t")
-        u.accumulate_at("to").vectorize("ji", LANES).unroll("ji").unroll("ti")
+        f.compute_at(u, "to").vectorize("j", ps.native).unroll("j").unroll("t")
+        u.accumulate_at("to").vectorize("ji", ps.native).unroll("ji").unroll("ti")
     for name in ("c.sum1", "c.sum3", "c.sum5", "h.sum1"):
-        f, u = s[name].vectorize("j", LANES), s[name].update(0)
+        f, u = s[name].vectorize("j", ps.native), s[name].update(0)
         transposed(s, "R", u, "k", "j")
-        u.split("j", 4 * units, names=("jo", "j"))
+        u.split("j", 4 * vectors * ps.native, names=("jo", "j"))
         u.reorder("jo", "k", "j").parallel("jo")
-        u.accumulate_at("jo").vectorize("j", LANES).unroll("j")
+        u.accumulate_at("jo").vectorize("j", ps.native).unroll("j")
     for name in ("c.piece(1)", "h.piece(1)", "y"):
-        s[name].vectorize("j", LANES)
+        s[name].vectorize("j", ps.native)
 
 
 def _layer(name: str, gallery: str, **more: Any) -> Case:

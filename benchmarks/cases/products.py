@@ -10,9 +10,10 @@ from case import Arguments, Case
 from gallery.linear_algebra import matmul
 
 import polysched as ps
+from polysched.targets.words import Number
 
 
-def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, lanes: int = 16) -> None:
+def packed(s: ps.Schedule, rows: Number = ps.tile_rows, columns: Number = ps.tile_columns) -> None:
     """A panel of B for each thread, padded to a full tile, that stays in its second cache, and a
     tile of C in registers. Columns on threads, which do not wait for each other."""
     c, u = s["C"], s["C"].update(0)
@@ -24,21 +25,21 @@ def packed(s: ps.Schedule, rows: int = 6, columns: int = 64, lanes: int = 16) ->
         u.accumulate_at("io")
         b = s[u.stage("B", at="jo", layout=("k", "ji"), pad=True)]
     for stage, lane in ((u, "ji"), (b, "ji"), (c, "j")):
-        stage.vectorize(lane, lanes).unroll(lane)
+        stage.vectorize(lane, ps.native).unroll(lane)
     u.unroll("ii").parallel("jo")
     c.unroll("i")
 
 
-def tall(s: ps.Schedule, rows: int = 6, columns: int = 64) -> None:
+def tall(s: ps.Schedule) -> None:
     """A tile of C in registers; operands as they are: B is small. Rows on threads."""
     c, u = s["C"], s["C"].update(0)
-    u.split("i", rows, names=("io", "ii"))
-    u.split("j", columns, names=("jo", "ji"))
+    u.split("i", ps.tile_rows, names=("io", "ii"))
+    u.split("j", ps.tile_columns, names=("jo", "ji"))
     u.reorder("io", "jo", "k", "ii", "ji")
     c.compute_at(u, "jo")
     u.accumulate_at("jo")
-    u.vectorize("ji", 16).unroll("ji").unroll("ii").parallel("io")
-    c.vectorize("j", 16).unroll("j").unroll("i")
+    u.vectorize("ji", ps.native).unroll("ji").unroll("ii").parallel("io")
+    c.vectorize("j", ps.native).unroll("j").unroll("i")
 
 
 def wide(s: ps.Schedule, rows: int = 4096, depth: int = 8) -> None:
@@ -51,7 +52,7 @@ def wide(s: ps.Schedule, rows: int = 4096, depth: int = 8) -> None:
     p.split("kk", depth, names=("ko", "ki"))
     p.reorder("kt", "i", "ko", "j", "ki").unroll("ki").parallel("kt").prefetch("B", "ko", 8)
     for stage in (s[part], p, u):
-        stage.vectorize("j", 16)
+        stage.vectorize("j", ps.native)
 
 
 def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = packed) -> Case:
@@ -79,8 +80,13 @@ def _product(n: int, m: int, l: int, dtype: Any = np.float32, schedule: Any = pa
 
 CASES = (
     *(_product(n, n, n) for n in (256, 512, 1024, 2048)),
-    _product(1024, 1024, 1024, np.float64, schedule=partial(packed, columns=32, lanes=8)),
+    _product(1024, 1024, 1024, np.float64),
     _product(1, 4096, 4096, schedule=wide),
     _product(4096, 64, 64, schedule=tall),
-    _product(1023, 1025, 511, schedule=partial(packed, rows=8, columns=48)),
+    _product(
+        1023,
+        1025,
+        511,
+        schedule=partial(packed, rows=ps.rows_beside(3).at_most(8), columns=3 * ps.native),
+    ),
 )

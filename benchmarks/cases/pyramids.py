@@ -9,21 +9,20 @@ from case import Case
 from gallery.registry import find
 
 import polysched as ps
-
-LANES = 16
+from polysched.targets.words import Number
 
 
 def grid_rows(s: ps.Schedule) -> None:
     """The table of a row of cells from the pixels that can fall into it; all numbers of a row of
     the table are one loop of vectors."""
-    s["smooth"].parallel("y").vectorize("x", LANES)
+    s["smooth"].parallel("y").vectorize("x", ps.native)
     s["grid_constant"].compute_inline()
     s["grid"].compute_at("along_z", "y").update(0).reorder("ry", "rx", "c").unroll("c")
     along_z = s["along_z"].parallel("y")
-    along_z.vectorize(along_z.fuse("z", "c"), LANES)
+    along_z.vectorize(along_z.fuse("z", "c"), ps.native)
     for name in ("along_x", "blurred"):
         f = s[name].parallel("y")
-        f.vectorize(f.fuse("x", f.fuse("z", "c")), LANES)
+        f.vectorize(f.fuse("x", f.fuse("z", "c")), ps.native)
 
 
 def without_borders(s: ps.Schedule) -> None:
@@ -33,11 +32,13 @@ def without_borders(s: ps.Schedule) -> None:
             s[f].compute_inline()
 
 
-def by_rows(s: ps.Schedule, name: str, *rows: str, chunk: int = 4) -> None:
+def by_rows(
+    s: ps.Schedule, name: str, *rows: str, chunk: int = 4, lanes: Number = ps.native
+) -> None:
     """A level by rows, each after what is computed for it; some of them a task."""
-    s[name].parallel("y", chunk).vectorize("x", LANES)
+    s[name].parallel("y", chunk).vectorize("x", lanes)
     for other in rows:
-        s[other].compute_at(name, "yi").vectorize("x", LANES)
+        s[other].compute_at(name, "yi").vectorize("x", ps.native)
 
 
 def interpolate_rows(s: ps.Schedule) -> None:
@@ -54,8 +55,8 @@ def interpolate_rows(s: ps.Schedule) -> None:
         s["down1_rows"].reorder("y", "x", "c", "xi").unroll("c")
         by_rows(s, "result")
         s["result"].reorder("y", "yi", "x", "c", "xi").unroll("c").stream()
-        s["filled0"].compute_at("result", "x").vectorize("x", LANES).unroll("c")
-        s["up0_rows"].compute_at("result", "yi").vectorize("x", LANES)
+        s["filled0"].compute_at("result", "x").vectorize("x", ps.native).unroll("c")
+        s["up0_rows"].compute_at("result", "yi").vectorize("x", ps.native)
 
 
 def laplacian_rows(s: ps.Schedule, strip: int = 16) -> None:
@@ -73,12 +74,13 @@ def laplacian_rows(s: ps.Schedule, strip: int = 16) -> None:
         for j in (2, 3):
             by_rows(s, f"g{j}", f"g{j}_rows")
         by_rows(s, "out3", "plain3_rows")
-        by_rows(s, "out0", "up0_rows", "out_up0_rows")
+        # Its widest values are integers of 64 bits, of which few instructions are.
+        by_rows(s, "out0", "up0_rows", "out_up0_rows", lanes=2 * ps.native)
         g = s["g1"]
         g.split("y", strip, names=("yo", "y"))
-        g.reorder("yo", "k", "y", "x").parallel("yo").vectorize("x", LANES)
-        s["g1_rows"].compute_at(g, "y").vectorize("x", LANES)
-        shades.compute_at(g, "y").store_at(g, "k").vectorize("x", LANES)
+        g.reorder("yo", "k", "y", "x").parallel("yo").vectorize("x", ps.native)
+        s["g1_rows"].compute_at(g, "y").vectorize("x", ps.native)
+        shades.compute_at(g, "y").store_at(g, "k").vectorize("x", ps.native)
 
 
 def _pipeline(

@@ -23,8 +23,8 @@ def tables(s: ps.Schedule, rows: int = 125, columns: int = 4) -> None:
     for stage in (part, whole.update(0)):
         stage.reorder("ro", "ri", "b")
     for stage in (part, whole, whole.update(0)):
-        stage.parallel("ro").vectorize("b", 16)
-    s["count"].update(0).reorder("ro", "b").vectorize("b", 16)
+        stage.parallel("ro").vectorize("b", ps.native)
+    s["count"].update(0).reorder("ro", "b").vectorize("b", ps.native)
 
 
 def unrolled(s: ps.Schedule) -> None:
@@ -41,7 +41,7 @@ def strips(s: ps.Schedule, columns: int = 256, rows: int = 4) -> None:
     up.reorder("xo", "y.down", "x").parallel("xo")
     down.compute_at("up", "xo")
     for stage in (up, down):
-        stage.vectorize("x", 16).unroll("x")
+        stage.vectorize("x", ps.native).unroll("x")
     left.split("y", rows, names=("yo", "y"))
     right.compute_at(left.parallel("yo"), "yo")
     left.reorder("x.down", "y").unroll("y")

@@ -27,7 +27,7 @@ def skewed(s: ps.Schedule, steps: int, **sides: int) -> None:
     _, tile = f.wavefront("to", "io")
     f.parallel(tile)
     for stage in (s["f.piece(0)"].parallel("i"), f, s["last"].parallel("i")):
-        stage.vectorize(inner[-1], 8)
+        stage.vectorize(inner[-1], ps.native)
 
 
 def fields(s: ps.Schedule, steps: int = 16, rows: int = 16) -> None:
@@ -48,9 +48,9 @@ def fields(s: ps.Schedule, steps: int = 16, rows: int = 16) -> None:
     _, tile = hz.wavefront("to", "io")
     hz.parallel(tile)
     for name in names:
-        s[f"{name}.piece(1)"].vectorize("j", 8)
+        s[f"{name}.piece(1)"].vectorize("j", ps.native)
         for stage in (f"{name}.piece(0)", f"{name}_last"):
-            s[stage].parallel("i").vectorize("j", 8)
+            s[stage].parallel("i").vectorize("j", ps.native)
 
 
 def waves(s: ps.Schedule, steps: int = 7, rows: int = 128) -> None:
@@ -64,7 +64,7 @@ def waves(s: ps.Schedule, steps: int = 7, rows: int = 128) -> None:
     f.reorder("to", "io", "i", "j", "ti")
     _, tile = f.wavefront("to", "io")
     f.parallel(tile).unroll("ti")
-    s["last"].parallel("i").vectorize("j", 8)
+    s["last"].parallel("i").vectorize("j", ps.native)
 
 
 def _stencil(

@@ -122,10 +122,14 @@ class Target:
         """
         best = 1, 1
         for vectors in (1, 2, 4):
-            rows = (self.vector_registers - vectors - 2) // vectors
-            if rows >= 1 and _loads(rows, vectors) < _loads(*best):
+            rows = self.rows_beside(vectors)
+            if _loads(rows, vectors) < _loads(*best):
                 best = rows, vectors
         return best[0], best[1] * self.lanes(dtype)
+
+    def rows_beside(self, vectors: int) -> int:
+        """The rows of such a tile with so many vectors of columns; at least 1."""
+        return max((self.vector_registers - vectors - 2) // vectors, 1)
 
     def cache(self, level: int) -> Cache:
         """The cache of a level, or the last one where there are fewer."""

@@ -19,10 +19,13 @@ _NAMES: dict[str, Callable[[Target, DType], int]] = {
     "native": lambda target, dtype: target.lanes(dtype),
     "tile_rows": lambda target, dtype: target.tile(dtype)[0],
     "tile_columns": lambda target, dtype: target.tile(dtype)[1],
-    "cache1": lambda target, dtype: target.cache(1).bytes // dtype.itemsize,
-    "cache2": lambda target, dtype: target.cache(2).bytes // dtype.itemsize,
-    "cache3": lambda target, dtype: target.cache(3).bytes // dtype.itemsize,
 }
+
+_NUMBERED: dict[str, Callable[[int, Target, DType], int]] = {
+    "cache_elements": lambda level, target, dtype: target.cache(level).bytes // dtype.itemsize,
+    "rows_beside": lambda vectors, target, dtype: target.rows_beside(vectors),
+}
+"""Names with a number: which cache, or how many vectors."""
 
 _OPERATORS: dict[str, Callable[[int, int], int]] = {
     "+": lambda a, b: a + b,
@@ -125,9 +128,19 @@ tile_columns = Word("tile_columns")
 
 def cache_elements(level: int) -> Word:
     """How many elements the cache of a level holds: of 1, 2 or 3, or of the last that there is."""
-    if level not in (1, 2, 3):
+    if level not in (1, 2, 3) or isinstance(level, bool):
         raise LanguageError(f"there is no cache {level!r}", hint="1, 2 or 3: 1 is next to the core")
-    return Word(f"cache{level}")
+    return Word("cache_elements", (level,))
+
+
+def rows_beside(vectors: int) -> Word:
+    """The rows of a tile of a matrix product that registers hold beside so many vectors of columns:
+    see `Target.rows_beside`."""
+    if isinstance(vectors, bool) or not isinstance(vectors, int) or vectors < 1:
+        raise LanguageError(
+            f"a tile has at least one vector of columns, not {vectors!r}", hint="rows_beside(2)"
+        )
+    return Word("rows_beside", (vectors,))
 
 
 def from_json(data: Any) -> Word:
@@ -139,6 +152,10 @@ def from_json(data: Any) -> Word:
     match data:
         case str(name) if name in _NAMES:
             return Word(name)
+        case ["cache_elements", int(level)]:
+            return cache_elements(level)
+        case ["rows_beside", int(vectors)]:
+            return rows_beside(vectors)
         case [str(name), a, b] if name in _OPERATORS:
             x, y = (v if isinstance(v, int) else from_json(v) for v in (a, b))
             return Word(name, (x, y))
@@ -159,6 +176,9 @@ def _value(word: Word | int, target: Target, dtype: DType) -> int:
         return word
     if not word.operands:
         return _NAMES[word.name](target, dtype)
+    if word.name in _NUMBERED:
+        (number,) = word.operands
+        return _NUMBERED[word.name](_value(number, target, dtype), target, dtype)
     return _OPERATORS[word.name](*(_value(x, target, dtype) for x in word.operands))
 
 
@@ -170,8 +190,9 @@ def _text(word: Word | int, around: int) -> str:
     if isinstance(word, int):
         return str(int(word)) if word >= 0 else f"({int(word)})"
     if not word.operands:
-        level = word.name.removeprefix("cache")
-        return f"ps.{word.name}" if level == word.name else f"ps.cache_elements({level})"
+        return f"ps.{word.name}"
+    if word.name in _NUMBERED:
+        return f"ps.{word.name}({word.operands[0]})"
     a, b = word.operands
     if word.name in ("min", "max"):
         method = "at_most" if word.name == "min" else "at_least"

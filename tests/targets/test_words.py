@@ -17,13 +17,14 @@ from polysched.targets.words import (
     cache_elements,
     from_json,
     native,
+    rows_beside,
     tile_columns,
     tile_rows,
 )
 
 V3, V4, ARM = named("v3"), named("v4"), named("aarch64")
 
-BASIC = st.sampled_from([native, tile_rows, tile_columns, cache_elements(1), cache_elements(2)])
+BASIC = st.sampled_from([native, tile_rows, tile_columns, cache_elements(1), rows_beside(2)])
 NUMBERS = st.integers(-9, 99)
 WORDS = st.recursive(
     BASIC,
@@ -47,6 +48,9 @@ WORDS = st.recursive(
         (4 * native, 32, 64, 16),
         (tile_rows, 6, 6, 6),
         (tile_columns, 16, 64, 16),
+        (rows_beside(2).at_most(8), 6, 8, 8),
+        (rows_beside(3), 3, 9, 9),
+        (rows_beside(40), 1, 1, 1),
         (cache_elements(1) // 2, 4096, 4096, 8192),
         ((native - 1).at_most(7), 7, 7, 3),
         ((100 - native * 2).at_least(80), 84, 80, 92),
@@ -88,6 +92,12 @@ def test_only_words_and_integers_go_together(other: object) -> None:
 def test_there_are_three_caches() -> None:
     with pytest.raises(ps.LanguageError, match="there is no cache 4"):
         cache_elements(4)
+
+
+@pytest.mark.parametrize("vectors", [0, -1, True, "2"])
+def test_a_tile_has_a_vector_of_columns(vectors: object) -> None:
+    with pytest.raises(ps.LanguageError, match="a tile has at least one vector of columns, not"):
+        rows_beside(vectors)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("data", ["width", ["*", 4], ["%", 4, "native"], 3, None, ["*", "x", 2]])
