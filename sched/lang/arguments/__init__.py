@@ -1,1 +1,1 @@
-"""Which arrays, sizes and numbers a call may bring."""
+"""Checks of the arguments of a call: arrays, sizes and Params; and bounds of integer values."""

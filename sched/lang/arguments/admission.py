@@ -1,4 +1,4 @@
-"""Whether one argument of a call has the type that the program declares."""
+"""Checks of single arguments of a call against the declarations of a program."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from ..nodes.tensor import Tensor
 from ..tensors.inout import Initial
 from ..tensors.tensors import Func, Input
 
-#: No size is as large; index arithmetic is proved not to wrap on that ground.
+#: Sizes are below this limit: a call refuses others. So index arithmetic in int64 does not wrap.
 SIZE_LIMIT = 1 << 40
-#: No loop begins or ends beyond, on either side, but for multiples of sizes: on the same ground.
+#: Loops begin and end between -LOOP_LIMIT and LOOP_LIMIT, for the same reason: a call checks each
+#: Param, and each multiple of a size, that bounds a loop.
 LOOP_LIMIT = 1 << 43
 
 
@@ -44,7 +45,7 @@ def _as_array(name: str, dtype: DType, given: Any) -> Array:
         )
     if isinstance(given, (list, tuple, str, bytes, int, float, complex, np.generic)):
         _refuse_kind(name, dtype, given)
-    try:  # what others write for NumPy may raise anything
+    try:  # another library's conversion to NumPy arrays may raise anything
         array = np.asarray(given, copy=False) if _is_arraylike(given) else None
     except Exception as error:
         raise CallTypeError(
@@ -59,7 +60,7 @@ def _as_array(name: str, dtype: DType, given: Any) -> Array:
 
 
 def _check_unmasked(name: str, given: Any, argument: str, hint: str) -> None:
-    """Refuses NumPy's masked arrays, of which code would see the data alone."""
+    """Refuses NumPy's masked arrays: a kernel would read their data and ignore the mask."""
     if isinstance(given, np.ma.MaskedArray):
         raise CallTypeError(
             f"{name} is a masked array: the mask would be ignored", argument=argument, hint=hint
@@ -96,12 +97,12 @@ def _numpy_name(dtype: DType) -> str:
 def _check_dtype(
     name: str, array: Array, dtype: DType, argument: str, hint: str | None = None
 ) -> None:
-    """Refuses another dtype.
+    """Refuses an array whose dtype is not the declared one.
 
     Args:
         name: what the array is called in messages.
-        argument: what it was passed as.
-        hint: how to have this one, where a converted copy is of no use.
+        argument: the name of the argument.
+        hint: how to get an array of the declared dtype, where a converted copy is of no use.
     """
     if array.dtype == dtype.numpy:
         return
@@ -121,7 +122,7 @@ def _check_dtype(
 
 
 def _is_known(dtype: np.dtype[Any]) -> bool:
-    """Whether something can be declared with this dtype."""
+    """Whether the language has an element type for this dtype of NumPy's."""
     return any(t.numpy == dtype for t in ALL)
 
 
@@ -135,7 +136,7 @@ def _check_rank(name: str, array: Array, tensor: Tensor, argument: str) -> None:
 
 
 def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
-    """What out= holds for one output: an array a component, all of one shape."""
+    """The arrays that out= gives for one output: one for each component, all of one shape."""
     parts = given if isinstance(given, (tuple, list)) else (given,)
     if len(parts) == 1 < len(func.dtypes) and isinstance(parts[0], (tuple, list)):
         parts = parts[0]
@@ -175,7 +176,7 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
 
 
 def admit_inout(name: str, array: Array) -> Array:
-    """An array that the program updates."""
+    """The array passed for an InOut, which must be writable."""
     if not array.flags.writeable:
         raise CallValueError(
             f"{name} is updated in place, and this array is read-only",
@@ -186,7 +187,7 @@ def admit_inout(name: str, array: Array) -> Array:
 
 
 def admit_shape(name: str, func: Func, given: Any) -> tuple[int, ...]:
-    """What shape= says of one output."""
+    """The shape that shape= gives for one output."""
     items = given if isinstance(given, (tuple, list)) else (given,)
     if len(items) != func.ndim:
         raise CallValueError(
@@ -236,7 +237,8 @@ def _is_numpy_scalar(given: Any) -> bool:
 
 
 def check_signed(name: str, value: int) -> None:
-    """Refuses a uint64 Param that would be another number where it is used as int64."""
+    """Refuses a value of a uint64 Param that int64 cannot hold, where the program computes with it
+    as int64."""
     if value > int64.max:
         raise CallValueError(
             f"{name}={value} does not fit in int64, which integer Params are in expressions",
@@ -246,7 +248,7 @@ def check_signed(name: str, value: int) -> None:
 
 
 def check_near(name: str, value: int) -> None:
-    """Refuses a Param by which a loop would begin or end too far out."""
+    """Refuses a value of a Param that bounds a loop, if it is beyond `LOOP_LIMIT`."""
     if abs(value) > LOOP_LIMIT:
         raise CallValueError(
             f"{name}={value}: a loop begins or ends by it, which is between -2**43 and 2**43",
@@ -256,7 +258,7 @@ def check_near(name: str, value: int) -> None:
 
 
 def check_end(loop: str, end: str, value: int) -> None:
-    """Refuses sizes at which a loop would begin or end too far out."""
+    """Refuses sizes at which a bound of a loop, `end`, is beyond `LOOP_LIMIT`."""
     if abs(value) > LOOP_LIMIT:
         raise CallValueError(
             f"the loop over {loop} would begin or end at {end} = {value}, and loops are between "

@@ -15,7 +15,7 @@ from ..errors.errors import CallTypeError, CallValueError
 from ..nodes.nodes import Node
 from .admission import SIZE_LIMIT
 
-#: An axis to solve or to check: (whose, axis number, extent, actual length).
+#: An axis to solve or to check: (name of its array, axis number, extent, actual length).
 Axis = tuple[str, int, Extent, int]
 
 
@@ -31,7 +31,7 @@ class Known:
         self.origin[name] = origin
 
     def text(self, extent: Extent) -> str:
-        """What is known of the names in an extent."""
+        """The known values of the names in an extent, and their sources, for messages."""
         found = [
             f"{n} = {self.values[n]} (by {self.origin[n]})"
             for n in extent.names
@@ -61,7 +61,8 @@ def solve(known: Known, axes: list[Axis], defaults: Mapping[str, Node | None]) -
 
 
 def _propagate(known: Known, axes: list[Axis]) -> list[Axis]:
-    """Solve what can be solved; what is left waits for other sizes."""
+    """Solves the axes with one unknown until there are none. Returns the axes with several
+    unknowns, which wait for other sizes."""
     values = known.values
     while True:
         waiting: list[Axis] = []

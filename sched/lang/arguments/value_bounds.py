@@ -15,9 +15,10 @@ from .admission import SIZE_LIMIT
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """lo <= value <= hi, over sizes and Params; None where nothing bounds it.
+    """lo <= value <= hi, over sizes and Params; None for an end without a known bound.
 
-    One that `adds` nothing is of what the Func in question holds already.
+    `adds` is False for a value that the Func under analysis holds already, as where an update
+    passes an element on: it does not widen the range.
     """
 
     lo: Node | None
@@ -28,13 +29,14 @@ class Range:
 UNKNOWN = Range(None, None)
 KEPT = Range(None, None, adds=False)
 _MOST_NODES = 16
-"""A longer bound is left out: proofs with it would take too long."""
+"""Bounds with more nodes are dropped: proofs with them would take too long."""
 _WIDE = 32
-"""No array has an element for each value of types as wide."""
+"""Types of this many bits or more have too many values for their limits to be useful bounds."""
 
 
 def typed(found: Range, t: DType) -> Range:
-    """With what its type says, if that is little."""
+    """The range, with the limits of its type in place of missing ends: 0 for unsigned types, both
+    limits for narrow ones."""
     narrow = t.is_bool or (t.is_int and t.bits < _WIDE)
     lo, hi = found.lo, found.hi
     if lo is None and (narrow or (t.is_int and t.min == 0)):
@@ -50,7 +52,7 @@ def short(found: Range) -> Range:
 
 
 def fits(found: Range, t: DType) -> bool:
-    """Whether a type holds all values, at all sizes."""
+    """Whether a type holds all values of a range, at all sizes."""
     if found.lo is None or found.hi is None or t.is_bool:
         return False
     lo, hi = _span(found.lo), _span(found.hi)
@@ -58,7 +60,7 @@ def fits(found: Range, t: DType) -> bool:
 
 
 def _span(root: Node) -> tuple[int, int] | None:
-    """The values of a bound at all sizes that there may be."""
+    """The smallest and the largest value of a bound, over all admissible sizes and Params."""
     known: dict[Node, tuple[int, int] | None] = {}
     for node in postorder(root):
         match node:
@@ -79,7 +81,7 @@ def _span(root: Node) -> tuple[int, int] | None:
 
 
 def _corners(op: str, spans: list[tuple[int, int]]) -> tuple[int, int] | None:
-    """Of operators that are monotone in each operand."""
+    """The span of an operator that is monotone in each operand, from the ends of their spans."""
     if op == "floordiv" and spans[1][0] <= 0:
         return None
     values = [_CORNERS[op](*at) for at in itertools.product(*spans)]
@@ -99,7 +101,7 @@ _CORNERS: dict[str, Callable[..., int]] = {
 
 # operators --------------------------------------------------------------------------------------
 def hull(parts: list[Range]) -> Range:
-    """All of them together."""
+    """The smallest range that contains all of the given ones."""
     lows = [p.lo for p in parts if p.lo is not None]
     highs = [p.hi for p in parts if p.hi is not None]
     return Range(
@@ -129,7 +131,8 @@ def _larger(a: Range, b: Range) -> Range:
 
 
 def _of_bounds(rule: Callable[..., tuple[Node, Node]]) -> Callable[..., Range]:
-    """An operator for which all bounds of its operands must be known."""
+    """The rule for an operator whose result has bounds only if both bounds of each operand are
+    known."""
 
     def apply(*operands: Range) -> Range:
         bounds = [bound for r in operands for bound in (r.lo, r.hi)]
@@ -157,7 +160,7 @@ def _quotient(a: Range, b: Range) -> Range:
 
 
 def _remainder(a: Range, b: Range) -> Range:
-    """By zero it is 0."""
+    """The range of `a % b` for b >= 0. The remainder by zero is 0."""
     least = None if b.lo is None else _span(b.lo)
     if least is None or least[0] < 0 or b.hi is None:
         return UNKNOWN
@@ -168,7 +171,7 @@ def _constant(r: Range) -> int | None:
     return ix.constant(r.lo) if r.lo is not None and r.lo is r.hi else None
 
 
-#: Operators whose value is that of an operand.
+#: Operators whose result is the value of one of their operands, so that it cannot wrap.
 CHOOSE = frozenset({"select", "min", "max", "strict"})
 RULES: dict[str, Callable[..., Range]] = {
     "select": lambda condition, a, b: _either(a, b),

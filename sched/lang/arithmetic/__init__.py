@@ -1,1 +1,1 @@
-"""What operators and functions mean, to the bit."""
+"""The semantics of operators and functions on scalars, to the bit."""

@@ -1,11 +1,12 @@
-"""Expressions over sizes, Params and loops outside of kernels: their values, at once or compiled.
+"""Evaluation of expressions over sizes, Params and loops outside of kernels, node by node or as
+compiled Python functions.
 
 `size_value` evaluates node by node, whatever the types are. Nearly all extents, origins, bounds
-and conditions compute with int64, in which no value of them wraps: Python's operators on integers
-say the same, and such expressions are compiled to Python functions. Division by zero gives 0.
+and conditions compute with int64 and do not wrap, so Python's operators on integers give the same
+values, and such expressions are compiled to Python functions. Division by zero gives 0.
 
-What is not here: `interp` has an evaluator of its own, because it is the meaning that all else is
-compared with.
+The interpreter does not use this: `interp` has an evaluator of its own, since it is the reference
+semantics that everything else is compared with.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def size_value(root: Node, sizes: Mapping[str, Any], params: Mapping[str, Any]) 
 def _evaluated(
     root: Node, values: dict[Node, Value], sizes: Mapping[str, Any], params: Mapping[str, Any]
 ) -> Value:
-    """The value of an expression; of some of its nodes it is known."""
+    """The value of an expression, some of whose nodes have known values."""
     for node in postorder(root):
         if node not in values:
             values[node] = _value(node, values, sizes, params)
@@ -62,7 +63,7 @@ def _value(
         case Op(op="select", operands=(c, a, b)):
             return values[a] if values[c] else values[b]
         case Op(op=op, operands=operands) if op in FUNCTIONS:
-            from .math import expansion  # `import polysched` does without the formulas
+            from .math import expansion  # on demand: `import polysched` needs no formulas
 
             placeholders, body = expansion(op, t)
             given = dict(zip(placeholders, map(values.__getitem__, operands), strict=True))
@@ -94,8 +95,8 @@ _ON_BOOLS = {
 def compile_nodes(nodes: Sequence[Node]) -> ByName:
     """A function from the values of sizes and Params to the values of the expressions.
 
-    One whose arithmetic is not that of Python's integers is evaluated by `size_value`. A name
-    without a value is a KeyError.
+    Expressions whose arithmetic is not that of Python's integers are evaluated by `size_value`. A
+    name without a value is a KeyError.
     """
     code = _Code(lambda node: f"s[{node.name!r}]")
     for node in nodes:
@@ -107,12 +108,13 @@ def compile_nodes(nodes: Sequence[Node]) -> ByName:
 
 
 def compile_over_loops(node: Node) -> ByNode | None:
-    """A function from the values of sizes, Params and loops, by node, to that of an expression.
+    """A function from the values of sizes, Params and loops, by node, to the value of an
+    expression.
 
     A symbol without a value is a KeyError.
 
     Returns:
-        None if its arithmetic is not that of Python's integers, or if it depends on data.
+        None if the expression's arithmetic is not that of Python's integers, or if it reads data.
     """
     if not _is_plain(node, Size | Var | RVar):
         return None
@@ -123,7 +125,7 @@ def compile_over_loops(node: Node) -> ByNode | None:
 
 
 class _Code:
-    """The text of a function of `s`, in which each expression is computed once.
+    """Source text of a Python function of `s`, in which each distinct node is computed once.
 
     `symbol` gives the text for a size, a Param or a loop.
     """
@@ -135,7 +137,7 @@ class _Code:
         self.scope: dict[str, Any] = {"min": min, "max": max, "abs": abs, "value": size_value}
 
     def own(self, node: Node) -> str:
-        """The name by which the text refers to a node itself."""
+        """A name in the text for the node object itself, not for its value."""
         name = f"n{len(self.names)}"
         self.scope[name] = node
         return name
@@ -145,7 +147,7 @@ class _Code:
         self.lines.append(f"    {name} = {text}")
 
     def compute(self, *roots: Node) -> None:
-        """The lines for all that is needed and is not there."""
+        """Adds a line for each node below the roots that has none yet."""
         for node in postorder(*(root for root in roots if root not in self.names)):
             if node not in self.names:
                 self.add(node, self._text(node))
@@ -165,10 +167,11 @@ class _Code:
 
 
 def _is_plain(root: Node, symbols: Any) -> bool:
-    """Whether Python's integers say what int64 does: extents do, which are near to 0 or else the
-    call is refused; a condition does where no product of sizes is compared.
+    """Whether Python's integers give the values that int64 arithmetic gives. They do for extents,
+    which are small or else the call is refused, and for conditions without products of sizes,
+    which might wrap.
 
-    `symbols` are the classes of those that have values, beside Params.
+    `symbols` are the classes of nodes that have values, beside Params.
     """
     is_condition = _type(root) is bool_
     return all(
@@ -182,7 +185,7 @@ def _is_product(node: Node) -> bool:
 
 
 def _is_known(node: Node, symbols: Any) -> bool:
-    """Whether a node by itself has a text."""
+    """Whether a node has a text in Python, given those of its operands."""
     match node:
         case Const() | Param():
             return _type(node) in (int64, bool_)
@@ -192,7 +195,7 @@ def _is_known(node: Node, symbols: Any) -> bool:
 
 
 def _template(node: Op) -> str | None:
-    """Python's text for an operator; None where its arithmetic is another one."""
+    """Python's text for an operator; None where Python's arithmetic differs from the language's."""
     if _type(node) not in (int64, bool_):
         return None
     on = _type(node.operands[-1])

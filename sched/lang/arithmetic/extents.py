@@ -1,6 +1,6 @@
 """Extents and conditions over sizes and Params, and their values at a call.
 
-Those that are affine are kept as their terms: an extent is solved for a size that is missing.
+Affine ones are stored as terms, so that an extent can be solved for a missing size.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Extent:
         return missing[0] if len(missing) == 1 else None
 
     def partial(self, values: Mapping[str, int]) -> int:
-        """Its value with the unknown names at zero."""
+        """The value of an affine extent with zero for the unknown names."""
         return self.constant + sum(a * values[n] for n, a in self.terms if n in values)
 
     def value(self, values: Mapping[str, Any]) -> int:
-        """Its value, all names known."""
+        """The value of the extent, where all names are known."""
         if self.only is not None:
             return int(values[self.only])
         if self.affine:
@@ -64,7 +64,7 @@ class Extent:
 
 
 class Condition:
-    """A condition over sizes and Params. One that compares affine expressions is fast to check."""
+    """A condition over sizes and Params. Comparisons of affine expressions have a fast path."""
 
     __slots__ = ("_compare", "names", "node")
 
@@ -82,7 +82,7 @@ class Condition:
         return expr_text(self.node)
 
     def holds(self, sizes: Mapping[str, int], params: Mapping[str, Scalar]) -> bool:
-        """Whether it does at these sizes and Params."""
+        """Whether the condition holds at these sizes and Params."""
         if self._compare is None or not params.keys().isdisjoint(self.names):
             return bool(size_value(self.node, sizes, params))
         compare, a, b = self._compare

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def round_fraction(x: Fraction, t: DType) -> Any:
     """The float of type `t` nearest to `x`, ties to even. Zero is +0."""
-    from fractions import Fraction  # where it is needed: loading it makes `import polysched` slower
+    from fractions import Fraction  # on demand: loading it would make `import polysched` slower
 
     form = t.format
     size = abs(x)

@@ -47,7 +47,7 @@ def expansion(op: str, dtype: DType) -> tuple[tuple[Param, ...], Node]:
 
 
 def rsqrt(x: Term) -> Term:
-    """1 / sqrt(x), as those two operations."""
+    """1 / sqrt(x): a square root, then a division."""
     return 1.0 / apply("sqrt", x)
 
 

@@ -28,7 +28,7 @@ from .math_terms import (
 
 @dataclass(frozen=True, slots=True)
 class _Constants:
-    """What the functions need in one float type.
+    """The constants of the functions in one float type.
 
     log2e: 1 / log(2).
     ln2: log(2) as the sum of two numbers. Both have full length: an fma makes x - n ln2[0] exact.
@@ -86,7 +86,7 @@ _CONSTANTS: dict[DType, _Constants] = {
     ),
 }  # fmt: skip
 
-#: In sigmoid 2**n is this much too large at first, so that the product with it is normal.
+#: The exponent that sigmoid adds to n at first, so that the product with 2**n is a normal number.
 _MARGIN = 64
 
 
@@ -104,7 +104,7 @@ def sigmoid(x: Term) -> Term:
     """1 / (1 + e**-x).
 
     With E = e**-|x| <= 1 and q = E / (1 + E) it is 1 - q for x >= 0, and E - E q below: nothing
-    overflows, and q counts by a half at most, so its errors do.
+    overflows, and q <= 1/2, so its rounding errors weigh at most half.
     """
     c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     n, p = _reduce(at_most(absolute(x), -c.least), -1.0, f.bias + _MARGIN)
@@ -131,8 +131,9 @@ def tanh(x: Term) -> Term:
 def _reduce(x: Term, scale: float, offset: int, fine: bool = True) -> tuple[Term, Term]:
     """n and p such that e**(scale x) = 2**n p, with n + offset in the lowest bits of an integer.
 
-    `scale` is a power of two or its negative, so that it goes into the constants. Not `fine`
-    leaves out the second part of log(2), an error of up to n / 5 ULP: where 2**-n weighs it.
+    `scale` is a power of two or its negative, so that it is folded into the constants. Without
+    `fine` the second part of log(2) is left out: an error of up to n / 5 ULP, for results in which
+    a factor 2**-n makes it negligible.
     """
     c, f = for_type(_CONSTANTS, x.dtype), x.dtype.format
     shifter = 1.5 * 2.0**f.mantissa + offset

@@ -12,7 +12,7 @@ from math import inf, nan
 from ..nodes.dtypes import float32, float64, int32
 from .math_terms import Term, bits, cast, constant, fma, for_type, from_bits, polynomial, select
 
-#: Denormals are made normal by 2**_LIFT before their bits are taken apart.
+#: Denormals are multiplied by 2**_LIFT, which makes them normal, before their bits are split.
 _LIFT = 54
 
 _SERIES_32 = (

@@ -14,15 +14,15 @@ def ldexp(x: Term, e: Term) -> Term:
 
 
 def _scaled32(x: Term, e: Term) -> Term:
-    """By float64, where the product is exact."""
+    """ldexp of float32 by way of float64, in which the product is exact."""
     e = at_least(at_most(cast(e, float64), 400.0), -400.0)
     return cast(cast(x, float64) * _power(e), float32)
 
 
 def _scaled64(x: Term, e: Term) -> Term:
-    """Multiplies by `rest` beyond the exponents of normal numbers first: where that is not exact
-    the result is 0, or it is inf. The last factor rounds, into the denormals too (the order is
-    that of musl's scalbn)."""
+    """ldexp of float64. Where e is beyond the exponents of normal numbers, x is first multiplied by
+    powers of two for the `rest`: a product that is not exact there ends as 0 or as inf. Only the
+    last factor rounds, also to a denormal (the order is that of musl's scalbn)."""
     last = at_least(at_most(e, 1023.0), -1022.0)
     rest = e - last
     half = fma(rest, 0.5, _SHIFTER) - _SHIFTER

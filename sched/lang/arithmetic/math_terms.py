@@ -25,10 +25,10 @@ _BY_BITS = {t.unsigned: t for t in (float32, float64)}
 
 
 def for_type(table: Mapping[DType, T], dtype: DType) -> T:
-    """What a table holds for a type.
+    """The entry of a table for a type.
 
     Raises:
-        InternalError: it holds nothing for this one.
+        InternalError: the table has no entry for the type.
     """
     if dtype not in table:
         raise InternalError(f"no formula is for {dtype.name}")
@@ -37,7 +37,7 @@ def for_type(table: Mapping[DType, T], dtype: DType) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A typed node; an operator applied to it gives another one."""
+    """A typed node with Python's operators, which build further Terms."""
 
     node: Node
     dtype: DType
@@ -143,7 +143,8 @@ def from_bits(x: Term) -> Term:
 def power_of_two(biased: Term) -> Term:
     """2**n as a float, where the lowest bits of `biased` are those of n + bias.
 
-    As many bits as the exponent has: the next one must be 0, those above it may be anything.
+    "Lowest bits" are as many as the exponent has. The next higher bit must be 0; those above it
+    are ignored.
     """
     return from_bits(biased << for_type(_BY_BITS, biased.dtype).format.mantissa)
 

@@ -1,4 +1,4 @@
-"""What each operator means on scalars of each type, to the bit.
+"""The semantics of each operator on scalars of each type, to the bit.
 
 Values: bools are Python bools; integers are Python ints within their type; float32 is np.float32
 and float64 np.float64, whose scalar arithmetic is IEEE's with one rounding an operation. NumPy
@@ -76,7 +76,8 @@ def _integer(op: str, t: DType) -> Meaning:
 
 
 def _shift(op: str, t: DType) -> Meaning:
-    """A count past the width, or below zero, shifts everything out."""
+    """A shift of integers. A count that is negative, or not below the width, shifts all bits
+    out."""
     wrap, bits = wrapping(t), t.bits
     if op == "shl":
         return lambda a, b: wrap(a << b) if 0 <= b < bits else 0

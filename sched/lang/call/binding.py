@@ -1,9 +1,10 @@
-"""Arguments of a call: which array is which Input, what the sizes are, and whether all of it fits.
+"""Binding of the arguments of a call: arrays are assigned to Inputs, sizes are solved for, and
+everything is checked against the program.
 
-This is the language's half of a call, shared by the interpreter and by compiled kernels: dtypes,
-ranks, shapes, sizes, Params, declared ranges and requirements. Strides, alignment, overlap and
-what a schedule asks for are the kernel's. All that does not depend on the arguments is prepared
-once a program.
+This half of a call is shared by the interpreter and by compiled kernels: dtypes, ranks, shapes,
+sizes, Params, declared ranges and requirements. Strides, alignment, overlap and the preconditions
+of a schedule are checked by the kernel. What does not depend on the arguments is prepared once for
+each program.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ Scalar = bool | int | float
 
 @dataclass(slots=True)
 class Binding:
-    """What the arguments of a call mean.
+    """The bound arguments of a call.
 
     Attributes:
         sizes: the value of every size of the program.
         params: the value of every Param, within its dtype.
         arrays: the array of every Input.
-        shapes: the shape of every Func that declares one, and of every output; Funcs whose region
-            follows from their use are not there.
+        shapes: the shape of every Func that declares one, and of every output. Funcs whose region
+            is inferred from their consumers have no entry.
         out: the arrays that the caller passed for outputs, one a component; InOuts among them.
     """
 
@@ -61,7 +62,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """An Input as a call sees it."""
+    """An Input, with what a call checks of its array."""
 
     name: str
     input: Input
@@ -78,13 +79,13 @@ def bind(
     shape: Any = None,
     out: Any = None,
 ) -> Binding:
-    """The meaning of the arguments of a call of `program`.
+    """Binds the arguments of a call of `program`.
 
     Args:
         args: arrays by position, in the order of `program.inputs`.
         kwargs: arrays, Params and sizes by name.
-        shape: the shape of the output without one; a tuple of shapes or a dict by name if there
-            are several.
+        shape: the shape of the output that declares none; a tuple of shapes or a dict by name if
+            there are several outputs.
         out: arrays for the outputs: one, a tuple, or a dict by name.
 
     Raises:
@@ -98,7 +99,8 @@ def bind(
 
 
 class Binder:
-    """`bind` for one program, prepared."""
+    """The function `bind` for one program, with everything prepared that does not depend on the
+    arguments."""
 
     def __init__(self, program: Program) -> None:
         self.signature = program.signature()
@@ -230,7 +232,7 @@ class Binder:
     def _refuse_missing(
         self, slot: _Slot, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> NoReturn:
-        for name in kwargs:  # what is missing may be what is misspelt
+        for name in kwargs:  # an unknown keyword may be the missing argument, misspelt
             if name not in self._names():
                 left = [s.name for s in self.slots[len(args) :] if s.name not in kwargs]
                 self._refuse_unknown(name, left)
@@ -242,7 +244,7 @@ class Binder:
         )
 
     def _names(self) -> list[str]:
-        """What may be passed by name."""
+        """The names of the keyword arguments of a call."""
         sizes = [n for n in self.defaults if n.isidentifier()]
         return [*(s.name for s in self.slots), *self.params, *sizes]
 

@@ -1,4 +1,5 @@
-"""Outputs of a call: what shape= and out= say, and the shapes of all Funcs that declare one."""
+"""Outputs of a call: the arguments shape= and out=, and the shapes of all Funcs that declare
+one."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from ..tensors.tensors import Func
 
 
 class Outputs:
-    """The outputs of one program, prepared."""
+    """The outputs of one program, with everything prepared that does not depend on a call."""
 
     def __init__(self, program: Program) -> None:
         self.outputs = tuple(f for f in program.outputs if not isinstance(f, InOut))
@@ -33,10 +34,10 @@ class Outputs:
         shape: Any,
         out: Any,
     ) -> list[Axis]:
-        """Take shape= and out= apart, into `shapes` and `arrays`.
+        """Splits shape= and out= by output, into `shapes` and `arrays`.
 
         Returns:
-            Their axes: as those of the Inputs do, they take part in solving for sizes.
+            The axes of the outputs: like those of the Inputs they take part in solving for sizes.
         """
         axes: list[Axis] = []
         named = {self.names[f]: f for f in self.outputs}
@@ -65,7 +66,8 @@ class Outputs:
         return [(label, k, extents[k], length) for k, length in enumerate(lengths)]
 
     def fill_in(self, shapes: dict[Func, tuple[int, ...]], sizes: Mapping[str, Any]) -> None:
-        """The shapes of all Funcs that declare one. Outputs that do not must be there already."""
+        """Adds the shapes of all Funcs that declare one. `shapes` must hold those of the other
+        outputs already."""
         for func, extents in self.shaped.items():
             lengths = tuple([e.value(sizes) for e in extents])
             if lengths and (min(lengths) < 0 or max(lengths) > LOOP_LIMIT):
@@ -84,7 +86,7 @@ class Outputs:
 def _by_output(
     what: str, given: Any, outputs: Sequence[Func], named: Mapping[str, Func]
 ) -> dict[Func, Any]:
-    """shape= or out= taken apart by output."""
+    """The value of shape= or out= for each output."""
     if given is None:
         return {}
     if isinstance(given, Mapping):

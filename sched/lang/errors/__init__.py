@@ -1,1 +1,1 @@
-"""What is said of mistakes, and where in a user's code they stand."""
+"""Error classes, their messages, and the places in a user's code to which they point."""

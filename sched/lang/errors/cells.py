@@ -15,12 +15,12 @@ from typing import Any
 class Run:
     """One execution of a statement of a cell.
 
-    IPython compiles a cell anew each time, statement by statement: another code object that is
-    equal is the same line, run again.
+    IPython compiles a cell anew at each execution, statement by statement, so equal code objects
+    that are not identical come from two executions of the same line.
 
     Attributes:
-        cell: what the front end calls the cell, if it does.
-        message: what it calls this execution.
+        cell: the front end's id of the cell, if it sends one.
+        message: the front end's id of this execution.
     """
 
     code: CodeType
@@ -29,7 +29,7 @@ class Run:
 
     def is_again(self, before: Run) -> bool:
         """Whether it is another execution of the same cell."""
-        if self.cell is not None and before.cell is not None:  # it may have been edited
+        if self.cell is not None and before.cell is not None:  # also where the cell has been edited
             return self.cell == before.cell and self.message != before.message
         return self.code is not before.code and self.code == before.code
 
@@ -42,13 +42,14 @@ def number_of(file: str) -> int | None:
 def current_run() -> Run | None:
     """The execution of a cell that is under way, if the code of one is on the call stack.
 
-    Whatever the cell calls belongs to it: its own functions, those of other cells, libraries.
+    All code that the cell calls counts as part of it: its own functions, those of other cells,
+    libraries.
     """
     shell = _shell()
     frame = None if shell is None else _outermost(_numbers(shell), sys._getframe(1))
     if frame is None:
         return None
-    asked: Any = getattr(shell, "get_parent", dict)()  # what the front end has sent
+    asked: Any = getattr(shell, "get_parent", dict)()  # the front end's request to execute the cell
     message = asked if isinstance(asked, dict) else {}
     cell = message.get("metadata", {}).get("cellId")
     return Run(frame.f_code, cell, message.get("header", {}).get("msg_id"))

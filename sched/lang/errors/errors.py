@@ -27,14 +27,14 @@ class Span:
         return f"{self.file}:{self.line}"
 
 
-#: Whose frames are not the user's: ours, and of those who call us back on the user's behalf.
+#: Modules whose frames are not the user's: ours, and libraries through which users call us.
 _NOT_THE_USER = frozenset(
     {__name__.partition(".")[0], "numpy", "copy", "inspect", "functools", "contextlib"}
 )
 
 
 def is_users(frame: FrameType) -> bool:
-    """Whether it is of code that the user wrote."""
+    """Whether a frame runs code that the user wrote."""
     module = str(frame.f_globals.get("__name__", ""))
     return module.partition(".")[0] not in _NOT_THE_USER
 
@@ -70,7 +70,7 @@ class PolyschedError(Exception):
 
 
 class LanguageError(PolyschedError, ValueError):
-    """The algorithm is ill-formed. Raised at the user's line that made it so."""
+    """The algorithm is ill-formed. Raised at the line of the user's code that made it so."""
 
     def __init__(self, what: str, *, where: Span | None = None, hint: str | None = None) -> None:
         super().__init__(what, where=where or user_span(), hint=hint)
@@ -105,10 +105,10 @@ class ScheduleError(PolyschedError, ValueError):
             place that depends on data, or too intricate a question), or "malformed".
         kind: of the dependence: "flow", "anti", "output", "race", "lane", "clobber",
             "uninitialised"; None if malformed.
-        tensor: the name of what both instances touch.
+        tensor: the name of the tensor that both instances access.
         source, sink: the instance that must come first, and the other one.
         sizes: the smallest sizes at which it fails.
-        directive: what was asked, as text.
+        directive: the directive that is refused, as text.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class ScheduleError(PolyschedError, ValueError):
         super().__init__(what, where=where or user_span(), hint=hint)
 
     def reworded(self, what: str, hint: str | None, directive: str | None) -> ScheduleError:
-        """The same refusal in other words."""
+        """A copy of the refusal with another message, hint and directive."""
         return ScheduleError(
             what, where=self.where, hint=hint, status=self.status, kind=self.kind,
             tensor=self.tensor, source=self.source, sink=self.sink, sizes=self.sizes,
@@ -144,7 +144,7 @@ class ScheduleError(PolyschedError, ValueError):
 
 
 class CallError(PolyschedError):
-    """The arguments of a call do not fit. Attribute `argument`: the name of the culprit."""
+    """The arguments of a call do not fit. Attribute `argument`: the name of the wrong one."""
 
     def __init__(self, what: str, *, argument: str | None = None, hint: str | None = None) -> None:
         self.argument = argument

@@ -1,8 +1,8 @@
 """The boundary to the user: the traceback of a refusal has the user's frames, and none of ours.
 
-A refusal says where it was asked for and why it is refused; through how many functions of this
-package it came there is of no use to who wrote the program. Faults of this package keep all frames,
-and so does everything where the environment variable POLYSCHED_FULL_TRACEBACK is set.
+A refusal names the place in the user's code and the reason; the functions of this package through
+which it was raised are of no use to the user. Internal errors keep all frames, and so do all errors
+where the environment variable POLYSCHED_FULL_TRACEBACK is set.
 
 Source: JAX drops its frames in the same way, at the functions that users call.
 """
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def cut(error: Exception) -> None:
-    """Drops the frames of this package from a refusal, and from what led to it.
+    """Drops the frames of this package from a refusal, and from its cause and context.
 
     To be followed by a bare `raise`, which adds no frame.
     """
@@ -37,11 +37,12 @@ def cut(error: Exception) -> None:
     is_alone = error.__suppress_context__
     error.__cause__ = _from_outside(error.__cause__)
     error.__context__ = _from_outside(error.__context__)
-    error.__suppress_context__ = is_alone  # which is set by setting a cause
+    error.__suppress_context__ = is_alone  # setting the cause has changed it
 
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
-    """The frames of a traceback that are the user's: where a function of theirs was called, too."""
+    """A traceback's frames of user code, including functions of the user's that this package
+    called back."""
     frames = []
     while trace is not None:
         if is_users(trace.tb_frame):
@@ -54,15 +55,17 @@ def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _from_outside(error: BaseException | None) -> BaseException | None:
-    """What the user was handling when they called us; nothing of what we handled ourselves."""
+    """The exception, if user code raised it and was handling it when it called us; None for those
+    that this package handled itself."""
     trace = None if error is None else error.__traceback__
     return error if trace is not None and is_users(trace.tb_frame) else None
 
 
 def bounded(public: T) -> T:
-    """A function that users call, or a class with the methods that they call, at the boundary.
+    """A decorator for public functions, and for classes with public methods: refusals leave them
+    without frames of this package.
 
-    Calls of Funcs and kernels see to it themselves, to lose no time.
+    Calls of Funcs and kernels cut the frames themselves, since a wrapper would cost time.
     """
     if isinstance(public, type):
         for name, value in list(vars(public).items()):
@@ -111,7 +114,7 @@ def _function(function: Callable[..., Any]) -> Callable[..., Any]:
             trace = error.__traceback__
             if trace is None or trace.tb_next is not None:
                 raise
-            refuse = misused(function, str(error))  # its arguments are not those of a call
+            refuse = misused(function, str(error))  # the call's arguments do not fit the signature
         try:
             raise refuse
         except PolyschedError as error:
@@ -144,7 +147,7 @@ def misused(function: Callable[..., Any], said: str) -> LanguageTypeError:
 
 
 class Bounded(AbstractContextManager[T]):
-    """A context manager at the boundary: what it raises at its end has no frames of ours."""
+    """A context manager at the boundary: errors raised at its end have no frames of ours."""
 
     def __init__(self, inner: AbstractContextManager[T]) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Public names that are planned and not there yet, and what does their work until then."""
+"""Hints for names that the package does not have: planned ones, and names of other libraries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ ABSENT: dict[str, str] = {
 
 
 def instead(name: str) -> tuple[str, str] | None:
-    """What is to be said of a name that others would look for, and what to write instead."""
+    """For a name that users of other libraries may look for: why it is missing, and what to write
+    instead. None for other names."""
     if name in PLANNED:
         return "is planned and not there yet", PLANNED[name]
     if name in ABSENT:

@@ -1,4 +1,4 @@
-"""What may have been meant by a name that is not there."""
+"""Suggestions for attributes that do not exist."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from .frames import cut
 
 
 def public(owner: object) -> list[str]:
-    """The attributes of something, or of what a class makes, that are meant for users."""
+    """The public attributes of an object, or of the instances of a class."""
     return [x for x in dir(owner) if x[0] != "_"]
 
 
 def missing(
     owner: str, name: str, names: Iterable[str], others: Mapping[str, str] | None = None
 ) -> AttributeError:
-    """The error for an attribute that something does not have.
+    """The error for an attribute that does not exist.
 
     Args:
-        owner: what does not have it, as a user calls it.
-        names: what it has instead.
-        others: what to write for names that something else has.
+        owner: the object without the attribute, as a user calls it.
+        name: the attribute that was asked for.
+        names: the attributes of the object.
+        others: what to write in place of attributes of similar objects in other libraries.
     """
     others = others or {}
     own = close(name, names)
@@ -36,8 +37,8 @@ def missing(
 
 
 class Listing(type):
-    """Shows of a class what is meant for users: IPython completes an object's attributes by those
-    of its class, too."""
+    """A metaclass whose `dir` lists public attributes only: IPython completes an object's
+    attributes by those of its class, too."""
 
     _public: frozenset[str]
 
@@ -46,11 +47,11 @@ class Listing(type):
 
 
 class Suggesting(metaclass=Listing):
-    """Says of an attribute that is not there what may have been meant."""
+    """A base class whose errors about missing attributes suggest what may have been meant."""
 
     __slots__ = ()
 
-    #: The attributes that are meant for users: what tab completion shows. All, if none is named.
+    #: The public attributes, which tab completion shows; empty if all are public.
     _public: ClassVar[frozenset[str]] = frozenset()
 
     def __dir__(self) -> list[str]:
@@ -58,18 +59,19 @@ class Suggesting(metaclass=Listing):
         return [x for x in object.__dir__(self) if x[0] == "_" or not shown or x in shown]
 
     def _called(self) -> str:
-        """What a user calls this. It may not be made yet, when Python asks for its attributes."""
+        """What a user calls the object. Python may ask for attributes before `__init__` has run,
+        so it may have no name yet."""
         kind, name = type(self).__name__, getattr(self, "__dict__", {}).get("name")
         return f"{kind} {name}" if name else f"a {kind}"
 
     def _others(self) -> dict[str, str]:
-        """What to write instead of attributes that something else has."""
+        """What to write in place of attributes of similar objects in other libraries."""
         return {}
 
     if not TYPE_CHECKING:  # mypy would take every attribute to be there
 
         def __getattr__(self, name: str) -> NoReturn:
-            if name[:1] == "_":  # Python, NumPy and Jupyter ask for such
+            if name[:1] == "_":  # Python, NumPy and Jupyter probe for such names
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             try:
                 raise missing(self._called(), name, public(self), self._others())

@@ -1,4 +1,4 @@
-"""Numbers and names in messages, as English has them."""
+"""Plurals and articles for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`Expr`: what a user holds. Operators build nodes; Python's other protocols explain themselves."""
+"""`Expr`: the expressions that users hold. Operators build nodes; Python's other protocols are
+refused with an explanation."""
 
 from __future__ import annotations
 

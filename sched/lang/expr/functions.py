@@ -91,8 +91,8 @@ def ldexp(value: ExprLike, exponent: ExprLike) -> Expr:
 
 
 def absd(a: ExprLike, b: ExprLike) -> Expr:
-    """The distance of two values: of integers in the unsigned type of their common type's width,
-    which holds it; of floats `abs(a - b)`."""
+    """The distance of two values. For integers it has the unsigned type of their common type's
+    width, which holds every distance; for floats it is `abs(a - b)`."""
     return binary("absd", a, b)
 
 

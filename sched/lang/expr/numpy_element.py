@@ -12,7 +12,8 @@ from ..errors.suggest import Suggesting
 
 @bounded
 class NumPyElement(Suggesting):
-    """To NumPy, an element: functions of elements are those of the language, others are refused."""
+    """The protocols by which NumPy treats an expression as an element: its elementwise functions
+    become functions of the language, others are refused."""
 
     __slots__ = ()
     __array_priority__ = 1000.0
@@ -20,7 +21,7 @@ class NumPyElement(Suggesting):
     _ufuncs: ClassVar[dict[str, Callable[..., Any]]] = {}
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """NumPy's ufuncs on expressions are ours; NumPy scalars keep their type."""
+        """Applies the language's function for a ufunc; NumPy scalars keep their type."""
         function = self._ufuncs.get(ufunc.__name__)
         if method != "__call__":
             raise LanguageTypeError(
@@ -43,7 +44,8 @@ class NumPyElement(Suggesting):
     _functions: ClassVar[dict[str, Callable[..., Any]]] = {}
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """The few NumPy functions that work on elements and are no ufuncs; others are refused."""
+        """Applies the language's function for one of the few elementwise functions of NumPy's that
+        are not ufuncs; others are refused."""
         ours = self._functions.get(function.__name__)
         if ours is None:
             raise LanguageTypeError(
@@ -60,8 +62,8 @@ class NumPyElement(Suggesting):
 
 
 def _in_place_of(name: str) -> str:
-    """What to write for a function of NumPy's that is not there."""
-    from ..errors import planned  # `import polysched` does without it
+    """What to write in place of a function of NumPy's that the language does not have."""
+    from ..errors import planned  # loaded on demand: `import polysched` does not need it
 
     known = planned.instead(name)
     return "" if known is None else f"ps.{name} {known[0]}: {known[1]}; "

@@ -1,6 +1,6 @@
 """Python's protocols of numbers, containers and functions: an expression refuses most of them.
 
-It is one value, and has no number while the program is being written.
+An expression stands for one value, which is not a number yet while the program is written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ..nodes.nodes import Const, Node
 
 @bounded
 class OneValue(Suggesting):
-    """What Python may ask of a value: answered for constants, or refused with what to write."""
+    """Conversions and protocols that Python may ask of a value: constants answer them, other
+    expressions refuse them and say what to write instead."""
 
     __slots__ = ()
     node: Node

@@ -1,4 +1,4 @@
-"""Which symbols are the same one: sizes by their names, RVars by their bounds too."""
+"""Equality of symbols: sizes are equal by name, RVars by name, bounds and conditions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..nodes.nodes import Const, Node
 
 
 def symbol_key(node: Node) -> object:
-    """What two symbols must share to be the same: the name; for RVars the bounds too."""
+    """A key that equal symbols share: the name, and for RVars the bounds and conditions."""
     match node:
         case nodes.Size():
             return ("size", node.name)
@@ -24,7 +24,7 @@ def symbol_key(node: Node) -> object:
             return node
 
 
-#: Nodes are equal by identity while they live: a key keeps those that it is made of.
+#: Nodes are equal by identity while they live, so a key holds the nodes that it is made of.
 _rvar_keys: WeakKeyDictionary[Node, object] = WeakKeyDictionary()
 
 
@@ -35,7 +35,8 @@ def _rvar_key(node: nodes.RVar) -> object:
 
 
 def _by_name(root: Node | None) -> Node | None:
-    """`root` with integers untyped and its symbols replaced by what equal ones share."""
+    """`root` with untyped integers, and with its symbols replaced by ones that depend on their
+    names alone."""
 
     def rule(node: Node) -> Node:
         match node:

@@ -23,7 +23,7 @@ RESERVED = frozenset({"out", "shape", "region", "checks"})
 
 
 def check_name(name: object, what: str) -> str:
-    """`name`, if it can be the name of something that a call passes by keyword."""
+    """`name`, if it can be a keyword argument of a call; else it is refused."""
     article = "an" if what[0] in "AEIORaeio" else "a"
     if not isinstance(name, str):
         raise LanguageTypeError(f"the name of {article} {what} must be a string, not {name!r}")
@@ -42,7 +42,7 @@ def check_name(name: object, what: str) -> str:
 
 @bounded
 class Symbol(Expr):
-    """An Expr with a name."""
+    """An Expr that is a single symbol: a Size, Var, RVar or Param."""
 
     __slots__ = ()
     _public = Expr._public | {"name"}

@@ -1,4 +1,4 @@
-"""The values of a tensor that has several at each point."""
+"""Tuples of expressions: the values of a tensor that has several at each point."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def _whole_tuple(symbol: str) -> Callable[..., NoReturn]:
 
 
 def refuse_operators(cls: type, of_two: Callable[[str], Any], of_one: Callable[[str], Any]) -> None:
-    """Gives a class Python's operators, as methods that are made for the symbol of each."""
+    """Gives a class all of Python's operators, as methods that refuse them: `of_two` and `of_one`
+    make the method from an operator's symbol."""
     for name, symbol in _ARITHMETIC.items():
         for prefix in ("", "r", "i"):
             setattr(cls, f"__{prefix}{name}__", bounded(of_two(symbol)))

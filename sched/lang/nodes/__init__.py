@@ -1,1 +1,1 @@
-"""Expressions as immutable nodes: types, operators, what is derived from them, their text."""
+"""Expressions as immutable nodes: their types, their operators, analyses of them, their text."""

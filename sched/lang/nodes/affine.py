@@ -12,7 +12,7 @@ AffineForm = tuple[int, dict[str, int]]
 
 
 def affine_form(root: Node) -> AffineForm | None:
-    """The constant and the factors of an affine expression, else None."""
+    """The constant and the factors of an affine expression; None if it is not affine."""
     forms: dict[Node, AffineForm | None] = {}
     for node in postorder(root):
         forms[node] = _form(node, forms)
@@ -20,15 +20,17 @@ def affine_form(root: Node) -> AffineForm | None:
 
 
 def never_affine(*roots: Node) -> Node | None:
-    """A product, quotient or remainder of what is no constant, which nothing makes affine again.
+    """The first product, quotient or remainder of non-constant expressions, which cannot become
+    affine by any simplification.
 
-    It is found where a user writes it; all else that may not be affine only proofs can tell.
+    So it is refused at the line that writes it; for other expressions only proofs find out
+    whether they are affine.
     """
     forms: dict[Node, AffineForm | None] = {}
     found = None
     for node in postorder(*roots):
         if isinstance(node, Read):
-            return None  # what is read from data is bounded, not computed with
+            return None  # values read from data are only bounded, not used as affine expressions
         forms[node] = _form(node, forms)
         match node:
             case Op(op="mul", operands=operands) if any(_is_constant(a, forms) for a in operands):
@@ -48,7 +50,7 @@ def _is_constant(node: Node, forms: Mapping[Node, AffineForm | None]) -> bool:
 
 
 def own_size(extent: Node) -> str:
-    """What to write in place of an extent that is not affine."""
+    """A hint for an extent that is not affine: to declare a size of its own."""
     return f"make it a size of its own: nz = ps.size('nz', default={expr_text(extent)})"
 
 

@@ -1,4 +1,4 @@
-"""Comparisons, made typed: exact also where no type holds both operands."""
+"""Typed comparisons, which are exact also where no type holds both operands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .nodes import Const, Node, Op
 
 
 def typed_comparison(op: str, a: Node, b: Node, t: DType, span: Span) -> Node:
-    """`a op b` of typed operands, with the common type `t`, as exact as of integers."""
+    """`a op b` of typed operands with the common type `t`; integers are compared exactly."""
     if _is_weak_integer(a) and not _is_weak_integer(b):
         return _compare_literal(_flipped(op), b, a, t, span)
     if _is_weak_integer(b) and not _is_weak_integer(a):
@@ -20,7 +20,7 @@ def typed_comparison(op: str, a: Node, b: Node, t: DType, span: Span) -> Node:
 
 
 def _compare_literal(op: str, a: Node, literal: Node, t: DType, span: Span) -> Node:
-    """A comparison with an integer literal, exact also where `a` has no such value."""
+    """A comparison with an integer literal, exact also where the type of `a` cannot hold it."""
     assert isinstance(literal, Const)
     if a.type == bool_ and literal.value == 0 and op in ("eq", "ne"):
         return a if op == "ne" else Op("not", (a,), bool_)
@@ -28,7 +28,7 @@ def _compare_literal(op: str, a: Node, literal: Node, t: DType, span: Span) -> N
         return Op(op, (convert(a, t, span), convert(literal, t, span)), bool_)
     above = literal.value > t.max
     holds = op == "ne" or op in (("lt", "le") if above else ("gt", "ge"))
-    # The outcome is known, but `a` is still an operand: what it reads is read.
+    # The outcome is known, but `a` stays an operand, so that its reads still happen.
     return Op("le" if holds else "gt", (convert(a, t, span), Const(t.max, t)), bool_)
 
 
@@ -37,7 +37,7 @@ def _is_weak_integer(node: Node) -> bool:
 
 
 def _flipped(op: str) -> str:
-    """The comparison with its operands exchanged."""
+    """The operator that means the same with its operands exchanged: `<` becomes `>`."""
     return {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
 
 

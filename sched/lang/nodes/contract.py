@@ -1,8 +1,9 @@
-"""Contraction: products that are added or subtracted, as fused multiply-adds.
+"""Contraction: sums and differences of products become fused multiply-adds.
 
-It happens once, when a definition is typed, so it is part of the meaning: in `x + y` and `x - y`
-the right operand is fused if it is a product, else the left if that is one; a negated product
-folds its sign. A cast, a select, a read and `strict` are not looked through.
+It happens once, when a definition is typed, so it is part of a program's meaning and the same on
+every machine: in `x + y` and `x - y` the right operand is fused if it is a product, else the left
+one if that is a product; the sign of a negated product is folded in. Products behind a cast, a
+select, a read or `strict` are not fused.
 """
 
 from __future__ import annotations

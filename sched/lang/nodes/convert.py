@@ -28,7 +28,8 @@ def _is_weak_select(node: Node) -> bool:
 
 
 def _convert_arms(root: Node, to: DType, where: Span | None) -> Node:
-    """A select between literals and indices in the type `to`: its literals adapt, as others do."""
+    """A select between literals and indices in the type `to`, which its literals take as they do
+    elsewhere."""
     done: dict[Node, Node] = {}
     stack = [root]
     while stack:

@@ -27,9 +27,9 @@ class FloatFormat:
 
     Attributes:
         precision: bits of the significand; the first of them is not stored.
-        bias: of the exponent; the largest exponent, too.
+        bias: the bias of the exponent, which is also the largest exponent.
         llvm: LLVM's name of the type.
-        suffix: how names of LLVM's intrinsics spell it.
+        suffix: the type's spelling in names of LLVM's intrinsics.
     """
 
     precision: int
@@ -104,10 +104,10 @@ class DType:
 
     @property
     def format(self) -> FloatFormat:
-        """Of a float type.
+        """The binary format of a float type.
 
         Raises:
-            InternalError: it is none, or none whose format is known.
+            InternalError: the type is not a float, or its format is not known.
         """
         if self.name not in _FORMATS:
             raise InternalError(f"{self.name} has no float format")
@@ -187,25 +187,26 @@ def _supported() -> str:
 
 
 def concrete(t: Type) -> DType:
-    """The type a value has when nothing strong says otherwise."""
+    """The concrete type of a value: a weak type's default, any other type itself."""
     if isinstance(t, DType):
         return t
     return float64 if t is WEAK_FLOAT else int64
 
 
 def unsigned(t: Type) -> Type:
-    """What holds the distance of two values of `t`: of integers the unsigned type as wide."""
+    """The type of the distance of two values of `t`: for integers the unsigned type of the same
+    width, otherwise `t`."""
     c = concrete(t)
     return c.unsigned if c.is_int else t
 
 
 def promote(a: Type | None, b: Type | None) -> Type | None:
-    """The common type of two operands; None (not known yet) says nothing."""
+    """The common type of two operands; a type that is not known yet (None) is ignored."""
     return a if a == b else join((a, b))
 
 
 def join(types: Iterable[Type | None]) -> Type | None:
-    """The least type that holds all of `types`, whatever their order; None says nothing.
+    """The least type that holds all of `types`, whatever their order; None is ignored.
 
     As `np.result_type`: int16, uint16 and float32 give float32, though two of them alone, int16
     and uint16, give int32, which with float32 gives float64.

@@ -1,7 +1,7 @@
-"""Under which conditions each read of an expression happens.
+"""Guards of reads: the condition under which each read of an expression happens.
 
-`select` is lazy: a read inside an arm happens only where that arm is chosen. A read that is
-shared by several arms happens where any of them is.
+`select` is lazy: a read inside an arm happens only where that arm is chosen. A read that several
+arms share happens where any of them is chosen.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _add(found: dict[Node, Guard], node: Node, guard: Guard) -> None:
 
 
 def conjunction(a: Guard, b: Guard) -> Guard:
-    """Both hold."""
+    """The guard that holds where both do."""
     if a is None or b is None:
         return b if a is None else a
     if a is b or _NEVER in (a, b):
@@ -47,7 +47,8 @@ def conjunction(a: Guard, b: Guard) -> Guard:
 
 
 def disjunction(a: Guard, b: Guard) -> Guard:
-    """Either holds. Merges the two arms of one select, so that what both need has no guard."""
+    """The guard that holds where either does. The guards of the two arms of a select cancel out,
+    so that a read which both arms need gets the guard of the select itself."""
     if a is None or b is None or a is b:
         return None if a is None or b is None else a
     for x, y in ((a, b), (b, a)):
@@ -63,10 +64,11 @@ def disjunction(a: Guard, b: Guard) -> Guard:
 
 
 def _implies(a: Node, b: Node) -> bool:
-    """Whether their form shows that `a` holds only where `b` does.
+    """Whether the structure of two guards shows that `a` implies `b`.
 
-    What is read for a condition is needed wherever the condition is, so that the arms of its
-    select add nothing: if they did, the guard of the read would contain the read itself.
+    A read inside a condition happens wherever the condition is evaluated, so the guards of the
+    select's arms imply its own and must be absorbed: otherwise the guard of such a read would
+    contain the read itself.
     """
     wide = _alternatives(b)
     single = (x for x in _alternatives(a) if not _is_or(x))
@@ -74,7 +76,7 @@ def _implies(a: Node, b: Node) -> bool:
 
 
 def _alternatives(guard: Node) -> set[Node]:
-    """The guards that a disjunction is made of, and those of its parts that are disjunctions."""
+    """A guard and, recursively, the operands of disjunctions in it."""
     found, pending = {guard}, [guard]
     while pending:
         match pending.pop():
@@ -89,14 +91,15 @@ def _is_or(guard: Node) -> bool:
 
 
 def _outer(guard: Guard) -> Iterator[Node]:
-    """A guard and those that it was added to."""
+    """A guard, then what remains of it as its last conditions are removed one by one."""
     while guard is not None:
         yield guard
         guard = _split(guard)[0]
 
 
 def _split(guard: Node) -> tuple[Guard, Node]:
-    """The guard that held before, and the condition added last."""
+    """A guard split into the condition that was added last and the guard before it, which is
+    first."""
     match guard:
         case Op(op="and", operands=(outer, last)):
             return outer, last

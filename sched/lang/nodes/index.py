@@ -1,4 +1,4 @@
-"""Index arithmetic on typed nodes, folding what is constant."""
+"""Index arithmetic on typed nodes, with constant folding."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ZERO, ONE = integer(0), integer(1)
 
 
 def constant(node: Node) -> int | None:
-    """The value of an integer constant."""
+    """The value of a node that is an integer constant; None for others."""
     return int(node.value) if isinstance(node, Const) else None
 
 
 def wrapped(value: int) -> Const:
-    """A constant index, modulo 2**64 as any other int64."""
+    """A constant of type int64, wrapped modulo 2**64."""
     return integer((value + (1 << 63)) % (1 << 64) - (1 << 63))
 
 
@@ -36,7 +36,7 @@ def add(a: Node, b: Node) -> Node:
 
 
 def parted(node: Node) -> tuple[Node, int]:
-    """A sum taken apart into what varies and the constant at its end."""
+    """A sum as its varying part and its constant summand."""
     match node:
         case Op(op="add" | "sub" as op, operands=(base, Const(value=value))):
             return base, int(value) if op == "add" else -int(value)
@@ -104,13 +104,13 @@ def compare(op: str, a: Node, b: Node) -> Op:
 
 
 def conjunction(conditions: Iterable[Node]) -> Node | None:
-    """All of them; None where there are none."""
+    """The conjunction of conditions; None where there are none."""
     distinct = list(dict.fromkeys(conditions))
     return reduce(lambda a, b: Op("and", (a, b), bool_), distinct) if distinct else None
 
 
 def disjunction(conditions: Iterable[Node]) -> Node:
-    """Any of them."""
+    """The disjunction of conditions."""
     distinct = list(dict.fromkeys(conditions))
     false: Node = Const(False, bool_)
     return reduce(lambda a, b: Op("or", (a, b), bool_), distinct) if distinct else false

@@ -1,4 +1,4 @@
-"""The type of each node of an expression, and what is refused for its type."""
+"""Type inference: the type of each node of an expression, and refusals of wrong types."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ class TypeInference:
         return [types[r] for r in roots]
 
     def lower_bound(self, root: Node) -> frozenset[Type | None]:
-        """The types of the operands that do not read the Func itself, below operators whose
-        result has the common type of their operands."""
+        """Types that the type of an expression must hold, whatever the type of the Func is: those
+        of the operands that do not read the Func, below operators whose result has the common type
+        of their operands."""
         types: dict[Node, Type | None] = {}
         for node in postorder(root):
             if not self._reads_itself(node) and all(a in types for a in node.args):
@@ -98,7 +99,7 @@ class TypeInference:
         return self._operand_type(node, args)
 
     def _operand_type(self, node: Op, args: list[Type | None]) -> Type | None:
-        """The type in which the operator works, refusing what it cannot work on."""
+        """The type in which the operator computes; operands that it cannot take are refused."""
         rule = OPS[node.op].rule
         if rule == "select":
             if args[0] not in (None, bool_):
@@ -113,7 +114,7 @@ class TypeInference:
         return None if t is None else self._working_type(node, t, args)
 
     def _working_type(self, node: Op, t: Type, args: list[Type | None]) -> Type:
-        """The type in which an operator works on operands with the common type `t`."""
+        """The type in which an operator computes with operands of the common type `t`."""
         rule, c = OPS[node.op].rule, concrete(t)
         if rule in ("arith", "distance", "divide", "round") and c.is_bool:
             return self._bool_arithmetic(node)

@@ -1,4 +1,4 @@
-"""Expressions as JSON takes them, and back."""
+"""Expressions and other options of directives as JSON values, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _type_name(node: Node) -> str:
 
 
 def encoded(value: Plain) -> Any:
-    """An option as JSON takes it."""
+    """An option of a directive as a JSON value."""
     match value:
         case tuple():
             return [encoded(v) for v in value]
@@ -44,10 +44,11 @@ def encoded(value: Plain) -> Any:
 
 
 def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
-    """What `encoded` was given; sizes and Params are taken from the program, by name.
+    """The option that `encoded` turned into this JSON value; sizes and Params are looked up in the
+    program by name.
 
     Raises:
-        LanguageError: it is nothing that `encoded` makes.
+        LanguageError: `encoded` makes no such value.
     """
     match value:
         case list():

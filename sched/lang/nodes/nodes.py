@@ -55,9 +55,9 @@ class Node(metaclass=_HashConsed):
 
     @staticmethod
     def key(*fields: Any) -> tuple[Any, ...]:
-        """What tells a node from others of its class. Numbers stand for nodes, tensors and the
-        like, which are equal by identity, and which the node keeps alive: if the table did, too,
-        a Func whose definitions read it would never go."""
+        """The key by which equal nodes of a class are found. Ids stand for nodes, tensors and other
+        objects that are equal by identity; the node keeps them alive. The table must not hold them
+        itself: a Func whose definitions read it would never be freed."""
         return tuple([_identity(x) for x in fields])
 
     @property
@@ -122,8 +122,8 @@ _serial = itertools.count()
 
 
 class RDomain:
-    """RVars made together; `where` restricts all of them (and refers to them). `owner` is the
-    block whose loop they are, if any."""
+    """The domain of RVars made together. `where` is a condition on all of them. `owner` is the
+    `sequential` block whose loop the RVar is, if it is one."""
 
     __slots__ = ("members", "owner", "where")
 
@@ -230,7 +230,7 @@ Symbol = Var | RVar | Size | Param
 def postorder(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
     seen: set[Node] = set()
-    begun: list[Node] = []  # nodes that come behind all that is below them
+    begun: list[Node] = []  # nodes that are yielded once everything below them has been
     stack: list[Node | None] = [*reversed(roots)]
     while stack:
         node = stack.pop()
@@ -271,10 +271,10 @@ def transform_all(
     """`transform` of several roots that share nodes.
 
     Args:
-        done: what has become of nodes before, by the same rule; it is added to.
+        done: results for nodes to which the rule was applied before; new ones are added.
     """
     found = {} if done is None else done
-    begun: list[Node] = []  # nodes whose turn comes behind all that is below them
+    begun: list[Node] = []  # nodes that are transformed once everything below them has been
     stack: list[Node | None] = [*reversed(roots)]
     while stack:
         node = stack.pop()
@@ -292,7 +292,7 @@ def transform_all(
 
 
 def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
-    """Several roots with nodes replaced, whatever is inside of these."""
+    """Several roots with nodes replaced; the insides of replaced nodes are not visited."""
     done: dict[Node, Node] = {}
     for node in postorder(*roots):
         known = replacement.get(node)
@@ -306,7 +306,7 @@ def substitute(root: Node, replacement: dict[Node, Node]) -> Node:
 
 
 def dtype_of(node: Node) -> DType:
-    """The type that a typed expression is computed in."""
+    """The element type of a typed node."""
     assert node.type is not None, "an expression that was not elaborated"
     return concrete(node.type)
 

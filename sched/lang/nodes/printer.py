@@ -34,7 +34,8 @@ def expr_text(root: Node, names: Names | None = None) -> str:
 
 
 def written_text(root: Node) -> str:
-    """The same with inline reductions as the user wrote them, not as the Funcs made of them."""
+    """The expression in Python's syntax, with inline reductions as the user wrote them in place of
+    reads of the Funcs made of them."""
 
     def rule(node: Node) -> Node:
         if isinstance(node, Read) and node.tensor.made_of is not None:
@@ -46,7 +47,7 @@ def written_text(root: Node) -> str:
 
 
 def code_text(root: Node) -> str:
-    """The expression as Python that makes it again, where its symbols and `ps` are known."""
+    """Python code that builds the expression, where its symbols and `ps` are defined."""
     text: Texts = {}
     for node in postorder(root):
         text[node] = _code(node, text)
@@ -68,17 +69,17 @@ def _code(node: Node, text: Texts) -> tuple[str, int]:
 
 
 def index_text(index: Sequence[Node], names: Names | None = None) -> str:
-    """What stands between the brackets. Widening to 64 bits goes without saying."""
+    """The text between the brackets of a read; casts of an index to 64 bits are left out."""
     return ", ".join(expr_text(_unwidened(x), names) for x in index) or "()"
 
 
 def written_index(index: Sequence[Node]) -> str:
-    """The same with inline reductions as the user wrote them."""
+    """The text between the brackets of a read, with inline reductions as the user wrote them."""
     return ", ".join(written_text(_unwidened(x)) for x in index) or "()"
 
 
 def region_text(first: Sequence[Node], highs: Sequence[Node]) -> str:
-    """What stands between the brackets of a region."""
+    """The text between the brackets of a region."""
     axes = zip(first, highs, strict=True)
     return ", ".join(f"{written_index((lo,))}:{written_index((hi,))}" for lo, hi in axes) or "()"
 
@@ -167,6 +168,6 @@ def _one(node: Node, text: Texts, names: Names) -> tuple[str, int]:
 
 def html_text(text: str, tag: str = "pre") -> str:
     """Text as HTML, for notebooks."""
-    from html import escape  # loads a table of entities: only where it is shown
+    from html import escape  # loaded on demand, since it loads a table of entities
 
     return f"<{tag}>{escape(text)}</{tag}>"

@@ -1,4 +1,4 @@
-"""What is read at an index, as the nodes that read it know it."""
+"""The base class of tensors: the attributes that nodes which read a tensor need."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Tensor:
-    """What has a shape and is read at an index: an identity, not a value.
+    """A tensor: it has a shape and is read at an index. Tensors are equal by identity.
 
     Attributes:
         name: as users call it.
-        span: where it was made.
-        serial: which was made first.
+        span: where in the user's code it was made.
+        serial: a number that orders tensors by when they were made.
         dtypes: its element type, or one for each component.
         extents: its shape, if that is declared.
     """
@@ -28,11 +28,13 @@ class Tensor:
     serial: int
     dtypes: tuple[DType, ...]
     extents: tuple[Node, ...] | None
-    #: A reduction that has no value over an empty domain: each call checks that there is none.
+    #: Whether it is a reduction without a value over an empty domain: each call checks that its
+    #: domain is not empty.
     nonempty = False
-    #: Made of an inline reduction: its update is part of its value, as an equation's right side is.
+    #: Whether it is the Func of an inline reduction, whose update is then part of its value as the
+    #: right side of a pure definition is.
     is_reduction = False
-    #: The reduction of which it was made, and the index at which that stood.
+    #: The inline reduction for which it was made, and the index at which the definition reads it.
     made_of: tuple[Node, tuple[Node, ...]] | None = None
     #: What a user calls this kind of thing, for messages.
     kind: ClassVar[str] = "tensor"
@@ -49,23 +51,24 @@ class Tensor:
 
     @property
     def read_history(self) -> Any:
-        """The definitions that give what a read sees, a `History`; None for what is not
-        computed."""
+        """The `History` of the definitions that compute the values which a read sees; None for
+        tensors that are not computed."""
         return None
 
     def read_dtype(self, component: int) -> Type | None:
-        """The type of what a read gives; None if it is not known yet."""
+        """The type of a read of the tensor; None if it is not known yet."""
         history = self.read_history
         found: Type | None = (self.dtypes if history is None else history.dtypes())[component]
         return found
 
     def meant(self) -> Tensor:
-        """The tensor that a read of this one is a read of."""
+        """The tensor whose elements a read of this one reads, for tensors that stand for
+        another."""
         return self
 
     @property
     def written(self) -> str:
-        """What a user calls it: an inline reduction has no name."""
+        """The tensor in messages: its name, or for an inline reduction its expression."""
         return self.name if self.made_of is None else expr_text(self.made_of[0])
 
     @property

@@ -32,7 +32,7 @@ def infer_condition(root: Node, span: Span) -> Node:
 
 
 def typed_size(root: Node, span: Span) -> Node:
-    """A typed extent or bound over sizes; a literal among them adapts as a size does."""
+    """A typed extent or bound over sizes; literals in it take int64, as sizes do."""
     node = Typer(None, (), span).typed(root)
     if isinstance(node, Const) and isinstance(node.value, int) and node.type != bool_:
         return Const(int(node.value), INDEX)
@@ -58,7 +58,7 @@ class Typer(TypeInference):
     """Types the expressions of one definition of one Func."""
 
     def typed(self, root: Node) -> Node:
-        """`root` with every node typed. What is made of indices and literals alone keeps a weak
+        """`root` with every node typed. An expression of indices and literals alone keeps a weak
         type, so that it adapts to its neighbours; it is computed in that type's `concrete`."""
         done: dict[tuple[Node, bool], Node] = {}
         stack = [(root, False, False)]
@@ -175,7 +175,8 @@ class Typer(TypeInference):
         return contract(built) if t.is_float and not strict else built
 
     def _build_distance(self, node: Op, args: tuple[Node, ...], strict: bool) -> Node:
-        """Of floats it is abs(a - b), with a product fused as there."""
+        """The distance of two values. For floats it is abs(a - b), in which products are fused as
+        in any difference."""
         common = self._operand_type(node, [a.type for a in args])
         assert common is not None
         operands = tuple(self._to(a, concrete(common)) for a in args)

@@ -1,1 +1,1 @@
-"""Definitions that are computed together: their order, what they need, their digest."""
+"""Programs: definitions that are computed together, their order, their arguments, their digest."""

@@ -17,7 +17,7 @@ from .steps import Plain, Step, funcs_read
 
 
 def added_func(name: str, dtypes: tuple[DType, ...]) -> Func:
-    """A Func that no user has written; `close` it once its definitions are made."""
+    """A new Func for a schedule, without definitions; `close` completes it once these are made."""
     func = Func._internal(name, dtypes)
     func.dtypes = dtypes
     return func
@@ -26,7 +26,7 @@ def added_func(name: str, dtypes: tuple[DType, ...]) -> Func:
 def typed(
     func: Func, lhs: Sequence[Node], values: Sequence[Node], op: str, span: Span, number: int | None
 ) -> Definition:
-    """A definition as if it had been written, which the Func does not know of."""
+    """A typed definition, which is not recorded in the Func's history: `close` does that."""
     recorded = Recorded(tuple(lhs), tuple(values), op, span, next_serial())
     made = typed_definition(func, recorded, number, func.dtypes)
     return replace(made, is_added=True)
@@ -70,8 +70,9 @@ def extended(program: Program, func: Func, readers: Collection[Func], span: Span
         )
     read = {r for d in func.history.typed() for r in funcs_read(d)} - {func}
     following = {f for f in read if not program.is_fixed(f)}
-    # Behind its readers, whose reads are known then; those of blocks are known before all others,
-    # so they may stand anywhere. Before those whose regions follow from what it reads.
+    # In the order of demand the Func stands behind its readers, since its region follows from their
+    # reads, and before Funcs whose regions follow from its reads. Regions that blocks read are
+    # known first, so readers inside of blocks do not matter.
     behind = 1 + max(k for k, group in enumerate(groups) if set(group) & set(readers))
     before = (k for k, group in enumerate(groups) if following.intersection(group))
     place = min((behind, *before))

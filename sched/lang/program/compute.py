@@ -1,4 +1,4 @@
-"""A Func by a function of its indices.
+"""`compute`: a Func given by a function of its indices.
 
 f = compute("f", (n,), lambda i: ...)        is      f = Func("f", (n,))
                                                      f[i] = ...

@@ -1,9 +1,9 @@
 """Digests of programs: equal for programs that mean the same in the same words, in any process.
 
-A digest is made of what a program is made of: typed expressions, definitions in their order,
-blocks, shapes, ranges, preconditions, the data of constants. It does not depend on where something
-was written, on when objects were made, or on how Python hashes. Without names it is the same for
-programs that differ in what Funcs, Inputs, sizes, Params and loops are called.
+A digest covers typed expressions, definitions in their order, blocks, shapes, ranges,
+preconditions, and the data of constants. It does not depend on source lines, on when objects were
+made, or on Python's hashes. Without names it is the same for programs that differ only in the names
+of Funcs, Inputs, sizes, Params and loops.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ VERSION = 1
 
 
 def program_digest(program: Program, named: bool = True) -> str | None:
-    """64 hexadecimal digits; None where the program calls a function that no other process could
-    find by its module and name.
+    """The digest of a program, 64 hexadecimal digits; None where the program calls a function that
+    another process could not find by its module and name.
 
     Args:
-        named: whether what things are called counts.
+        named: whether programs that differ in names have different digests.
     """
     stages = (opaque_of(d.values) for d in program.definitions)
     if any(s is not None and _place(s.stage) is None for s in stages):
@@ -64,7 +64,7 @@ class _Digester:
         return name if self.named else f"{kind}{number}"
 
     def digest(self) -> str:
-        """That of all."""
+        """The digest of the whole program."""
         p, known = self.program, self._loops(())
         return combined(
             VERSION,
@@ -129,12 +129,12 @@ class _Digester:
         )
 
     def _loops(self, dims: Iterable[Var | RVar]) -> Mapping[Node, str]:
-        """What loops are called: by name, or by number."""
+        """The text for each loop: its name, or its number in a digest without names."""
         return {x: self._called(x.name, "i", k) for k, x in enumerate(dims)}
 
     # expressions ------------------------------------------------------------------------------
     def _nodes(self, roots: Iterable[Node | None], loops: Mapping[Node, str]) -> tuple[object, ...]:
-        """Expressions over some loops, each distinct part of which is looked at once."""
+        """The digests of expressions over some loops; each distinct node is digested once."""
         given = tuple(roots)
         done: dict[Node, str] = {}
         for node in postorder(*(x for x in given if x is not None)):
@@ -166,7 +166,7 @@ class _Digester:
 
 
 def _known(tensor: Tensor) -> Tensor:
-    """Of the final values of an array, what has them."""
+    """The tensor that is digested for a read: the InOut itself for a read of its final values."""
     return tensor.meant() if isinstance(tensor, Final) else tensor
 
 

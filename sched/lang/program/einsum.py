@@ -1,4 +1,4 @@
-"""Sums of products by the letters of their axes.
+"""`einsum`: sums of products, given by letters for the axes of the operands.
 
 C = einsum("ik,kj->ij", A, B)        is      C = Func("einsum", (n, m))
                                              C[i, j] = 0
@@ -102,7 +102,8 @@ class _Factor:
         return zip(self.labels, self.tensor.extents or (None,) * len(self.labels), strict=True)
 
     def value(self, symbols: Mapping[str, Expr], target: DType) -> Expr:
-        """The element at the symbols of its axes; at 0 along an axis that may be stretched."""
+        """The read of the operand at the symbols of its axes, and at 0 along an axis that is
+        broadcast."""
         index = tuple(
             0 if _is_stretchable(label, e) else symbols[label] for label, e in self.axes()
         )
@@ -111,7 +112,7 @@ class _Factor:
 
 
 def _is_stretchable(label: str, extent: Node | None) -> bool:
-    """Whether the one element of an axis of `...` stands for all."""
+    """Whether an axis is broadcast: it belongs to `...` and has one element."""
     return _is_implicit(label) and isinstance(extent, Literal) and extent.value == 1
 
 
@@ -224,7 +225,8 @@ def _dtype(subscripts: str, operands: Sequence[Indexable], dtype: Any) -> DType:
 
 # extents --------------------------------------------------------------------------------------
 def _extents(factors: Sequence[_Factor]) -> dict[str, Node | None]:
-    """The length of each axis, by the first shape that says it; None where none does."""
+    """The extent of each letter's axis, from the first operand whose shape gives it; None where
+    none does."""
     found: dict[str, list[Node | None]] = {}
     for factor in factors:
         for label, extent in factor.axes():
@@ -254,7 +256,8 @@ def _bound(
 def _equalities(
     subscripts: str, factors: Sequence[_Factor], extents: Mapping[str, Node | None]
 ) -> list[tuple[str, Expr]]:
-    """What a call checks, so that axes of one letter have one length, and what it says then."""
+    """Conditions that a call checks, so that axes of one letter have one length, each with its
+    message."""
     found: dict[tuple[Node, Node], tuple[str, Expr]] = {}
     for factor, label, a, b in _pairs(factors, extents):
         first = next(f for f in factors if (label, a) in f.axes())
@@ -275,7 +278,7 @@ def _equalities(
 def _pairs(
     factors: Sequence[_Factor], extents: Mapping[str, Node | None]
 ) -> Iterator[tuple[_Factor, str, Node, Node]]:
-    """The extent of each axis next to the one its letter stands for."""
+    """For each axis of each operand: the extent of its letter, and the axis' own extent."""
     for factor in factors:
         for label, extent in factor.axes():
             wanted = extents[label]

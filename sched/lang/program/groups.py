@@ -1,4 +1,5 @@
-"""Regions that follow from use, and what an update inside a recurrence may do."""
+"""The order in which regions are inferred from consumers, and the check of updates inside
+recurrences."""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def producers(func: Func) -> tuple[Func, ...]:
-    """The Funcs that the definitions of a Func outside of blocks read, in the order of reading;
-    not itself."""
+    """The other Funcs that a Func's definitions outside of blocks read, in the order of reading."""
     definitions = [d for d in func.history.typed() if d.block is None]
     found = dict.fromkeys(f for d in definitions for f in funcs_read(d))
     return tuple(f for f in found if f is not func)
 
 
 def demand_order(program: Program) -> tuple[tuple[Func, ...], ...]:
-    """Consumers first; a Func whose region is given waits for nobody. Blocks come before all.
-    Funcs whose regions follow from each other stand together.
+    """The Funcs in the order in which their regions are inferred: consumers before producers. A
+    Func with a given region has no need to wait for its consumers, and reads inside of blocks are
+    known before all others. Funcs whose regions depend on each other form one group.
 
     Raises:
         LanguageError: the region of a Func that is fresh in each iteration follows from itself.
@@ -58,7 +59,7 @@ def demand_order(program: Program) -> tuple[tuple[Func, ...], ...]:
 
 
 def follows_itself(program: Program, group: Sequence[Func]) -> bool:
-    """Whether the regions of Funcs follow from each other, or that of one from itself."""
+    """Whether the regions of several Funcs depend on each other, or that of one on itself."""
     return len(group) > 1 or (not program.is_fixed(group[0]) and reads_itself(group[0]))
 
 
@@ -72,8 +73,8 @@ def _refuse(func: Func) -> None:
 
 
 def check_recurrence(group: Sequence[Func]) -> None:
-    """An update inside a recurrence stays at its own point, so that each value can be computed
-    when it is needed.
+    """Checks that an update inside a recurrence accesses its own point only, so that each value can
+    be computed when it is needed.
 
     Raises:
         LanguageError: it writes elsewhere, or reads other values that are being updated.

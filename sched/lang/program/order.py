@@ -1,9 +1,9 @@
-"""The order of a program: its definitions and blocks, each after what it needs.
+"""The order of a program: its definitions and blocks, each after what it depends on.
 
 A definition outside of every `sequential` sees final values: it comes after the last definition
-of whatever else it reads. A block comes after the definitions that its tensors had before it, and
-after whatever it reads but does not update. Pure definitions that need each other's values are a
-recurrence; nothing else may need itself.
+of every other tensor that it reads. A block comes after the definitions that its tensors had before
+it, and after all definitions of tensors that it reads but does not update. Pure definitions that
+depend on each other are a recurrence; any other cycle is refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def components(roots: Iterable[T], needs: Callable[[T], Sequence[T]]) -> list[list[T]]:
-    """What the roots need, those that need each other together, what is needed first.
+    """The strongly connected components of the graph `needs` below the roots, dependencies first.
 
     Source: Tarjan's strongly connected components.
     """
@@ -64,10 +64,10 @@ def components(roots: Iterable[T], needs: Callable[[T], Sequence[T]]) -> list[li
 
 
 def order(outputs: Sequence[Func], span: Span | None) -> tuple[Step, ...]:
-    """All that the outputs need, in order. Completes each Func, as used at `span`.
+    """The steps that the outputs need, in order. Completes each Func, as used at `span`.
 
     Raises:
-        LanguageError: a value is needed before it is there.
+        LanguageError: a value is needed before it can be computed.
     """
     needed = _needed(outputs, span)
     graph = _Graph(needed)
@@ -78,7 +78,8 @@ def order(outputs: Sequence[Func], span: Span | None) -> tuple[Step, ...]:
 
 
 def _needed(outputs: Sequence[Func], span: Span | None) -> dict[Func, None]:
-    """The tensors that are computed for the outputs, and those that are updated on the way."""
+    """The tensors that must be computed for the outputs, including InOuts that blocks on the way
+    update."""
     found: dict[Func, None] = dict.fromkeys(outputs)
     pending = list(outputs)
     while pending:
@@ -96,18 +97,19 @@ def _needed(outputs: Sequence[Func], span: Span | None) -> dict[Func, None]:
 
 
 class _Unit:
-    """A node of the graph: what runs as one."""
+    """A node of the dependence graph: an outermost block, all definitions of a Func that no block
+    updates, or else its pure definition or one of its updates outside of blocks."""
 
     def __init__(self, funcs: list[Func], definitions: list[Definition], block: bool) -> None:
         self.funcs = funcs
         self.definitions = definitions
         self.is_block = block
-        #: Whether its place in an order matters: it cannot be part of a recurrence.
+        #: Whether it has a place in an order of updates, so that it cannot be part of a recurrence.
         self.is_part = block or any(isinstance(f, InOut) for f in funcs)
 
 
 class _Graph:
-    """Definitions and blocks, and what each must come after."""
+    """The dependence graph of definitions and blocks."""
 
     def __init__(self, needed: Iterable[Func]) -> None:
         self.needed = set(needed)
@@ -118,7 +120,7 @@ class _Graph:
                 self.chains[func] = self._chain(func)
 
     def _chain(self, func: Func) -> list[_Unit]:
-        """The units that define a Func, one after the other."""
+        """The units that define a Func, in the order in which they run."""
         definitions = func.history.typed()
         if not definitions:
             return []  # an InOut that is only read
@@ -153,7 +155,7 @@ class _Graph:
         return [*given, *(c[-1] for c in self.chains.values() if c)]
 
     def before(self, unit: _Unit) -> list[_Unit]:
-        """What a unit must come after, in the order of reading."""
+        """The units that a unit depends on, in the order of reading."""
         found: dict[_Unit, None] = {}
         for func in unit.funcs:
             chain = self.chains.get(func, [unit])
@@ -167,13 +169,13 @@ class _Graph:
         return list(found)
 
     def _is_final(self, unit: _Unit, d: Definition, read: Func) -> bool:
-        """Whether a definition sees the final value of what it reads, and not the current one."""
+        """Whether a definition reads the final value of `read`, and not its current one."""
         if unit.is_block:
             return read not in unit.funcs
         return read is not d.func or not d.is_update
 
     def step(self, group: list[_Unit]) -> Step:
-        """The step of one unit, or of several that need each other."""
+        """The step of one unit, or of several that depend on each other."""
         unit = group[0]
         needs_itself = len(group) > 1 or unit in self.before(unit)
         if needs_itself and any(u.is_part for u in group):
@@ -186,7 +188,8 @@ class _Graph:
         return Plain(unit.funcs[0], tuple(unit.definitions))
 
     def _needs_itself(self, group: list[_Unit]) -> LanguageError:
-        """The first read of a final value that cannot be there yet."""
+        """The refusal of a cycle that is no recurrence, at the first read of a final value that
+        cannot be available yet."""
         reads = [
             (d, f)
             for u in group
@@ -238,8 +241,9 @@ def _block_step(block: Sequential, needed: set[Func]) -> Block:
 def _check_unmoved(
     members: Sequence[Func], entries: Sequence[tuple[Func, Recorded] | Sequential]
 ) -> None:
-    """Refuses an update between the definitions of a recurrence of what one before it reads: all
-    of them run where the last one stands."""
+    """Refuses an update that stands between the definitions of a recurrence, of a tensor that an
+    earlier one of them reads: all of them run where the last one stands, so it would see the new
+    values."""
     readers: dict[Tensor, Definition] = {}
     for item in entries:
         changed = [item] if not isinstance(item, Sequential) else list(item.definitions())
@@ -258,15 +262,16 @@ def _check_unmoved(
 
 
 def _fresh_needs(func: Func, fresh: Sequence[Func]) -> list[Func]:
-    """What the pure definition of a Func needs of the Funcs defined in the same block."""
+    """The Funcs among those defined in the same block that the pure definition of a Func reads."""
     equations = [d for d in func.history.typed() if not d.is_update or func.is_reduction]
     return [f for d in equations for f in funcs_read(d) if f in fresh and f is not func]
 
 
 # initial values ---------------------------------------------------------------------------------
 def _readers_first(steps: list[Step], graph: _Graph) -> Iterator[Step]:
-    """The steps in an order that is as right, in which an InOut is updated only after those have
-    run that read its initial value, where that is possible: else it must be copied."""
+    """The steps in an equivalent order, in which readers of the initial value of an InOut run
+    before its updates wherever that is possible. Where it is not, the initial value must be
+    copied."""
     by_unit = {id(d): step for step in steps for d in step.definitions}
     units = [u for chain in graph.chains.values() for u in chain]
     step_of = {id(u): by_unit[id(u.definitions[0])] for u in units}

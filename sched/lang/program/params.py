@@ -1,4 +1,4 @@
-"""Where Params and sizes are used, which limits what a call may pass for them."""
+"""Uses of Params and sizes that limit the values which a call may pass for them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
-    """The integer Params by which loops begin and end, also by a condition on RVars. What is cast
-    from a float is clamped there: as it is, no loop may end by it."""
+    """The integer Params in bounds of loops and in conditions on RVars. Float Params need no check:
+    a cast from a float is clamped there, and without a cast no loop is bounded by one."""
     bounds: list[Node] = []
     for d in definitions:
         bounds += (end for x in (*d.loops, *d.rvars) for end in (x.lo, x.hi))
@@ -28,8 +28,8 @@ def bounding(definitions: Iterable[Definition]) -> frozenset[str]:
 
 
 def far_bounds(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], ...]:
-    """Where loops begin and end that sizes may take farther out than loops are: multiples of
-    sizes, each with the name of the loop."""
+    """The bounds of loops that may exceed `LOOP_LIMIT` at admissible sizes, such as multiples of
+    sizes, each with the name of its loop."""
     found: dict[tuple[str, Extent], None] = {}
     for d in definitions:
         for x in (*d.loops, *d.rvars):
@@ -43,8 +43,8 @@ def far_bounds(definitions: Iterable[Definition]) -> tuple[tuple[str, Extent], .
 
 
 def signed(program: Program) -> frozenset[str]:
-    """The uint64 Params that are int64 somewhere: Params are, but where they are converted to an
-    unsigned type."""
+    """The uint64 Params that are used as int64 somewhere: everywhere but as the operand of a cast
+    to an unsigned type."""
     found: set[str] = set()
     for root in _roots(program):
         used = [root, *(a for n in postorder(root) if not _is_unsigned_cast(n) for a in n.args)]

@@ -1,4 +1,4 @@
-"""A program: the outputs asked for, and everything that they are computed from."""
+"""Programs: outputs, and everything that they are computed from."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from .steps import Plain, Recurrence, Step, all_steps
 
 @bounded
 class Program:
-    """Outputs and all that they need, in order. Making one completes every Func in it.
+    """Outputs and all definitions that they need, in order. Making one completes every Func in it.
 
     Attributes:
         outputs: the Funcs asked for.
         funcs: every Func, producers before consumers.
-        definitions: of every Func, in the same order, pure pieces first.
+        definitions: those of every Func, in the order of `funcs`, pure pieces first.
         inputs: in the order in which a call takes them.
         params, sizes: by name, in the order of their first use.
         names: a unique name for each tensor.
@@ -63,15 +63,17 @@ class Program:
         Args:
             outputs: the Funcs to compute.
             args: the Inputs in the order of a call.
-            complete: else, it is the program so far: its Funcs may get more definitions.
-            partial: Funcs that are computed where they are needed, although they have a shape.
-            requirements: besides those of the Funcs.
+            complete: whether to complete the Funcs. If not, this is the program so far, and its
+                Funcs may get more definitions.
+            partial: Funcs of which only the part that consumers need is computed, although they
+                have a shape.
+            requirements: preconditions besides those of the Funcs.
         """
         span = user_span()
         self.outputs = outputs_of(outputs)
         self._partial = partial
         self._check_asked(span)
-        #: What is computed together, each after what it needs.
+        #: Groups of definitions that are computed together, each after those it depends on.
         self.steps: tuple[Step, ...] = order(self.outputs, span if complete else None)
         self.recurrences: tuple[tuple[Func, ...], ...] = tuple(
             step.funcs for step in all_steps(self.steps) if isinstance(step, Recurrence)
@@ -99,7 +101,8 @@ class Program:
         check_call_names(self)
 
     def _check_asked(self, span: Span) -> None:
-        """The outputs are different, and have a value outside of every `sequential`."""
+        """Checks that the outputs are different, and have a value outside of every
+        `sequential`."""
         if len(set(self.outputs)) < len(self.outputs):
             raise LanguageError(
                 "an output is listed twice: " + ", ".join(f.name for f in self.outputs),
@@ -109,7 +112,7 @@ class Program:
             _check_scope(output, span)
 
     def _drop_requirements(self) -> None:
-        """Those without Funcs of their own that are about another program's sizes."""
+        """Drops requirements that belong to no Func and are about sizes of another program."""
         self.requirements = tuple(
             r
             for r in self.requirements
@@ -120,7 +123,8 @@ class Program:
                 self._add_symbol(node)
 
     def _check_ranks(self) -> None:
-        """A Func may be read before it is defined; then its rank was not known."""
+        """Checks the rank of each read again: that of a Func which is read before it is defined was
+        not known then."""
         for d in self.definitions:
             for node in postorder(*d.lhs, *d.values):
                 if isinstance(node, Read) and len(node.index) != node.tensor.ndim:
@@ -132,12 +136,12 @@ class Program:
 
     @cached_property
     def bounding(self) -> frozenset[str]:
-        """The Params by which loops begin and end."""
+        """The integer Params in bounds of loops."""
         return params.bounding(self.definitions)
 
     @cached_property
     def far_bounds(self) -> tuple[tuple[str, Extent], ...]:
-        """Multiples of sizes at which loops begin and end, each with the loop's name."""
+        """The bounds of loops that may be too large at some sizes, each with the loop's name."""
         return params.far_bounds(self.definitions)
 
     @cached_property
@@ -153,11 +157,11 @@ class Program:
 
     @cached_property
     def digest_without_names(self) -> str | None:
-        """The same for programs that differ in names alone."""
+        """As `digest`, but equal for programs that differ in names alone."""
         return self._digest(named=False)
 
     def _digest(self, *, named: bool) -> str | None:
-        from .digest import program_digest  # `import polysched` does without it
+        from .digest import program_digest  # loaded on demand: `import polysched` does not need it
 
         return program_digest(self, named=named)
 
@@ -181,18 +185,18 @@ class Program:
         return given or (func.ndim == 0 and updated_in_block(func))
 
     def _is_whole(self, func: Func) -> bool:
-        """Whether a Func cannot be computed in part."""
+        """Whether a Func must be computed as a whole, as recurrences and extern stages are."""
         opaque = any(d.opaque is not None for d in func.history.typed())
         return opaque or self.is_recurrence(func) or updated_in_block(func)
 
     @cached_property
     def demand_order(self) -> tuple[tuple[Func, ...], ...]:
-        """Every Func after all that decide on its region: its consumers, unless that is given.
-        Those whose regions follow from each other stand together."""
+        """The Funcs in the order in which their regions are inferred: each after its consumers,
+        unless its region is given. Funcs whose regions depend on each other form one group."""
         return demand_order(self)
 
     def follows_itself(self, group: Sequence[Func]) -> bool:
-        """Whether the regions of Funcs follow from each other, or that of one from itself."""
+        """Whether the regions of several Funcs depend on each other, or that of one on itself."""
         return follows_itself(self, group)
 
     def _tensors_mentioned(self) -> Iterator[Tensor]:
@@ -205,7 +209,7 @@ class Program:
             yield func
 
     def arguments(self) -> list[Input]:
-        """What a call passes, in the order in which the program first mentions it."""
+        """The Inputs that a call passes, in the order in which the program first mentions them."""
         found: dict[Input, None] = {}
         for tensor in self._tensors_mentioned():
             match tensor:
@@ -238,7 +242,7 @@ class Program:
         self.outputs = (*self.outputs, *(f for f in self.inouts if f not in self.outputs))
 
     def _as_written(self) -> Iterator[Node]:
-        """Every node of every definition in the user's order: typing reorders operands."""
+        """Every node of every definition as the user wrote it, since typing reorders operands."""
         for definition, _ in self._recorded():
             loops = () if definition.block is None else definition.block.loops
             yield from nodes.reachable(*definition.roots, *loops)
@@ -278,7 +282,7 @@ class Program:
         return call_signature(self)
 
     def signature(self) -> str:
-        """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
+        """The arguments and results of a call: `C(A: float32[n, l], ...) -> float32[n, m]`."""
         return signature_text(self)
 
     def free_sizes(self) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""Which integers a Func may hold, as bounds over sizes and Params: what argmin over [0, n) gives is
-an index below n, so `c[lab[r]]` needs no clamp.
+"""Range analysis: bounds of the integers that a Func may hold, over sizes and Params. The result of
+argmin over [0, n) is an index below n, so `c[lab[r]]` needs no clamp.
 
-A bound follows from all definitions of a Func, wherever they run. An update that passes on what was
-there, as `select(better, k, best)` does, adds no value to the others. Nothing is said where
-arithmetic may leave its type.
+A bound follows from all definitions of a Func, wherever they run. Where an update passes on the
+value that was there, as `select(better, k, best)` does, that adds nothing to the range. Arithmetic
+that may overflow its type has no bounds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _found: WeakKeyDictionary[Func, dict[int, Range]] = WeakKeyDictionary()
 
 
 def value_range(func: Func, component: int) -> Range:
-    """What a complete Func may hold."""
+    """The range of the values of a complete Func."""
     path: list[Key] = [(func, component)] if _is_open(func, component) else []
     while path:
         needed = next((k for k in _needs(*path[-1]) if k not in path), None)
@@ -41,12 +41,13 @@ def value_range(func: Func, component: int) -> Range:
 
 
 def _is_open(func: Func, component: int) -> bool:
-    """Whether its values are given by now, and nobody has asked which."""
+    """Whether a Func is complete and its range has not been computed yet."""
     return func.history.completed_by is not None and component not in _found.get(func, ())
 
 
 def _needs(func: Func, component: int) -> Iterator[Key]:
-    """What else must be known: in a cycle of Funcs, one of them counts as unknown."""
+    """The ranges on which that of a Func depends. In a cycle of Funcs, one of them counts as
+    unknown."""
     for d in _definitions(func):
         bounds = (b for r in (*d.loops, *d.rvars) for b in (r.lo, r.hi))
         for n in postorder(d.values[component], *bounds):
@@ -57,11 +58,12 @@ def _needs(func: Func, component: int) -> Iterator[Key]:
 
 
 def _definitions(func: Func) -> tuple[Definition, ...]:
-    """Those whose values are seen; none where other values may be seen as well."""
+    """The definitions whose values a read may see; none where it may also see values that no
+    definition describes: those of an InOut or of an extern stage."""
     definitions = func.history.typed()
     if isinstance(func, InOut) or any(d.opaque is not None for d in definitions):
         return ()
-    # A reduction that needs a value never shows what it begins with.
+    # A read never sees the initial value of a reduction whose domain is checked to be not empty.
     return tuple(d for d in definitions if d.is_update or not func.nonempty)
 
 
@@ -72,7 +74,7 @@ def _range_of(func: Func, component: int) -> Range:
 
 
 def _of_definition(d: Definition, component: int) -> Range:
-    """The values of one definition."""
+    """The range of the values of one definition."""
     own, value = (d.func, component), d.values[component]
     around: dict[str, Range] = {}
     if d.func.extents is not None:

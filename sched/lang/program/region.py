@@ -1,7 +1,7 @@
-"""A part of an output: `C(A=a, region=((0, 8), (4, 12)))`.
+"""Calls that compute a part of an output: `C(A=a, region=((0, 8), (4, 12)))`.
 
-The part is a Func of its own, `C.part[i0, i1] = C[i0 + from0, i1 + from1]`, of which C is an
-intermediate result; so only what it needs is computed.
+The part is a Func of its own, `C.part[i0, i1] = C[i0 + from0, i1 + from1]`, and C is an
+intermediate result, of which only the elements are computed that the part needs.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Partial:
         return list(region)
 
     def renamed(self, out: Any) -> Any:
-        """out= by the names of the parts."""
+        """The argument out= with the names of the parts in place of those of the outputs."""
         if not isinstance(out, Mapping):
             return out
         if unknown := [n for n in out if n not in self.names.values()]:
@@ -125,7 +125,7 @@ def _part(whole: Func, name: str) -> Part:
 
 
 def _within(part: Part) -> list[Requirement]:
-    """The part ends where the whole does, or before."""
+    """Requirements that the part lies inside of the output."""
     found = []
     for start, length, extent in zip(
         part.starts, part.lengths, part.whole.extents or (), strict=False

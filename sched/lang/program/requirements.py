@@ -1,4 +1,4 @@
-"""What a call must meet, as `ps.require` says it."""
+"""Preconditions that a program declares by `ps.require`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Requirement:
     """Whether it names the Funcs to which it belongs."""
 
     def concerns(self, sizes: Collection[str], params: Collection[nodes.Param]) -> bool:
-        """Whether it is about some sizes and Params alone."""
+        """Whether it mentions no other sizes and Params than these."""
         found = list(postorder(self.condition))
         named = (n.name for n in found if isinstance(n, nodes.Size))
         given = (n for n in found if isinstance(n, nodes.Param))
@@ -34,7 +34,8 @@ class Requirement:
 
 
 class _Recent(threading.local):
-    """Where a requirement written without Funcs belongs: see `require`."""
+    """The state that decides to which Func a requirement written without Funcs belongs: see
+    `require`."""
 
     pending: list[tuple[Requirement, Func | None]]
     last: Func | None
@@ -48,8 +49,8 @@ _recent = _Recent()
 
 
 def adopt(func: Func) -> None:
-    """Called by each new Func: requirements written just before it are its own, unless the Func
-    made before them was used in between: they were about that one."""
+    """Called by each new Func, which gets the requirements written just before it. If the Func made
+    before them was used in between, they belong to that one alone."""
     func.requirements = [
         r for r, last in _recent.pending if last is None or last.history.completed_by is None
     ]
@@ -62,11 +63,11 @@ def require(condition: ExprLike, message: str, *funcs: Func) -> None:
 
     Args:
         condition: over sizes and Params.
-        message: what a call that fails it says, as a `CallError`.
-        funcs: to which it belongs; every program that contains one of them checks it. Without
-            any, it belongs to the Func made last, unless that was used already, and to the one
-            made next, unless that one was used before; a program without its sizes and Params
-            has nothing to check.
+        message: the message of the `CallError` of a call that does not meet it.
+        funcs: the Funcs to which it belongs; every program that contains one of them checks it.
+            Without any, it belongs to the Func made last, unless that was used already, and to the
+            one made next, unless that one was used before. A program without its sizes and Params
+            does not check it.
     """
     node = infer_condition(as_node(condition), user_span())
     if not isinstance(message, str):

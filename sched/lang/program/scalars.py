@@ -15,11 +15,11 @@ def output_sizes(program: Program, func: Func) -> tuple[Size, ...]:
 
 
 def scalars(program: Program) -> tuple[Size | Param, ...]:
-    """All of them."""
+    """The sizes, the extents of outputs without a shape, and the Params, in a kernel's order."""
     extents = [s for f in program.outputs for s in output_sizes(program, f)]
     return (*program.sizes.values(), *extents, *program.params.values())
 
 
 def symbols_of(program: Program) -> dict[str, Node]:
-    """The same by name: what bounds and conditions are made of."""
+    """The scalars of a program by name: the symbols of which bounds and conditions are made."""
     return {s.name: s for s in scalars(program)}

@@ -1,4 +1,4 @@
-"""How a program is called: the names of its tensors and arguments, and its signature."""
+"""Signatures of programs: the names of tensors and arguments, and their order in a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def tensor_names(program: Program) -> dict[Tensor, str]:
-    """Unique names; the two faces of an InOut that is updated share the array's."""
+    """A unique name for each tensor; the initial and the final value of an InOut share the name of
+    the array."""
     arrays = {f.initial: f for f in program.inouts}
     plain = [t for t in (*program.inputs, *program.consts, *program.funcs) if t not in arrays]
     names = _unique(plain)
@@ -42,7 +43,7 @@ def _unique(tensors: Sequence[Tensor]) -> dict[Tensor, str]:
 
 
 def check_call_names(program: Program) -> None:
-    """Refuses two arguments of one name."""
+    """Refuses two arguments of a call with one name."""
     taken: dict[str, str] = {}
     named = [
         *((i.name, f"{i.kind} {i.name} ({i.span})") for i in program.inputs),
@@ -72,7 +73,7 @@ def call_signature(program: Program) -> inspect.Signature:
 
 
 def signature_text(program: Program) -> str:
-    """How it is called and what it gives: `C(A: float32[n, l], ...) -> float32[n, m]`."""
+    """The arguments and results of a call: `C(A: float32[n, l], ...) -> float32[n, m]`."""
     changed = {f.initial for f in program.inouts}
     args = [
         f"{i.name}: {i.dtypes[0]}[{shape_text(i)}]" + (" in place" if i in changed else "")

@@ -1,4 +1,4 @@
-"""The steps of a program, and what the definitions in them read."""
+"""The steps of a program, and the tensors that the definitions in them read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Block:
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """All inside, also in the blocks inside."""
+        """All definitions in the block and in the blocks inside of it."""
         return tuple(d for step in self.body for d in step.definitions)
 
 
@@ -51,7 +51,7 @@ def roots_of(d: Definition) -> tuple[Node, ...]:
 
 
 def tensors_read(d: Definition) -> tuple[Tensor, ...]:
-    """What a definition reads, in the order of reading."""
+    """The tensors that a definition reads, in the order of reading."""
     if d.read is None:
         found = dict.fromkeys(n.tensor for n in postorder(*roots_of(d)) if isinstance(n, Read))
         object.__setattr__(d, "read", tuple(found))  # the definition is frozen

@@ -1,4 +1,4 @@
-"""What is asked for: the outputs of a program, as a user gives them."""
+"""The outputs of a program, as users pass them: one Func or several."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .tensors import Func
 
 
 def outputs_of(given: object) -> tuple[Func, ...]:
-    """A Func, or several, as a tuple.
+    """One Func, or several, as a tuple.
 
     Raises:
-        LanguageTypeError: there is none, or something else.
+        LanguageTypeError: there is no Func, or an object that is not one.
     """
     several = isinstance(given, Sequence) and not isinstance(given, str)
     outputs: tuple[Any, ...] = tuple(given) if several else (given,)  # type: ignore[arg-type]

@@ -4,8 +4,9 @@
         B[i] = (A[i - 1] + A[i] + A[i + 1]) / 3
         A[i] = B[i]
 
-The statements run one after the other, all of it once for each value of t. A read inside sees the
-current value of whatever is updated inside; a Func first defined inside is fresh in each iteration.
+The statements run one after the other, all of them once for each value of t. A read inside sees the
+current value of every tensor that is updated inside; a Func first defined inside is computed anew
+in each iteration.
 """
 
 from __future__ import annotations
@@ -55,11 +56,12 @@ class Sequential:
 
     Attributes:
         parent: the block around it, None for an outermost one.
-        loop: its typed RVar, whose bounds are those of the values it takes, lowest first.
-        step: from one value to the next; below zero it runs downwards.
-        start, stop: as Python's range has them, typed.
+        loop: its typed RVar, whose half-open bounds contain the values it takes, in ascending
+            order also where the loop runs downwards.
+        step: from one value to the next; negative for a loop that runs downwards.
+        start, stop: typed, with the meaning that they have for Python's range.
         phase: the condition on the loop where its step is neither 1 nor -1.
-        items: what was written inside, in order: definitions and blocks.
+        items: the definitions and blocks written inside, in order.
     """
 
     def __init__(
@@ -125,12 +127,12 @@ class Sequential:
 
     @property
     def loops(self) -> tuple[nodes.RVar, ...]:
-        """The typed loops around what stands inside, outermost first."""
+        """The typed loops around the statements inside, outermost first."""
         return tuple(b.loop for b in self.chain if b.loop is not None)
 
     @property
     def text(self) -> str:
-        """How messages call it."""
+        """The name of the block in messages."""
         name = "" if self.rvar is None else f" {self.rvar.name}"
         return f"the sequential{name} ({self.span})"
 
@@ -140,13 +142,13 @@ class Sequential:
         return self._state == "open"
 
     def range_text(self, names: Names | None = None) -> str:
-        """As `t in [0, n)`, with the step where it is not 1."""
+        """The loop and its range, such as `t in [0, n)`, with the step where it is not 1."""
         assert self.rvar is not None
         interval = f"[{expr_text(self.start, names)}, {expr_text(self.stop, names)})"
         return f"{self.rvar.name} in {interval}" + ("" if self.step == 1 else f" by {self.step}")
 
     def definitions(self) -> Iterator[tuple[Func, Recorded]]:
-        """Everything written inside, also of the blocks inside, in order."""
+        """All definitions in the block and in the blocks inside of it, in order."""
         for item in self.items:
             if isinstance(item, Sequential):
                 yield from item.definitions()
@@ -190,7 +192,7 @@ class Sequential:
             self.phase = infer_condition(Op("eq", (phase, literal(0)), None), self.span)
 
     def renaming(self, roots: tuple[Node, ...]) -> dict[Node, Node]:
-        """For the RVars below `roots` that stand for a loop around: the typed loop."""
+        """The typed loop for each RVar below `roots` that stands for a loop around."""
         typed = {symbol_key(b.rvar.node): b.loop for b in self.chain if b.rvar is not None}
         found: dict[Node, Node] = {}
         for node in nodes.reachable(*roots):
@@ -201,7 +203,7 @@ class Sequential:
         return found
 
     def remember(self, history: History) -> None:
-        """Keeps what a Func was like before this block reads or changes it."""
+        """Saves the state of a Func before this block reads or updates it for the first time."""
         for block in self.chain:
             if history not in block._touched:
                 block._touched[history] = history.state()
@@ -226,8 +228,8 @@ class Sequential:
             self.parent.items.append(self)
 
     def _undo(self) -> None:
-        """As if nothing had been written inside. What was read and is complete was used inside by
-        something else."""
+        """Restores the Funcs to their states before the block. Funcs that are only read here and
+        are complete stay so: a definition or call elsewhere has used them meanwhile."""
         for history, state in self._touched.items():
             if history.completed_by is None:
                 history.restore(state)
@@ -295,7 +297,7 @@ def sequential(
 
 
 def check_loops(block: Sequential | None, roots: tuple[Node, ...], span: Span) -> None:
-    """Refuses the loop of a block outside of that block."""
+    """Refuses expressions that mention the loop of a block outside of that block."""
     inside = {} if block is None else block.renaming(roots)
     for node in nodes.reachable(*roots):
         if isinstance(node, nodes.RVar) and node.domain.owner is not None and node not in inside:

@@ -1,4 +1,4 @@
-"""Whether a definition is a piece of the pure definition or an update; what is neither is refused.
+"""Classification of definitions: each is a piece of the pure definition or an update, or refused.
 
 A *piece* of the pure definition has distinct Vars or constants on the left. The pieces with
 constants come first (`f[0, j] = ...`); the one with Vars alone closes the definition and holds at
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def is_new_piece(history: History, new: Recorded) -> bool:
-    """Whether `new` is a piece of the pure definition; refuses what is neither that nor an
-    update."""
+    """Whether `new` is a piece of the pure definition, and not an update; a definition that is
+    neither is refused."""
     func = history.func
     plain = new.op == "=" and not _has_rvars(new)
     is_pattern = _is_pattern(new.lhs)
@@ -50,7 +50,7 @@ def is_new_piece(history: History, new: Recorded) -> bool:
 
 
 def _has_rvars(new: Recorded) -> bool:
-    """Whether it runs over RVars; the loops of blocks around it are none of its own."""
+    """Whether a definition runs over RVars of its own; the loops of blocks around do not count."""
     own = {n for n in postorder(*new.roots) if isinstance(n, RVar)}
     around = {} if new.block is None else new.block.renaming(new.roots)
     return not own <= around.keys()
@@ -61,7 +61,8 @@ def _reads_itself(func: Func, new: Recorded) -> bool:
 
 
 def _refuse_far(func: Func, new: Recorded) -> None:
-    """A piece lies where its constants say, which proofs must be able to follow."""
+    """Refuses a piece at a constant index that is not affine in sizes, which no proof could
+    handle."""
     for x in new.lhs:
         if never_affine(x) is not None:
             raise LanguageError(
@@ -109,7 +110,8 @@ def _refuse_first(func: Func, new: Recorded) -> None:
 
 
 def _is_pattern(lhs: tuple[Node, ...]) -> bool:
-    """Distinct Vars, or constants (integers and expressions over sizes)."""
+    """Whether a left side consists of distinct Vars and of constants: integers and expressions over
+    sizes."""
     vars = [x for x in lhs if isinstance(x, Var)]
     rest = [x for x in lhs if not isinstance(x, Var)]
     symbols = (nodes.Const, nodes.Size, Op)
@@ -119,7 +121,7 @@ def _is_pattern(lhs: tuple[Node, ...]) -> bool:
 def operator_of(
     func: Func, lhs: tuple[Node, ...], values: tuple[Node, ...], augmented: object
 ) -> str:
-    """ "=" or the operator by which the old value and a new one are combined."""
+    """The operator by which an update combines the old value and a new one, or "="."""
     here = Read(func, lhs, 0, None)
     if isinstance(augmented, tuple) and augmented[1] is here:
         return str(augmented[0])

@@ -1,4 +1,5 @@
-"""The definitions of a Func as they come: what is known of it so far, and what it may still get."""
+"""Recording of definitions: what is known of a Func so far, and which definitions it may still
+get."""
 
 from __future__ import annotations
 
@@ -39,16 +40,16 @@ class History:
         self._types: tuple[Type | None, ...] = ()
         self._bounds: Bounds = ()
         self._seen: tuple[tuple[DType, ...], Span] | None = None
-        #: The `sequential` inside of which the Func is defined, afresh in each iteration.
+        #: The `sequential` inside of which the Func is defined, to be computed in each iteration.
         self.home: Sequential | None = None
 
     def state(self) -> dict[str, Any]:
-        """All of it, to come back to."""
+        """A snapshot of the history, for `restore`."""
         kept = {k: v.copy() if isinstance(v, list) else v for k, v in vars(self).items()}
         return {**kept, "dtypes": self.func.dtypes}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """As it was at `state`."""
+        """Restores a snapshot that `state` made."""
         self.func.dtypes = state["dtypes"]
         vars(self).update({k: v for k, v in state.items() if k != "dtypes"})
 
@@ -62,7 +63,8 @@ class History:
         return len(self.recorded[0].values) if self.recorded else None
 
     def pure_vars(self) -> tuple[Var, ...]:
-        """The Vars of the closing piece, or of the most general one."""
+        """The Vars of the piece that closes the pure definition, or of the most general one so
+        far."""
         pieces = self.recorded[: self.pieces]
         best: tuple[Var, ...] = ()
         for piece in pieces:
@@ -71,7 +73,7 @@ class History:
         return best
 
     def dtypes(self) -> tuple[DType, ...]:
-        """The element types: given, or the least that hold every definition so far."""
+        """The element types: the declared ones, or the least that hold every definition so far."""
         if self._typed is not None:
             return self.func.dtypes
         if self.func.declared_dtypes is not None:
@@ -113,7 +115,7 @@ class History:
             self._typed, self.func.dtypes, self.completed_by = typed, dtypes, by
 
     def _refuse_unfinished(self, by: Span) -> None:
-        """A block that is still being written has no meaning yet."""
+        """Refuses a use of the Func while a block that updates it is still being written."""
         block = next((r.block for r in self.recorded if r.block and r.block.root.is_open), None)
         if block is not None:
             raise LanguageError(
@@ -125,7 +127,8 @@ class History:
 
     # recording --------------------------------------------------------------------------------
     def record(self, index: object, value: object, span: Span, over: tuple[RVar, ...] = ()) -> None:
-        """A definition `func[index] = value`, written at `span`; a reduction runs `over` RVars."""
+        """Records a definition `func[index] = value`, written at `span`; a reduction runs `over`
+        RVars."""
         block = current_block()
         recorded, reductions = self._as_written(index, value, span, block, over)
         is_piece = is_new_piece(self, recorded)
@@ -161,7 +164,7 @@ class History:
         block: Sequential | None,
         over: tuple[RVar, ...],
     ) -> tuple[Recorded, list[Func]]:
-        """The definition with reductions extracted, and their Funcs."""
+        """The definition with its inline reductions replaced by reads of Funcs, and these Funcs."""
         func, run = self.func, current_run()
         self._refuse_again(run, span)
         check_scope(self, block, span)
@@ -178,7 +181,7 @@ class History:
         return Recorded(lhs, values, op, span, nodes.next_serial(), block, over, run), reductions
 
     def _refuse_late(self, lhs: tuple[Node, ...], span: Span) -> None:
-        """A Func that is complete gets no more definitions, and none of another rank."""
+        """Refuses definitions of a Func that is complete, and those of another rank."""
         func = self.func
         if self.completed_by is not None:
             raise LanguageError(
@@ -195,7 +198,7 @@ class History:
             )
 
     def _refuse_again(self, run: Run | None, span: Span) -> None:
-        """A cell that is run again would write what it has written once more."""
+        """Refuses a definition by a cell that is run again: it would add the same one twice."""
         if run is None:
             return
         written = (r for r in self.recorded if r.run is not None and run.is_again(r.run))
@@ -215,7 +218,8 @@ class History:
 
     @property
     def equations(self) -> list[Recorded]:
-        """What gives its value to begin with: the pieces, and all of a reduction."""
+        """The definitions that give its value before updates: the pieces, or for an inline
+        reduction all definitions."""
         return self.recorded if self.func.is_reduction else self.recorded[: self.pieces]
 
     def _later_hint(self) -> str:
@@ -232,8 +236,8 @@ class History:
         return recorded in self.recorded[: self.pieces]
 
     def _note_reads(self, new: Recorded) -> None:
-        """A Func is complete at its first use by a definition of another one; in a `sequential`,
-        which may go on to update it, when that ends."""
+        """Completes the Funcs that a new definition reads. Inside of a `sequential`, which may
+        still update them, they are completed when that ends."""
         for node in nodes.reachable(*new.roots):
             read = node.tensor.read_history if isinstance(node, Read) else None
             if read is None or read is self:
@@ -252,7 +256,8 @@ class History:
                 node.tensor.read_history.refuse_plain(node.tensor, span)
 
     def refuse_plain(self, tensor: Tensor, by: Span) -> None:
-        """A pure definition says which value of an InOut it means, if there are two."""
+        """Refuses a read of an updated InOut in a pure definition that does not say which value it
+        means, the initial or the final one."""
         if self.func.kind == "InOut" and tensor is self.func and self.recorded:
             name = self.func.name
             raise LanguageError(
@@ -284,7 +289,8 @@ class History:
         )
 
     def _refuse_unsettled(self, by: Span) -> None:
-        """Literals say nothing about a dtype: what reads it now would be typed by accident."""
+        """Refuses a read of a Func whose dtype is not settled, since its definitions so far have
+        only literals: the type of the reader would depend on later definitions."""
         if self.func.declared_dtypes is None and not all(isinstance(t, DType) for t in self._types):
             raise LanguageError(
                 f"{self.func.name} is read before its definition is finished, and what there is "
@@ -294,16 +300,18 @@ class History:
             )
 
     def read_by(self, by: Span) -> None:
-        """Another Func reads this one at `by`: it is complete, unless pieces may still come."""
+        """Notes that another Func reads this one at `by`. This completes it, unless its pure
+        definition is not closed yet."""
         if self.closed or len(self.recorded) > self.pieces:
             self.complete(by)
         else:
             self.seen_by(by)
 
     def seen_by(self, by: Span) -> None:
-        """A definition that is typed now reads this one, which may get more definitions."""
+        """Notes a read by a definition that is typed now, though this Func may get more
+        definitions: its dtype must not change any more."""
         if self.func.is_reduction:
-            return  # nobody adds to it
+            return  # it gets no more definitions
         if self.completed_by is None and self.recorded and self._seen is None:
             if not self.closed:
                 self._refuse_unsettled(by)

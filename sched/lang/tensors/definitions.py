@@ -1,4 +1,4 @@
-"""Definitions: as they were written, and typed."""
+"""Definitions: untyped ones, as they were written, and typed ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Recorded:
     span: Span
     serial: int
     block: Sequential | None = None
-    #: What a reduction runs over, also where its value does not mention it.
+    #: The RVars of a reduction, including those that its value does not mention.
     over: tuple[RVar, ...] = ()
     #: The execution of a notebook cell that wrote it.
     run: Run | None = None
@@ -61,24 +61,24 @@ class Definition:
     block: Sequential | None = None
     #: The serial of the definition of which it is a copy.
     stands_for: int | None = None
-    #: Whether a schedule has added it: it copies, or merges partial results.
+    #: Whether a schedule has added it, to copy an operand or to merge partial results.
     is_added: bool = False
-    #: What it copies element by element, as far as that has elements.
+    #: The tensor that it copies element by element, inside of that tensor's extents.
     copies: Tensor | None = None
-    #: The extents of what its Func is a clone of: it has no other elements.
+    #: For a clone, the extents of the original Func, outside of which it has no elements.
     within: tuple[Node, ...] | None = None
-    #: Axes along which always so many elements are computed: those of a copy in tiles.
+    #: For a copy in tiles: axes, each with the fixed number of elements computed along it.
     tiles: tuple[tuple[int, int], ...] = ()
-    #: Whether it is a copy with zeros around: `select(there, read, 0)`.
+    #: Whether it is a copy padded with zeros: `select(there, read, 0)`.
     is_padded: bool = False
-    #: What the user wrote where Funcs that are read have been inlined.
+    #: For expressions into which Funcs have been inlined, the original ones of the user.
     before_inlining: Mapping[Node, Node] = field(default_factory=dict)
-    #: What it reads, in the order of reading, once somebody has asked: see `steps.tensors_read`.
+    #: A cache of the tensors that it reads, in the order of reading: see `steps.tensors_read`.
     read: tuple[Tensor, ...] | None = field(default=None, init=False, repr=False)
 
     @property
     def origin(self) -> int:
-        """The serial of what the user wrote."""
+        """The serial of the user's definition from which this one comes."""
         return self.serial if self.stands_for is None else self.stands_for
 
     @property
@@ -88,12 +88,13 @@ class Definition:
 
     @property
     def dims(self) -> tuple[Var | RVar, ...]:
-        """What determines an instance of it: the loops around, then its Vars, then its RVars."""
+        """The dimensions of its iteration domain: the loops around, then its Vars, then its
+        RVars."""
         return (*self.loops, *self.vars, *self.rvars)
 
     @property
     def opaque(self) -> Opaque | None:
-        """The extern stage that computes it, if one does."""
+        """The value of the extern stage that computes it, if one does."""
         return opaque_of(self.values)
 
     @property
@@ -102,7 +103,7 @@ class Definition:
 
     @property
     def is_local(self) -> bool:
-        """Whether an instance touches no element of its Func but the one that it writes."""
+        """Whether an instance accesses no element of its Func but the one that it writes."""
         bounds = (b for r in self.rvars for b in (r.lo, r.hi))
         reads = postorder(*self.lhs, *self.values, *self.where, *bounds)
         own = (n for n in reads if isinstance(n, Read) and n.tensor is self.func)
@@ -110,7 +111,7 @@ class Definition:
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether an instance touches no element of its Func but that of its Vars."""
+        """Whether an instance accesses no element of its Func but the one at its Vars."""
         return self.lhs == self.vars and self.is_local
 
     @property
@@ -126,8 +127,8 @@ class Definition:
         """As `text`; where that is too long, repeated parts are named on lines of their own.
 
         Args:
-            names: of tensors.
-            domain: say over what the RVars run.
+            names: the names of tensors.
+            domain: whether to add the ranges of RVars and the conditions on them.
         """
         values, shared = shared_texts(self.values, names)
         right = ", ".join(values)
@@ -143,7 +144,8 @@ class Definition:
         return f"{name}[{index_text(self.lhs, names)}]"
 
     def _domain(self, names: Names | None) -> str:
-        """As `  for k in [0, n) if k != i`; nothing without loops and RVars."""
+        """The ranges of loops and RVars, such as `  for k in [0, n) if k != i`; empty without
+        them."""
         around = () if self.block is None else self.block.chain
         loops = [b.range_text(names) for b in around if b.loop is not None]
         loops += [

@@ -1,4 +1,4 @@
-"""From a definition as written to a typed one."""
+"""Elaboration: a definition as written becomes a typed one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 Typed = tuple[tuple[Node, ...], tuple[Node, ...], tuple[RVar, ...], tuple[Node, ...]]
 
 Bounds = tuple[frozenset[Type | None], ...]
-"""For each value of a Func, types that its own must hold."""
+"""For each component of a Func, types that its own type must hold."""
 
 
 def infer_types(
     func: Func, recorded: Sequence[Recorded], known: Sequence[Type | None]
 ) -> tuple[Type | None, ...]:
-    """The least types above `known` that hold every definition, when it reads itself as such."""
+    """The least types above `known` that hold every definition, where reads of the Func itself have
+    these types: a fixed point."""
     types = tuple(known)
     while True:
         found = [Typer(func, types, d.span).infer(d.values) for d in recorded]
@@ -37,7 +38,7 @@ def infer_types(
 
 
 def lower_bounds(func: Func, recorded: Recorded) -> Bounds:
-    """For each value, types that its own must hold, whatever the type of the Func itself is."""
+    """For each component, types that its own type must hold, whatever the type of the Func is."""
     typer = Typer(func, (), recorded.span)
     return tuple(typer.lower_bound(value) for value in recorded.values)
 
@@ -49,12 +50,12 @@ def infer_one_more(
     known: Bounds,
     types: tuple[Type | None, ...],
 ) -> tuple[Bounds, tuple[Type | None, ...]]:
-    """The types of a Func with one more definition, and what bounds them from below.
+    """The lower bounds and the types of a Func with one more definition.
 
-    The other definitions are visited again only if that changes something.
+    The other definitions are visited again only if the new one changes something.
 
     Args:
-        known, types: the same without it.
+        known, types: the lower bounds and the types without it.
     """
     known = known or (frozenset(),) * len(new.values)
     bounds = tuple(a | b for a, b in zip(known, lower_bounds(func, new), strict=True))
@@ -104,10 +105,10 @@ def elaborate(func: Func, recorded: Recorded, dtypes: tuple[DType, ...]) -> Type
 def typed_definition(
     func: Func, recorded: Recorded, number: int | None, dtypes: tuple[DType, ...]
 ) -> Definition:
-    """A definition as typed; `number` is that of the update, None for a piece.
+    """The typed form of a definition; `number` is that of the update, None for a piece.
 
     Raises:
-        LanguageError: a Var that nothing ranges over, or a name that stands for two things.
+        LanguageError: a Var is not on the left side, or one name stands for two loops.
     """
     lhs, values, rvars, where = elaborate(func, recorded, dtypes)
     found = [n for n in postorder(*lhs) if isinstance(n, Var)]
@@ -131,7 +132,7 @@ def typed_definition(
 def _check_names(
     func: Func, recorded: Recorded, on_left: tuple[Var, ...], rvars: tuple[RVar, ...]
 ) -> None:
-    """Each loop of an instance has a name of its own."""
+    """Checks that the dimensions of a definition have different names."""
     loops = () if recorded.block is None else recorded.block.loops
     names = {r.name for r in (*loops, *rvars)}
     if len(names) < len(loops) + len(rvars):

@@ -34,7 +34,7 @@ from .trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extern:
-    """A function over arrays, of Python or of C."""
+    """A function of Python or of C that computes the values of a Func from arrays."""
 
     name: str
     function: Any
@@ -122,11 +122,11 @@ def extern(
 
     Args:
         name: of the Func that it computes.
-        function: of Python or of ctypes. It must depend on what it is given alone.
-        reads: tensors, each whole, or a pair of a tensor and its region: half-open bounds an
-            axis, `(A, ((0, n), (k, k + 1)))`.
-        writes: the shape of what it computes; all of it is.
-        dtype: of what it computes; a tuple for several values at each point.
+        function: of Python or of ctypes. Its results must depend on its arguments alone.
+        reads: tensors that are read as a whole, or pairs of a tensor and a region, given by
+            half-open bounds for each axis: `(A, ((0, n), (k, k + 1)))`.
+        writes: the shape of the result, all of which is written.
+        dtype: the dtype of the result; a tuple for several values at each point.
 
     Returns:
         The Func. It may be updated, as any other.
@@ -154,7 +154,7 @@ def extern(
 
 
 def _region(name: str, given: Any) -> list[Node]:
-    """The first element of a region, and its bounds."""
+    """A region as a read of its first element, followed by its upper bounds."""
     tensor, bounds = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not isinstance(tensor, Indexable):
         raise LanguageTypeError(
@@ -192,7 +192,8 @@ def _region(name: str, given: Any) -> list[Node]:
 
 
 def _is_same(result: Any, outputs: Sequence[Array]) -> bool:
-    """Whether what a function returns is what it was given to fill; NumPy's do that."""
+    """Whether a function returns the very arrays that it was given to fill, as NumPy's functions
+    do."""
     found = result if isinstance(result, tuple) else (result,)
     return len(found) == len(outputs) and all(map(operator.is_, found, outputs))
 

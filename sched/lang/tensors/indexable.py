@@ -1,4 +1,5 @@
-"""Tensors as users have them: read at an index, and all else that is done to arrays is refused."""
+"""Tensors as users handle them: they are read at an index, and refuse other operations on
+arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ ShapeLike = tuple[ExprLike, ...] | list[ExprLike] | ExprLike
 
 @bounded
 class Indexable(Tensor, Suggesting):
-    """A tensor as users have it: `A[i, j]` is an expression, and all else is refused."""
+    """A tensor as users handle it: `A[i, j]` is an expression; other operations on arrays are
+    refused."""
 
     _public = frozenset({"dtype", "name", "ndim", "shape", "vars"})
 
@@ -88,11 +90,11 @@ class Indexable(Tensor, Suggesting):
 
     @property
     def vars(self) -> tuple[Expr, ...]:
-        """The Vars of its axes: those of its definition, else those that `...` stands for."""
+        """The Vars of its axes: those of its definition, or else the implicit ones of `...`."""
         return implicit_vars(self.ndim)
 
     def _others(self) -> dict[str, str]:
-        """What NumPy's arrays have, and what is written here."""
+        """What to write in place of attributes of NumPy's arrays."""
         at = self.element
         return {
             "T": f"write the axes in another order: f[j, i] = {self.name}[i, j]",
@@ -259,7 +261,8 @@ def _whole_array(symbol: str, unary: bool = False) -> Callable[..., NoReturn]:
 
 
 def implicit_vars(count: int) -> tuple[Expr, ...]:
-    """The Vars that `...` stands for. Counted from the right, so that they align as in NumPy."""
+    """The implicit Vars that `...` stands for. They are numbered from the right, so that axes align
+    as in NumPy's broadcasting."""
     return tuple(Expr(nodes.Var(f"_{k}")) for k in range(count, 0, -1))
 
 

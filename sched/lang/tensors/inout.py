@@ -56,7 +56,8 @@ class InOut(Func):
         return bool(self.history.recorded)
 
     def meant(self) -> Tensor:
-        """What a read means once all is written: without any update there is one value."""
+        """The tensor that a read of the final value reads: the initial one if there are no
+        updates, since there is only one value then."""
         unchanged = self.history.completed_by is not None and not self.is_updated
         return self.initial if unchanged else self
 
@@ -65,7 +66,7 @@ class InOut(Func):
 
 
 class _Face(Indexable):
-    """One of the two values of an InOut that an equation may read."""
+    """The initial or the final value of an InOut, which pure definitions may read."""
 
     array: InOut
 

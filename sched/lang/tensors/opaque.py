@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque(nodes.Node):
-    """The value of an extern stage. The operands are, for each region that it reads, a read of
-    the first element and the end of each axis."""
+    """The value of an extern stage. Its operands are, for each region that it reads, a read of the
+    first element and the upper bound along each axis."""
 
     stage: Extern
     component: int
@@ -34,7 +34,7 @@ class Opaque(nodes.Node):
         return Opaque(self.stage, self.component, args, self.type)
 
     def written(self, arg: Callable[[Node], str]) -> str:
-        """How a listing shows it."""
+        """The text for listings."""
         shown = []
         for first, highs in self.regions:
             axes = zip(first.index, highs, strict=True)
@@ -44,7 +44,8 @@ class Opaque(nodes.Node):
 
     @property
     def regions(self) -> list[tuple[Read, tuple[Node, ...]]]:
-        """What is read: the first element of each region, and its upper bound along each axis."""
+        """The regions that are read: the first element of each, and its upper bound along each
+        axis."""
         found: list[tuple[Read, tuple[Node, ...]]] = []
         at = 0
         while at < len(self.operands):
@@ -57,6 +58,6 @@ class Opaque(nodes.Node):
 
 
 def opaque_of(values: Sequence[Node]) -> Opaque | None:
-    """The extern stage that computes a definition, if one does."""
+    """The value of the extern stage that computes a definition, if one does."""
     first = values[0]
     return first if isinstance(first, Opaque) else None

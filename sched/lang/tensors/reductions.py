@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduce(nodes.Node):
-    """A reduction as written; recording a definition replaces it by a read of its Func."""
+    """A reduction as written; recording a definition replaces it by a read of the Func made for
+    it."""
 
     op: str
     body: Node
@@ -54,7 +55,7 @@ class Reduce(nodes.Node):
         return Reduce(self.op, args[0], self.rvars, initial, self.dtype)
 
     def written(self, arg: Callable[[Node], str]) -> str:
-        """How a user writes it, given the text of its operands."""
+        """The reduction in the user's spelling, given the text of its operands."""
         over = ", ".join(r.name for r in self.rvars)
         over = f"({over})" if len(self.rvars) > 1 else over
         initial = "" if self.initial is None else f", initial={arg(self.initial)}"
@@ -94,7 +95,7 @@ def _reduction(op: str, doc: str) -> Callable[..., Expr]:
 
 
 _ARG = frozenset({"argmax", "argmin"})
-#: Without an initial value these have none over an empty domain: the call checks that it is not.
+#: Reductions that need an initial value or a domain that is not empty, which each call checks.
 _NEEDS_ONE = frozenset({"max", "min", *_ARG})
 _COMBINE = {
     "sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and",
@@ -127,8 +128,8 @@ def extract(
 
     Args:
         first: how many reductions the Func has already; they are numbered on.
-        block: the `sequential` around. Their Funcs are defined inside of it too, just before the
-            definition, and so see current values.
+        block: the `sequential` around. The Funcs of the reductions are defined inside of it too,
+            just before the definition, so that they see current values.
     """
     made: list[Func] = []
     on_left = [n for n in postorder(*lhs) if isinstance(n, nodes.Var)]
@@ -184,9 +185,10 @@ def _first_reduction(found: Iterable[Node]) -> Reduce | None:
 def _check_own(
     func: Func, node: Reduce, span: Span, block: Sequential | None, rvars: list[nodes.RVar]
 ) -> None:
-    """A reduction that reads the Func in whose definition it stands is a Func of its own: in an
-    update it would see the final values; in a block, those before all of the update, which are
-    not the current ones if that runs over RVars."""
+    """Refuses a reduction in an update that reads the updated Func where it would not see the
+    current values. The reduction becomes a Func of its own: outside of blocks that sees final
+    values; inside of a block, the values before the whole update, which change meanwhile if the
+    update runs over RVars."""
     around = {} if block is None else block.renaming(tuple(rvars))
     own = [r for r in rvars if r not in around]
     if block is not None and own:
@@ -286,7 +288,7 @@ def _as_dimensions(node: Reduce, outer: list[nodes.RVar]) -> dict[Node, Node]:
 
 
 def _start(node: Reduce, body: Node, span: Span) -> Node:
-    """The initial value: the one given, or the neutral element."""
+    """The initial value of a reduction: the given one, or the neutral element."""
     if node.initial is not None:
         return node.initial
     if node.op in _NEUTRAL:
@@ -304,7 +306,8 @@ def _zero(func: Func) -> bool | int | float:
 
 
 def _arg_step(op: str, func: Func, at: tuple[Expr, ...], value: Expr, k: Expr) -> tuple[Expr, ...]:
-    """(value, index, found) of the best so far: the first one wins ties, the first NaN all."""
+    """One step of argmin or argmax on (value, index, found) of the best element so far: among equal
+    values the first one wins, and the first NaN wins over all numbers."""
     index = tuple(x.node for x in at)
     best, where, found = (Expr(Read(func, index, c, None)) for c in range(3))
     better = value > best if op == "argmax" else value < best

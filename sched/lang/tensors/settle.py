@@ -1,4 +1,5 @@
-"""A block as written: what may be read inside of it, and what is complete at its end."""
+"""The checks at the end of a block: its reads are legal, and the Funcs that it only reads are
+completed."""
 
 from __future__ import annotations
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
 
 def settle(root: Sequential) -> None:
-    """An outermost block is written: what is read but not updated inside is complete.
+    """Called at the end of an outermost block: completes the Funcs that are read but not updated
+    inside.
 
     Raises:
-        LanguageError: a read that could see no value, or not the one that is meant.
+        LanguageError: a read inside would see no value, or not the one that is meant.
     """
     written = list(root.definitions())
     updated = {f for f, r in written if f.history.home is None}
@@ -36,7 +38,7 @@ def settle(root: Sequential) -> None:
 
 
 def _is_final(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Func]) -> bool:
-    """Whether a read inside sees the final value, and not a current one."""
+    """Whether a read inside of a block sees the final value of a tensor, and not a current one."""
     history: History | None = tensor.read_history
     assert history is not None
     if history.func in updated:
@@ -58,7 +60,8 @@ def _is_final(func: Func, recorded: Recorded, tensor: Tensor, updated: set[Func]
 
 
 def _check_fresh(func: Func, recorded: Recorded, read: History) -> None:
-    """A Func defined inside has a value only after that, in the same iteration."""
+    """Refuses a read of a Func that is defined inside of a block, before its definition there: it
+    has a value only behind it, in the same iteration."""
     assert recorded.block is not None
     assert read.home is not None
     check_scope(read, recorded.block, recorded.span)
@@ -76,7 +79,8 @@ def _check_fresh(func: Func, recorded: Recorded, read: History) -> None:
 
 
 def _needed_by_pieces(func: Func) -> set[Func]:
-    """The Funcs that a pure definition needs, those of the same block followed further."""
+    """The Funcs that a pure definition needs, directly or through Funcs defined in the same
+    block."""
     found: set[Func] = set()
     pending = [func]
     while pending:
@@ -92,7 +96,7 @@ def _needed_by_pieces(func: Func) -> set[Func]:
 
 
 def check_scope(read: History, block: Sequential | None, span: Span) -> None:
-    """Refuses to read a Func that was defined inside of a block elsewhere."""
+    """Refuses a read of a Func outside of the block in which it is defined."""
     home = read.home
     if home is not None and (block is None or home not in block.chain):
         raise LanguageError(

@@ -1,4 +1,4 @@
-"""Inputs, embedded tables and Funcs: what has a shape and is read at an index."""
+"""The kinds of tensors: Inputs, embedded tables (Consts) and Funcs."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Func(Indexable):
     """
 
     kind = "Func"
-    #: Set by the package: what a call and a schedule need from the rooms above this one.
+    #: Set by the package: the functions of higher layers that calls and schedules need.
     _call: ClassVar[Callable[..., Any]]
     _signature: ClassVar[Callable[[Func], str]]
     _call_signature: ClassVar[Callable[[Func], inspect.Signature]]
@@ -198,7 +198,7 @@ class Func(Indexable):
         return types[0] if len(types) == 1 else types
 
     def complete(self, by: Span) -> None:
-        """From now on no definition may be added: it is used at `by`."""
+        """Completes the Func, which is used at `by`: it gets no more definitions."""
         self.history.complete(by)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -219,7 +219,7 @@ class Func(Indexable):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        """What a call takes, as far as the Func is defined."""
+        """The arguments of a call, as far as the Func is defined."""
         return Func._call_signature(self)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Values that are printed on the way, where they are computed."""
+"""`trace`: values that are printed where they are computed."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Trace(nodes.Node):
         return self if same else Trace(args[0], self.label, args[0].type)
 
     def written(self, arg: Callable[[Node], str]) -> str:
-        """How a user writes it."""
+        """The trace in the user's spelling."""
         return f"trace({arg(self.value)}, {self.label!r})"
 
 
 def trace(value: ExprLike, label: str) -> Expr:
     """`value`, printed with its label and point each time it is computed.
 
-    For looking at small sizes. The point is that of the definition in which it stands. A select
-    chooses the points: only the arm that is taken is printed, as in
+    Meant for small sizes. The point is that of the definition in which the trace stands. A select
+    can choose the points, since only a trace in the arm that is taken is printed, as in
     `ps.select(i == 3, ps.trace(x, "x"), x)`. A traced product is rounded before it is added to
     anything: no multiply-add is fused with it.
 
@@ -57,7 +57,8 @@ def trace(value: ExprLike, label: str) -> Expr:
 
 
 def check_traces(lhs: Sequence[Node], values: Sequence[Node]) -> None:
-    """Refuses a trace in what must be provable: an index, and the domain of an RVar."""
+    """Refuses a trace inside of an index or of the domain of an RVar, which proofs must
+    understand."""
     found = list(nodes.reachable(*lhs, *values))
     indices = [x for n in found if isinstance(n, Read) for x in n.index]
     for node in nodes.reachable(*lhs, *indices, *(n for n in found if isinstance(n, nodes.RVar))):
@@ -69,7 +70,7 @@ def check_traces(lhs: Sequence[Node], values: Sequence[Node]) -> None:
 
 
 def has_trace(*roots: Node) -> bool:
-    """Whether anything below is printed."""
+    """Whether any node below the roots is a trace."""
     return any(isinstance(n, Trace) for n in postorder(*roots))
 
 
