@@ -1,4 +1,4 @@
-"""The reference meaning: what every schedule of a program must compute, to the bit."""
+"""The reference semantics: an interpreter whose results every schedule must match, to the bit."""
 
 from .instances import Instance, instances
 from .interpret import interpret

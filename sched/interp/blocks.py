@@ -22,7 +22,7 @@ class Range:
         self.start, self.stop = evaluator[block.start], evaluator[block.stop]
 
     def iterations(self, around: Env) -> Iterator[Env]:
-        """The environments of its iterations, in order; of a block without a loop, one."""
+        """The environments of the iterations, in order; a block without a loop has one."""
         if self.loop is None:
             yield dict(around)
             return
@@ -31,7 +31,7 @@ class Range:
 
 
 def blocks(steps: Iterable[Step]) -> Iterator[Block]:
-    """All blocks, those inside of others too."""
+    """All blocks, including those inside of others."""
     for step in steps:
         if isinstance(step, Block):
             yield step

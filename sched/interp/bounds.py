@@ -1,7 +1,7 @@
 """Ranges of expressions at an instance, before any value is known.
 
-What is made of sizes, integer Params, Vars and RVars alone is *static*: it has one value at each
-instance, the exact one. Everything else, which reads or computes with floats, has an interval.
+An expression of sizes, integer Params, Vars and RVars alone is *static*: its exact value at each
+instance is known. Any other expression, which reads data or computes with floats, has an interval.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .intervals import (
 
 Box = tuple[Interval, ...]
 
-#: A box of may-accesses is expanded into points up to this many of them.
+#: The most points for which a box of may-accesses is expanded into its points.
 LARGEST_BOX = 1 << 24
 
 

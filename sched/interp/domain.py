@@ -1,8 +1,8 @@
 """The instances of a definition: values of its Vars, then RVars in running order.
 
-Two enumerations go over the same nest. `exact` runs it, bounds and conditions evaluated on data.
-`may` runs before any data is known: an RVar whose bounds depend on data has an interval in the
-environment, and only a condition that is certainly false removes an instance.
+There are two enumerations of the same nest. The exact one evaluates bounds and conditions on data.
+The one of may-instances runs before any data is known: an RVar whose bounds depend on data has an
+interval in the environment, and only a condition that is certainly false removes an instance.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ class Loop:
 
     rvar: RVar
     values: Callable[[Env], Iterable[object]]
-    #: Called before `values`, with the reads of the bounds to account for.
+    #: Called before `values`, to account for the reads in the bounds.
     touch: Touch | None = None
 
 
 def exact_loops(rvars: tuple[RVar, ...], functions: Evaluator) -> tuple[Loop, ...]:
-    """The loops over values."""
+    """The loops of the exact enumeration."""
     return tuple(Loop(r, _range(functions[r.lo], functions[r.hi])) for r in rvars)
 
 
 def may_loop(rvar: RVar, bounds: Bounds, exact: Evaluator, touch: Touch) -> Loop:
-    """The loop over values where the bounds are static, else over the interval of both."""
+    """A loop of the enumeration of may-instances: over values where its bounds are static, else one
+    iteration with the interval between both bounds."""
     if rvar.lo in bounds.static and rvar.hi in bounds.static:
         return Loop(rvar, _range(exact[rvar.lo], exact[rvar.hi]))
     return Loop(rvar, _hull(bounds[rvar.lo], bounds[rvar.hi]), touch)

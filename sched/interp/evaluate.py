@@ -1,6 +1,6 @@
-"""Evaluating typed expressions at an instance.
+"""Evaluation of typed expressions at an instance.
 
-`Evaluator` makes of each node a Python function of the *environment*: a dict from Var and RVar
+`Evaluator` turns each node into a Python function of the *environment*: a dict from Var and RVar
 nodes to their values at one instance. A node that several others use keeps its value in the same
 dict, so that a shared subexpression is computed once an instance; a new instance starts with a
 new dict. Of a select, only the chosen arm is evaluated.
@@ -49,7 +49,7 @@ class Symbols:
 
 
 class Faults:
-    """Counts what is defined but rarely meant."""
+    """Counters of operations that are defined but rarely intended: divisions by zero."""
 
     def __init__(self) -> None:
         self.zero_divisions = 0
@@ -105,7 +105,7 @@ class Evaluator:
             case Trace():
                 return self._trace(node)
             case Opaque():
-                return constant(None)  # computed all at once, not here
+                return constant(None)  # an extern stage is computed as a whole
             case _:
                 raise TypeError(type(node).__name__)
 
@@ -177,7 +177,7 @@ def _fail(node: Node) -> Any:
 
 
 def constant(value: Any) -> Function:
-    """The function that is `value` everywhere."""
+    """The function that returns `value` in every environment."""
     return lambda env: value
 
 
@@ -206,7 +206,7 @@ def _apply(f: Callable[..., Any], args: list[Function]) -> Function:
 
 
 def together(parts: list[Function]) -> Callable[[Env], tuple[Any, ...]]:
-    """The function that gives the tuple of what `parts` give."""
+    """The function that returns the tuple of the values of `parts`."""
     match parts:
         case [a]:
             return lambda env: (a(env),)
@@ -220,7 +220,7 @@ def together(parts: list[Function]) -> Callable[[Env], tuple[Any, ...]]:
 
 @contextmanager
 def deep_recursion(roots: tuple[Node, ...], room: int = 1000) -> Iterator[None]:
-    """Room on Python's stack for evaluating `roots`, however deep they are."""
+    """Raises Python's recursion limit, so that `roots` of any depth can be evaluated."""
     depth: dict[Node, int] = {}
     for node in postorder(*roots):
         depth[node] = 1 + max((depth[a] for a in node.args), default=0)

@@ -1,7 +1,9 @@
-"""What each instance of a program reads, and which instance wrote that: the meaning as data.
+"""The data flow of a program: for each instance, which elements it reads and which instance wrote
+their values.
 
 The program is interpreted, and every read and write is recorded on the way. A schedule is right if
-each of its instances reads what the same instances wrote; that is for others to compare.
+each of its instances reads values that the same instances wrote; the instance checker compares
+them.
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """What some instances of an accumulation made of a value, in whatever order.
+    """The value that a set of instances of an accumulation made of the version `base`, in any
+    order.
 
-    `mix` tells sets of as many instances apart.
+    `count` is the number of these instances, and `mix` a hash of the set.
     """
 
     serial: int
@@ -57,7 +60,7 @@ class Accumulated:
 
 
 Version = Untouched | Written | Accumulated
-"""Which value an element has: who made it."""
+"""The version of an element: it identifies its value by the instances that made it."""
 
 
 def after(key: Key, before: Version | None, free: bool) -> Version:
@@ -76,7 +79,8 @@ def after(key: Key, before: Version | None, free: bool) -> Version:
 
 
 def merged(before: Version, partial: Version) -> Version:
-    """What an accumulation becomes by another one of the same kind, which began from nothing."""
+    """The version after a partial result, which began from the neutral element, has been combined
+    with `before`."""
     if not isinstance(partial, Accumulated):
         return before
     count, mix = partial.count, partial.mix
@@ -98,9 +102,10 @@ class Recorded:
     """One executed instance.
 
     Attributes:
-        place: what it wrote.
-        reads: the version of every element it read for the value and for where to write it.
-        writers: the instance that wrote it last, None where nobody did.
+        place: the element that it wrote.
+        reads: the version of every element that it read, for its value or for its left side.
+        writers: for each element that it read, the instance that wrote it last; None if no
+            instance did.
         number: how many instances ended before it.
     """
 
@@ -127,8 +132,9 @@ class Flow:
     results: tuple[Any, ...]
 
     def reads(self, here: Recorded, stored: Container[int]) -> Iterator[tuple[Place, Version]]:
-        """What an instance reads, where only some definitions are stored, by their serials: what
-        it reads of the others is what these read."""
+        """The elements that an instance reads from memory where only the definitions with the
+        serials `stored` are stored. The others are inlined: a read of one stands for the reads of
+        the instance that computes it."""
         for place, version in here.reads.items():
             writer = here.writers[place]
             if writer is None or writer[0] in stored:
@@ -138,11 +144,11 @@ class Flow:
 
 
 def flow(program: Program, binding: Binding, free: frozenset[int] = frozenset()) -> Flow:
-    """Interprets a program, recording.
+    """Interprets a program and records its data flow.
 
     Args:
-        free: the serials of the accumulations whose instances may come in any order; those
-            without rounding always may.
+        free: the serials of the accumulations whose instances may run in any order; those without
+            rounding always may.
     """
     run = _Recording(program, binding, free)
     results = run.results()
@@ -160,7 +166,7 @@ class _Recording(Run):
         self.watched = {t: _Watched(t, v, self) for t, v in self.values.items()}
 
     def read(self, tensor: Tensor, point: Point) -> None:
-        """An element is read by the instance that is running."""
+        """Records that the running instance reads an element."""
         here = self.running[-1] if self.running else None
         if here is not None:
             place = (tensor, point)
@@ -168,13 +174,15 @@ class _Recording(Run):
             here.writers[place] = self.last.get(place)
 
     def recorded(self, d: Definition, point: Function, value: Function) -> Function:
-        """The value of an instance, with what it reads and writes recorded."""
+        """The function `value`, wrapped so that it records the reads and the write of the
+        instance."""
 
         def run(env: Env) -> Any:
             key = (d.serial, tuple(env[x] for x in d.dims))
             here = Recorded(d, key)
             self.running.append(here)
-            # Shared nodes keep their values in the environment: here they are asked again.
+            # A new environment without the values of shared nodes, so that their reads are repeated
+            # and recorded for this instance.
             own: Env = {n: x for n, x in env.items() if isinstance(n, (Var, RVar))}
             at = point(own)
             result = value(own)
@@ -218,7 +226,7 @@ def _left(d: Definition, run: _Recording) -> Function:
 
 
 class _Watched(Values):
-    """The values of a tensor; reading one is recorded."""
+    """The values of a tensor, which record every read."""
 
     def __init__(self, tensor: Tensor, values: Values, run: _Recording) -> None:
         super().__init__(tensor.name)
@@ -226,7 +234,7 @@ class _Watched(Values):
 
     def __getitem__(self, point: Point) -> Any:
         running = self.run.running
-        running.append(None)  # a value that is needed first is not computed by who needs it
+        running.append(None)  # in a recurrence another instance may compute the value now
         value = self.inner[point]
         running.pop()
         self.run.read(self.tensor, point)
@@ -240,7 +248,8 @@ class _Watched(Values):
 
 
 def untouched(program: Program, tensor: Tensor, point: Point) -> Untouched:
-    """What an element is before anything runs: of an InOut the same as of its initial value."""
+    """The version of an element before anything runs. The elements of an InOut and of its initial
+    value have the same versions."""
     array: Tensor = tensor
     if isinstance(tensor, Initial) and tensor.array in program.inouts:
         array = tensor.array
@@ -248,7 +257,8 @@ def untouched(program: Program, tensor: Tensor, point: Point) -> Untouched:
 
 
 def accumulates(d: Definition) -> bool:
-    """Whether an update only combines the element it writes with something else, once."""
+    """Whether an update is an accumulation: it combines the element that it writes with an operand
+    that does not read its Func."""
     if not d.is_update or len(d.values) != 1:
         return False
     bounds = [b for r in d.rvars for b in (r.lo, r.hi)]

@@ -1,8 +1,7 @@
-"""Which elements a definition may touch at an instance: its reads, under their conditions, and
-its write.
+"""The accesses of a definition at an instance: its reads, with their conditions, and its write.
 
-A select is lazy. Where its condition is static, only the chosen arm is visited; where it depends
-on data, both may be.
+A select is lazy. Where its condition is static, only the reads of the chosen arm happen; where it
+depends on data, those of both arms may happen.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Access:
     exact: bool
     where: Function
     is_write: bool = False
-    #: The upper bounds of a region that is read all together; `index` are the lower ones.
+    #: For a region that is read as a whole, its upper bounds; its lower bounds are in `index`.
     region_end: tuple[Node, ...] | None = None
 
 
@@ -38,7 +37,7 @@ def instance_point(definition: Definition, env: Env) -> dict[str, int | Interval
 
 @dataclass(slots=True)
 class Reads:
-    """The reads of an expression that always happen, and those below its selects."""
+    """The reads of an expression: those that always happen, and those in arms of selects."""
 
     always: list[Access] = field(default_factory=list)
     selects: list[tuple[Function, Reads, Reads]] = field(default_factory=list)
@@ -64,7 +63,8 @@ class Footprint:
         return _reached(self._conditions, env)
 
     def bound_reads(self, rvar: RVar, env: Env) -> Sequence[Access]:
-        """The reads in the bounds of an RVar, which happen once for the iterations around it."""
+        """The reads in the bounds of an RVar, which happen once in each iteration of the loops
+        around it."""
         return _reached(self._bounds_of[rvar], env)
 
     def _access(self, tensor: Tensor, index: tuple[Node, ...], is_write: bool = False) -> Access:
@@ -74,13 +74,13 @@ class Footprint:
 
     def _arm(self, root: Node) -> Reads:
         if root not in self._arms:
-            self._arms[root] = Reads()  # one object an arm: arms that are shared are visited once
+            self._arms[root] = Reads()  # one object for each arm: shared arms are visited once
             found = self._reads((root,))
             self._arms[root].always, self._arms[root].selects = found.always, found.selects
         return self._arms[root]
 
     def _reads(self, roots: Iterable[Node]) -> Reads:
-        """What happens whenever all of `roots` are evaluated."""
+        """The reads that happen when all of `roots` are evaluated."""
         found = Reads()
         places: dict[tuple[Tensor, tuple[Node, ...]], Access] = {}
         seen: set[Node] = set()

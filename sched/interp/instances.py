@@ -1,7 +1,7 @@
 """Every instance of a program at given sizes, in the order of the program as written.
 
-The oracle of order: what a schedule executes is compared with what is enumerated here. Indices
-that depend on data are intervals, both ends included.
+Tests compare the instances that a schedule executes, and their order, with this enumeration.
+Indices that depend on data are intervals with both ends included.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def instances(
     params: Mapping[str, bool | int | float] | None = None,
     shapes: Mapping[Func, tuple[int, ...]] | None = None,
 ) -> Iterator[Instance]:
-    """All instances: producers first, then updates as written, Vars and RVars in order.
+    """All instances: producers before consumers, updates in the order written, and the iterations
+    of Vars and RVars in ascending order.
 
     Args:
         sizes: the value of every size of the program.
@@ -56,7 +57,7 @@ def instances(
         shapes: the shapes of outputs that declare none.
 
     Raises:
-        LanguageError, CallValueError: as `interpret`, but for what only data tells.
+        LanguageError, CallValueError: as `interpret`, except for errors that depend on data.
     """
     values = {**sizes, **(params or {})}
     given: dict[Tensor, tuple[int, ...] | None] = dict.fromkeys(program.funcs)

@@ -1,7 +1,8 @@
-"""The reference interpreter: runs a program as the language's contract says, and no faster.
+"""The reference interpreter: it implements the language's contract literally, without
+optimisations.
 
-Regions first, from the outputs to the inputs; then values, producers first, each Func on all of
-its region. Nothing is scheduled, nothing is proved: every instance is looked at.
+First it computes the regions, from the outputs to the Inputs; then the values, producers before
+consumers, each Func on all of its region. It schedules and proves nothing: it visits each instance.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class Run:
             return tuple(self._result(func) for func in self.program.outputs)
 
     def _step(self, step: Step, around: Env) -> None:
-        """Everything of one step, in an iteration of the loops around it."""
+        """Runs one step in an iteration of the loops around it."""
         match step:
             case Block():
                 for env in self.regions.iterations(step, around):
@@ -144,7 +145,7 @@ class Run:
                 self._check_divisions(func)
 
     def _recurrence(self, group: tuple[Func, ...], around: Env) -> None:
-        """Every value of a group, each computed when it is first needed."""
+        """Computes all values of the Funcs of a recurrence, each when it is first needed."""
         for func in group:
             if func not in self._members:
                 self._members[func] = self._member(func)
@@ -164,7 +165,7 @@ class Run:
             self._refuse_division(func)
 
     def _of(self, d: Definition) -> Functions:
-        """The functions of a definition, made once."""
+        """The functions of a definition, which are cached."""
         if d not in self._functions:
             self._functions[d] = Functions(d, self.symbols, self.values, self.faults)
         return self._functions[d]
@@ -210,7 +211,7 @@ class Run:
             self._refuse_empty(d)
 
     def _refuse_empty(self, d: Definition) -> None:
-        """A maximum needs at least one value at each point where it is asked for."""
+        """Refuses an empty domain of a reduction without an initial value, such as a maximum."""
         for point in self.regions.of[d.func].points():
             if point not in self.touched[d]:
                 raise CallValueError(
@@ -255,6 +256,6 @@ class Functions:
         self.loops = exact_loops(d.rvars, functions)
         self.conditions = [functions[c] for c in d.where]
         self.point = functions.point(d.lhs)
-        #: What is stored: one value, or a tuple of all components.
+        #: Gives the stored value: a scalar, or a tuple of all components.
         one = len(d.values) == 1
         self.value: Any = functions[d.values[0]] if one else functions.point(d.values)

@@ -1,8 +1,8 @@
-"""Ranges of integer expressions whose value depends on data: interval arithmetic.
+"""Interval arithmetic: ranges of integer expressions whose values depend on data.
 
-An interval `(lo, hi)` holds both ends; a condition is an interval of 0 and 1. Where the exact
-result leaves its type it may wrap, and the interval is that of the whole type. Each node is
-bounded by itself: nothing is known of two operands together, and no condition narrows a range.
+An interval `(lo, hi)` contains both ends; a condition has an interval of 0 and 1. Where the exact
+result may leave its type it may wrap, and the interval is that of the entire type. Each node is
+bounded by itself: correlations between operands are ignored, and conditions narrow no range.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def operator_interval(op: str, result: DType, args: tuple[Interval, ...]) -> Int
 
 
 def select_interval(condition: Interval, yes: Interval, no: Interval) -> Interval:
-    """The arm that is chosen, or both."""
+    """The interval of the chosen arm, or the hull of both arms if the condition is not known."""
     if condition == (1, 1):
         return yes
     if condition == (0, 0):
@@ -47,7 +47,7 @@ def select_interval(condition: Interval, yes: Interval, no: Interval) -> Interva
 
 
 def cast_interval(source: Interval, target: DType) -> Interval:
-    """An integer or bool converted."""
+    """The interval of an integer or bool after conversion to another type."""
     if target.is_bool:
         return _not(_eq(source, (0, 0)))
     whole = full(target)
@@ -70,7 +70,8 @@ def _abs(a: Interval) -> Interval:
 
 
 def _floordiv(a: Interval, b: Interval) -> Interval:
-    """By zero it is 0. Over divisors of one sign it is monotone in each operand."""
+    """The interval of `a // b`. A division by zero gives 0. Over divisors of one sign the quotient
+    is monotone in each operand."""
     parts = [p for p in (_clip(b, None, -1), _clip(b, 1, None)) if p is not None]
     found = [_corners(lambda x, y: x // y, a, p) for p in parts]
     if b[0] <= 0 <= b[1]:
@@ -87,7 +88,7 @@ def _clip(a: Interval, lo: int | None, hi: int | None) -> Interval | None:
 
 
 def _mod(a: Interval, b: Interval) -> Interval:
-    """By zero it is 0; else between 0 and the divisor, which is left out."""
+    """The interval of `a % b`: 0 for the divisor zero, else from 0 to the divisor, exclusive."""
     if b[0] == b[1] != 0 and a[0] // b[0] == a[1] // b[0]:
         return (a[0] % b[0], a[1] % b[0])  # within one period
     return (min(b[0] + 1, 0), max(b[1] - 1, 0))
@@ -100,7 +101,8 @@ def _shl(a: Interval, b: Interval) -> Interval | None:
 
 
 def _shr(a: Interval, b: Interval) -> Interval:
-    """A count below zero or past the width leaves 0 or the sign, as a count of 64 does."""
+    """The interval of `a >> b`. A count that is negative, or not below the width, leaves 0 or the
+    sign, as a count of 64 does."""
     counts = (64, 64) if b[1] < 0 else (max(b[0], 0), 64 if b[0] < 0 else min(b[1], 64))
     return _corners(lambda x, y: x >> y, a, counts)
 

@@ -1,8 +1,8 @@
-"""An update must not depend on the order of its Vars.
+"""The check that an update does not depend on the order of its Vars.
 
-Two instances with different Vars may touch one element only if both read it. Where each Var is
-an axis of every access to the updated Func this holds by itself; else every access is recorded,
-a may-access at all points of its box.
+Two instances with different values of Vars may access one element only if both read it. Where each
+Var is the index along an axis of every access to the updated Func this always holds; else every
+access is recorded, and a may-access counts as one to all points of its box.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Vars = tuple[int, ...]
 
 
 def needs_check(d: Definition) -> bool:
-    """Whether instances with different Vars could touch one element."""
+    """Whether instances with different values of Vars could access one element."""
     bounds = (b for r in d.rvars for b in (r.lo, r.hi))
     reads = [
         node.index
@@ -44,11 +44,13 @@ class VarOrder:
         self.definition = definition
         self.shape = shape
         self._writers: dict[Point, tuple[Vars, str]] = {}
-        #: The first reader is enough: Vars are the outer loops, so all others come after it.
+        #: The first reader of each element, which suffices: Vars are the outer loops, so if any
+        #: reader has other values of Vars than a later writer, the first one has.
         self._readers: dict[Point, tuple[Vars, str]] = {}
 
     def visit(self, access: Access, env: Env) -> None:
-        """Record an access; refuse it if one by other Vars must keep its place before or after."""
+        """Records an access. It is refused if an earlier one at other values of Vars conflicts with
+        it, so that the order of the two matters."""
         if access.tensor is not self.definition.func:
             return
         vars = tuple(env[v] for v in self.definition.vars)
@@ -60,7 +62,8 @@ class VarOrder:
             self._record(point, vars, access.is_write, may=True)
 
     def _points(self, box: Box) -> Iterable[Point]:
-        """The points of a box that may be accessed; what is outside is refused for that."""
+        """The points of a box that may be accessed, inside of the Func's shape: accesses outside
+        are refused elsewhere."""
         if self.shape is not None:
             box = tuple(
                 (max(lo, 0), min(hi, n - 1)) for (lo, hi), n in zip(box, self.shape, strict=True)

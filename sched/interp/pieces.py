@@ -1,7 +1,7 @@
-"""Which piece of a pure definition holds at a point.
+"""The choice of the piece of a pure definition that holds at a point.
 
-A piece with constants on the left claims the points that have them. Where several pieces claim a
-point, one whose constant axes include those of all others wins.
+A piece applies to the points whose indices agree with its constants. Where several pieces apply to
+a point, the one whose constant axes include those of all others wins.
 """
 
 from __future__ import annotations

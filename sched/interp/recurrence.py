@@ -1,7 +1,8 @@
-"""Funcs that need values of themselves or of each other: each value is computed when first needed.
+"""Evaluation of recurrences, Funcs that need values of themselves or of each other: each value is
+computed when it is first needed.
 
-A value that is needed while it is being computed needs itself; that is an error, and the values
-on the way are named.
+A value that is needed while it is being computed depends on itself; that is an error, which names
+the values of the cycle.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Lazy(Values):
 
 
 class Member:
-    """How one Func of a recurrence computes a value. `current` is the one that is changing."""
+    """The computation of single values of one Func of a recurrence. `current` holds the value that
+    updates are changing."""
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class Member:
         piece = self.pieces.at(point)
         value = self.pure[piece](point_env(piece, point, around))
         for update in self.updates:
-            # Computing an operand may come back here for another point: keep ours apart.
+            # Computing an operand may call this for another point, so the value is passed along.
             value = update.run(point, value, self.current, around)
         return value
 
@@ -113,5 +115,5 @@ class MemberUpdate:
 
 
 def _stored(functions: Evaluator, d: Definition) -> Callable[[Env], Any]:
-    """What is stored at a point: one value, or a tuple of all components."""
+    """The function that gives the stored value: a scalar, or a tuple of all components."""
     return functions[d.values[0]] if len(d.values) == 1 else functions.point(d.values)

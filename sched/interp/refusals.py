@@ -1,4 +1,4 @@
-"""What is said of an access that is outside its tensor, or that nothing proves to be inside."""
+"""Errors for accesses that are out of bounds, or that cannot be proven to be in bounds."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _access_text(d: Definition, access: Access) -> str:
 def outside(
     d: Definition, access: Access, point: Point, env: Env, shape: tuple[int, ...] | None
 ) -> CallValueError:
-    """An access whose index is known and out of bounds."""
+    """The error for an access whose index is known and out of bounds."""
     at = instance_text(d, env)
     hint = (
         "a guard makes it safe: ps.select((0 <= i) & (i < n), ..., 0), "
@@ -72,9 +72,10 @@ def unproved(
     env: Env,
     shape: tuple[int, ...],
 ) -> LanguageError | CallValueError:
-    """An index that depends on data, and that its range does not keep in bounds.
+    """The error for an index that depends on data and whose range exceeds the tensor's bounds.
 
-    Where other sizes could make it right, the sizes are at fault, else the program.
+    It is a `CallValueError` if the access could be in bounds at other sizes, else a
+    `LanguageError`.
     """
     name, index, at = access.tensor.name, access.index[axis], instance_text(d, env)
     written = written_text(index)
@@ -119,7 +120,8 @@ def _has_symbols(root: Node) -> bool:
 
 
 def unbounded(d: Definition, access: Access, box: Box) -> LanguageError:
-    """An index that depends on data, into a Func whose region would have to be all it can be."""
+    """The error for a read, at an index that depends on data, of a Func without a shape: every
+    element that the index may reach would have to be computed."""
     spans = " x ".join(f"{lo}..{hi}" for lo, hi in box)
     return LanguageError(
         f"{access.tensor.name} has no declared shape, and the index in {_access_text(d, access)} "
@@ -131,7 +133,7 @@ def unbounded(d: Definition, access: Access, box: Box) -> LanguageError:
 
 
 def endless(func: Func, steps: int) -> LanguageError:
-    """A recurrence without a shape that needs ever more points."""
+    """The error for a recurrence without a shape whose region does not end."""
     return LanguageError(
         f"the region of {func.name} that is needed follows from itself and has no end: after "
         f"{steps} steps there is still more",
@@ -143,7 +145,7 @@ def endless(func: Func, steps: int) -> LanguageError:
 
 # indices read from Inputs ---------------------------------------------------------------------
 def checked_source(index: Node) -> Input | None:
-    """The Input whose element the index is, if its type alone bounds it."""
+    """The Input whose elements are used as the index, if nothing but its type bounds them."""
     node = index
     while isinstance(node, Op) and node.op == "cast" and _widens(node):
         node = node.operands[0]
@@ -174,7 +176,7 @@ def check_elements(
     array: NDArray[Any],
     extent: int,
 ) -> None:
-    """Refuse an array with elements that are no index along `axis`."""
+    """Refuses an array with elements that are out of bounds as indices along `axis`."""
     if array.size == 0 or (array.min() >= 0 and array.max() < extent):
         return
     wrong = np.argwhere((array < 0) | (array >= extent))[0]

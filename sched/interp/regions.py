@@ -1,8 +1,10 @@
-"""Which points of each Func are computed, and whether every access is inside its tensor.
+"""The region of each Func, which is the set of points that are computed, and the check that every
+access is in bounds.
 
-From the outputs to the inputs: a Func with a shape has all of its box; any other has the points
-that its consumers may read, together with what its own updates touch. Updates are visited last to
-first, each over the region that is needed after it. Every access is checked on the way.
+Regions are computed from the outputs to the Inputs. That of a Func with a shape is all of its box;
+that of any other Func has the points that its consumers may read, and those that its own updates
+access. Updates are visited from last to first, each over the region that is needed after it. Every
+access is checked on the way.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ from .vars import Points, Ranges, var_points
 
 
 class Region:
-    """Points of a tensor: all of `shape`, if it has one; else those that were added. It has none
-    outside of `limit`."""
+    """A set of points of a tensor: the box `shape`, if there is one, else the points added so far.
+    No point may lie outside of the box `limit`."""
 
     def __init__(
         self, tensor: Tensor, shape: tuple[int, ...] | None, limit: tuple[int, ...] | None
@@ -72,7 +74,7 @@ class Region:
         return tuple(range(min(axis), max(axis) + 1) for axis in zip(*self.added, strict=True))
 
     def extent(self, d: Definition) -> Ranges | Points:
-        """Where an update runs."""
+        """The points or the box over which the Vars of an update run."""
         alone = self.shape is None and d.is_pointwise
         return frozenset(self.added) if alone else self.span()
 
@@ -106,13 +108,13 @@ def _exhaust(instances: Iterator[InstanceAccesses]) -> None:
 
 
 class Regions:
-    """The regions of all tensors of a program at given sizes. Raises where an access is outside.
+    """The regions of all tensors of a program at given sizes. Accesses out of bounds raise.
 
     Attributes:
-        of: the region of each tensor; of one that is fresh in each iteration, that of the
-            iteration last entered.
-        spans: for each update and iteration around it, the box over which its Vars run; or, where
-            it touches no element but its own, and its Func has no shape, the points needed.
+        of: the region of each tensor; for a Func that is computed anew in each iteration, its
+            region in the iteration entered last.
+        spans: for each update and iteration around it, the box over which its Vars run; or the
+            needed points, if it accesses no other element than its own and its Func has no shape.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class Regions:
         self._checked: set[tuple[Input, int]] = set()
 
     def compute(self) -> None:
-        """All regions."""
+        """Computes all regions."""
         for step in self.program.steps:
             if isinstance(step, Block):
                 self._block(step, {})
@@ -158,8 +160,8 @@ class Regions:
         return [d for d in reversed(definitions) if d.is_update and d.block is None]
 
     def _closed(self, group: Sequence[Func]) -> None:
-        """The regions of Funcs that need each other: whatever is needed of them is looked at,
-        until nothing more is."""
+        """Computes the regions of Funcs that depend on each other, as a fixed point: the reads of
+        newly added points are followed until no points are added."""
         seen: dict[Func, set[Point]] = {f: set() for f in group}
         for _ in range(DEPTH):
             for func in group:
@@ -183,8 +185,8 @@ class Regions:
         _exhaust(self.update(d, around))
 
     def _block(self, block: Block, around: Env) -> None:
-        """Each iteration backwards: what is needed of a Func that is fresh in it is known when
-        its own definitions are reached."""
+        """Visits the steps of each iteration backwards, so that the region of a Func which is
+        computed anew in it is known when its own definitions are reached."""
         for env in self._ranges[block.sequential].iterations(around):
             for func in fresh_in(block):
                 self.of[func] = self._region(func)
@@ -200,7 +202,7 @@ class Regions:
                         _exhaust(self.pure(d.func, env))
 
     def iterations(self, block: Block, around: Env) -> Iterator[Env]:
-        """The iterations of a block, in order; `of` knows the regions of each."""
+        """The iterations of a block, in order; meanwhile `of` has the regions of each."""
         for env in self._ranges[block.sequential].iterations(around):
             for func in fresh_in(block):
                 self.of[func] = self._fresh[func, loop_point(func.history.typed()[0], env)]
@@ -228,7 +230,8 @@ class Regions:
             yield d, env, [*reads, footprint.write]
 
     def _extern(self, d: Definition, stage: Opaque, around: Env) -> None:
-        """All that an extern stage reads, checked and added to its region."""
+        """Checks the regions that an extern stage reads, and adds them to those of their
+        tensors."""
         functions = Evaluator(stage.operands, self.symbols, {}, Faults())
         for first, highs in stage.regions:
             axes = [
@@ -240,7 +243,8 @@ class Regions:
                 self._add(d, access, around)
 
     def update(self, d: Definition, around: Env | None = None) -> Iterator[InstanceAccesses]:
-        """The instances of an update that may happen, as `pure` does it."""
+        """The instances of an update that may happen, each access checked and added to its
+        region."""
         s, env = self._prepare(d), around or {}
         if needs_check(d):
             _exhaust(self._instances(s, VarOrder(d, self.of[d.func].shape).visit, env))
@@ -310,7 +314,8 @@ class Regions:
     def _check_index(
         self, d: Definition, access: Access, axis: int, source: Input, extent: int
     ) -> None:
-        """An index that is an element of an Input: all of its elements must be in bounds."""
+        """Checks an index that is read from an Input: all elements of the array must be in
+        bounds."""
         if source in self.arrays and (source, extent) not in self._checked:
             refusals.check_elements(d, access, axis, source, self.arrays[source], extent)
             self._checked.add((source, extent))

@@ -1,7 +1,7 @@
-"""Where values are kept while a program is interpreted: dicts from points to values.
+"""Storage of the interpreter: dicts from points to values.
 
-A Func's dict has exactly the points of its region, so reading a point that was never computed is
-found out at once. A Func with several components keeps a tuple at each point.
+The dict of a Func has exactly the points of its region, so a read of a point that was never
+computed fails at once. A Func with several components has a tuple at each point.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from .evaluate import Env, Tracer
 
 
 def tracer(d: Definition) -> Tracer:
-    """Prints the traced values of a definition."""
+    """The function that prints the traced values of a definition."""
 
     def show(node: Trace, value: Any, env: Env) -> None:
         point = {x.name: env[x] for x in d.dims}

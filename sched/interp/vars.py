@@ -1,10 +1,10 @@
-"""Over which values the Vars of an update run.
+"""The values over which the Vars of an update run.
 
-A Var that is an index on the left by itself runs over the extent of that axis of the region. One
-that occurs inside of index expressions only runs over all integers for which these, and not the
-other ones, stay within the region; they are found by bisection, whatever the expressions are.
-Where an update touches no element but its own, nobody can tell whether it runs elsewhere than
-where its values are needed.
+A Var that is an index on the left by itself runs over the extent of that axis of the region. A Var
+that occurs only inside of index expressions runs over all integers for which these indices, without
+regard to the others, stay within the region; they are found by bisection, whatever the expressions
+are. An update that accesses no element but its own runs only over the points whose values are
+needed, since running it elsewhere would have no effect.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from .storage import Point
 Ranges = tuple[range, ...]
 Points = frozenset[Point]
 
-#: The bisection starts from this power of two on either side of zero; what still has solutions
-#: at the rim when its boxes have shrunk to the second one has infinitely many.
+#: The bisection starts with a box that ends at the first number on either side of zero. If boxes
+#: at its edge that have shrunk to the second number still have solutions, there are infinitely
+#: many.
 _WIDEST, _FINE = 1 << 40, 1 << 20
 _MANY = 10_000
 
@@ -59,12 +60,13 @@ def _within(definition: Definition, box: Ranges, symbols: Symbols, around: Env) 
 
 
 def intersection(a: range, b: range) -> range:
-    """The integers in both."""
+    """The integers that both ranges contain."""
     return range(max(a.start, b.start), min(a.stop, b.stop))
 
 
 class _Search:
-    """All integers for `unknown` with which the coordinates on the left lie in the region."""
+    """A search for all values of the Vars `unknown` for which the indices on the left lie in the
+    region."""
 
     def __init__(
         self, definition: Definition, unknown: tuple[Var, ...], box: Ranges, symbols: Symbols
@@ -124,7 +126,8 @@ class _Search:
 
 
 def _bounds_any(coordinate: Node, unknown: tuple[Var, ...], d: Definition) -> bool:
-    """Whether an index says where Vars run: it contains some, and neither RVars nor reads."""
+    """Whether an index on the left bounds some of the unknown Vars: it contains one, and neither
+    RVars nor reads."""
     found = list(postorder(coordinate))
     moves = any(isinstance(n, (RVar, Read)) and n not in d.loops for n in found)
     return not moves and any(v in found for v in unknown)
