@@ -1,8 +1,8 @@
-"""What a schedule does, as data and pictures, and what polysched runs on.
+"""Records and pictures of runs of schedules, and a report on the system.
 
 `recorded` runs a schedule slowly and notes when each element is computed, how often, and how long
-it is kept; `order_picture` draws that. `report` says which versions, which machine and which extras
-there are.
+it is kept; `order_picture` draws that. `report` describes versions, the machine and installed
+extras.
 """
 
 from .extras import MissingExtra

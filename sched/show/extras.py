@@ -1,4 +1,4 @@
-"""Optional packages: named in one line when they are missing."""
+"""Optional packages: the error that names them when they are missing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def need(what: str, extra: str, *packages: str) -> None:
     """Raises MissingExtra unless every package can be imported.
 
     Args:
-        what: needs them, as the beginning of a sentence.
-        extra: which installs them.
+        what: the feature that needs the packages, as the beginning of a sentence.
+        extra: the extra of polysched that installs them.
         packages: their import names.
     """
     missing = tuple(name for name in packages if not importable(name))
@@ -33,8 +33,8 @@ def need(what: str, extra: str, *packages: str) -> None:
 
 
 def importable(name: str) -> bool:
-    """Whether a top-level package is there, without importing it."""
+    """Whether a top-level package is installed, found out without importing it."""
     try:
         return find_spec(name) is not None
-    except ValueError:  # it stands in sys.modules as None, or half imported
+    except ValueError:  # sys.modules has None for it, or a module whose import is not finished
         return False

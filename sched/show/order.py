@@ -1,10 +1,10 @@
-"""In which order a schedule runs, as data and as a picture.
+"""The order in which a schedule computes elements, as data and as a picture.
 
     record = recorded(s, image)       # runs a schedule slowly, and notes what is computed when
-    order_picture(record)             # a heat map a Func, and what is kept meanwhile
+    order_picture(record)             # a heat map for each Func, and how much is kept over time
 
-What runs are the lowered loops, by the executor that `check` uses. Time counts their statements:
-lanes of a vector compute at one time, iterations of parallel loops one after the other.
+The lowered loops are run by the executor that `check` uses. Time counts executed statements: the
+lanes of a vector have one time, the iterations of a parallel loop run one after the other.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _LARGEST = 400  # elements whose numbers of repetition are written into them
 
 @dataclass(eq=False)
 class Computed:
-    """What was computed of a Func.
+    """The record of one Func.
 
     Attributes:
-        first: when each element was computed first, from 0.
-        counts: how often each was.
-        live: int[steps], behind each step how many values are there that will still be read; of
-            an output all that are there.
-        bytes: of all places in memory that it took.
+        first: the step at which each element was computed first, from 0.
+        counts: how often each element was computed.
+        live: int[steps], how many values exist behind each step that will still be read; for an
+            output, how many exist.
+        bytes: the size of all memory locations that it occupied.
     """
 
     first: dict[Element, int] = field(default_factory=dict)
@@ -60,12 +60,12 @@ class Computed:
 
     @property
     def times(self) -> Array:
-        """float[...]: `first` over the bounding box of its elements, NaN where nothing was."""
+        """float[...]: `first` over the bounding box of the computed elements, NaN for others."""
         return self._box(self.first, np.nan)
 
     @property
     def repeats(self) -> Array:
-        """float[...]: `counts` over the same box."""
+        """float[...]: `counts` over the bounding box of the computed elements."""
         return self._box(self.counts, 0)
 
     def _box(self, values: dict[Element, int], other: float) -> Array:
@@ -78,7 +78,8 @@ class Computed:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One run: of each Func that was computed, by its name, what was. `outputs` are among them."""
+    """The record of one run: of each Func that was computed, by its name. These include the
+    `outputs`."""
 
     steps: int
     funcs: dict[str, Computed]
@@ -90,7 +91,7 @@ def recorded(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Record:
 
     Raises:
         CallError: as a call.
-        LanguageError: an extern stage is in the program, which has no instances.
+        LanguageError: the program has an extern stage, whose instances cannot be recorded.
     """
     program = schedule.program
     for d in program.definitions:
@@ -111,13 +112,13 @@ def recorded(schedule: Schedule, /, *args: Any, **kwargs: Any) -> Record:
 
 
 class _Recorder:
-    """Watches a machine; `names` are those of Funcs by the serials of their definitions."""
+    """Observes an execution; `names` has the names of Funcs by the serials of their definitions."""
 
     def __init__(self, names: dict[int, str]) -> None:
         self.names = names
         self.steps = 0
         self.funcs = {name: Computed() for name in names.values()}
-        #: What is in memory: whose it is, since when, and when it was last read.
+        #: The values in memory: the Func of each, when it was written, and when it was last read.
         self.there: dict[Location, tuple[str, int, int]] = {}
         self.lives: list[tuple[str, int, int]] = []
         self.places: dict[str, dict[tuple[Buffer, Element], int]] = {}
@@ -144,7 +145,8 @@ class _Recorder:
         raise InternalError(f"{kind}: {text}")
 
     def _owner(self, w: Write) -> str | None:
-        """Whose value is written; a copy's is its source's."""
+        """The name of the Func whose value is written; a value that is copied belongs to the source
+        of the copy."""
         if w.key is not None:
             return self.names[w.key[0]]
         found = (self.there[r.location][0] for r in w.reads if r.location in self.there)
@@ -193,9 +195,9 @@ class Picture:
 
 
 def order_picture(record: Record) -> Picture:
-    """When each element was computed first, as a colour, a picture a Func of one or two axes; in
-    elements that were computed several times stands how often. At the right, over time, how many
-    values are kept of Funcs that are no outputs.
+    """A picture for each Func of one or two axes, with the time at which each element was first
+    computed as a colour, and with a number in elements that were computed several times. At the
+    right, the number of values kept of Funcs that are not outputs, over time.
 
     Raises:
         MissingExtra: matplotlib is not installed.
@@ -227,7 +229,7 @@ def order_picture(record: Record) -> Picture:
 
 
 def _corner(computed: Computed) -> tuple[int, int]:
-    """The first row and the first column."""
+    """The indices of the first row and the first column."""
     origin = [0, *map(int, computed.origin)]
     return origin[-2], origin[-1]
 

@@ -22,9 +22,9 @@ class Panel:
     """One picture.
 
     Attributes:
-        image: [h, w] drawn in colours of a map, or [h, w, 3] as it is, in [0, 1].
-        title: above it.
-        marks: int[k, 2], rows and columns of pixels to draw a ring around.
+        image: [h, w], drawn by a colour map, or colours [h, w, 3] in [0, 1].
+        title: the text above the picture.
+        marks: int[k, 2], rows and columns of pixels that get a ring around them.
         colours: matplotlib's name of the colour map of an [h, w] image.
     """
 

@@ -1,4 +1,4 @@
-"""What polysched runs on: versions, the machine, extras, environment variables."""
+"""A report on the system: versions, the machine, extras, environment variables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def version() -> str:
 
 
 def report() -> str:
-    """All of it, a few lines a subject."""
+    """The report on versions, the machine, extras and environment variables, as text."""
     return "\n".join(
         [
             f"polysched    {version()}",
@@ -82,7 +82,7 @@ def _cache(cache: Cache) -> str:
 
 
 def _facts(found: Machine) -> list[str]:
-    """What a core can do, and where that is known from."""
+    """Lines on the speed of a core, of its caches and of threads, and where it is known from."""
     f32, f64 = (found.peak(t) / 1e9 for t in (float32, float64))
     levels = range(1, len(found.target.caches) + 2)
     read = " ".join(f"{found.bandwidth(k) / 1e9:.0f}" for k in levels)
@@ -99,7 +99,7 @@ def _features(target: Target) -> list[str]:
 
 
 def _usable_cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    affinity = getattr(os, "sched_getaffinity", None)  # only Linux has this function
     return os.cpu_count() or 1 if affinity is None else len(affinity(0))
 
 
@@ -122,7 +122,7 @@ def _variable(name: str) -> str:
 
 
 def _extra(extra: str) -> str:
-    """Whether what an extra brings is installed."""
+    """A line that says whether the packages of an extra are installed."""
     needed = _requirements(extra)
     missing = [name for name in needed if _version(name) is None]
     if not needed:
@@ -133,7 +133,7 @@ def _extra(extra: str) -> str:
 
 
 def _requirements(extra: str) -> list[str]:
-    """The distributions of an extra, as polysched's own metadata say."""
+    """The distributions that an extra installs, from polysched's own metadata."""
     try:
         lines = metadata.requires("polysched") or []
     except metadata.PackageNotFoundError:

@@ -1,7 +1,8 @@
 """Property tests for programs and their schedules.
 
-`check` runs a schedule in every way there is and compares it with what its program means, instance
-by instance and bit by bit. `schedules`, `programs` and `arguments` are strategies for hypothesis.
+`check` executes a schedule step by step and as compiled kernels, and compares it with the reference
+interpreter, instance by instance and bit by bit. `schedules`, `programs` and `arguments` are
+strategies for hypothesis.
 """
 
 from ..checking.report import CheckError

@@ -1,4 +1,5 @@
-"""Arguments for a program at given sizes: arrays with values that show what is mixed up."""
+"""Random arguments for a program at given sizes, with values for which a confusion of elements or
+of orders changes results."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from ..lang.tensors.tensors import Input
 
 
 def random_arguments(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[str, Any]:
-    """The keywords of a call.
+    """Random keyword arguments of a call.
 
     Args:
-        sizes: of the program, and of its integer Params; others are derived or drawn.
+        sizes: values of sizes and integer Params of the program; others are derived or drawn.
     """
     rng = np.random.default_rng(seed)
     values: dict[str, Any] = {}
@@ -53,7 +54,7 @@ def _array(source: Input, known: Mapping[str, Any], rng: np.random.Generator) ->
 
 
 def values(dtype: DType, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
-    """Small integers, or floats whose sums round."""
+    """An array of random small integers, or of random floats whose sums are rounded."""
     if dtype.is_bool:
         return rng.integers(0, 2, shape).astype(dtype.numpy)
     if dtype.is_float:

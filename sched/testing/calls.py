@@ -1,4 +1,5 @@
-"""At which sizes `check` runs a schedule: small ones, the cheapest first, as many as are cheap."""
+"""The calls for which `check` runs a schedule: at small sizes, the cheapest first, within a limit
+on their cost."""
 
 from __future__ import annotations
 
@@ -32,17 +33,17 @@ A_SECOND = 2_500
 
 
 class SlowCheck(UserWarning):
-    """A check looks at very many instances, one by one."""
+    """The warning before a check of so many instances that it takes long."""
 
 
 @dataclass(frozen=True)
 class Call:
     """
     Attributes:
-        arguments: of the call.
-        sizes: that they were made for; None if the user gave them.
-        instances: how many run then, about.
-        found: the sizes, whoever gave them.
+        arguments: the keyword arguments of the call.
+        sizes: the sizes for which the arguments were made; None if the user gave the arguments.
+        instances: about how many instances the call runs.
+        found: the sizes of the call, also where the user gave the arguments.
     """
 
     arguments: Arguments
@@ -52,10 +53,10 @@ class Call:
 
 
 def given(schedule: Schedule, arguments: Arguments) -> Call:
-    """A call with arguments of the user's.
+    """A call with arguments from the user.
 
     Raises:
-        CallError: they do not fit.
+        CallError: the arguments do not fit.
     """
     others = {k: v for k, v in arguments.items() if k not in ("shape", "out")}
     asked = {k: arguments.get(k) for k in ("shape", "out")}
@@ -71,7 +72,7 @@ def given(schedule: Schedule, arguments: Arguments) -> Call:
 
 
 def at(schedule: Schedule, sizes: Mapping[str, int], seed: int) -> Call:
-    """A call with random arrays."""
+    """A call with random arrays at given sizes."""
     only = {k: v for k, v in sizes.items() if k in schedule.parameters}
     made = random_arguments(schedule.program, only, seed)
     return Call(made, only, _instances(schedule, only), only)
@@ -84,7 +85,7 @@ def small(schedule: Schedule, seed: int) -> list[Call]:
 
 
 def _small_sizes(schedule: Schedule) -> list[dict[str, int]]:
-    """Small sizes, and the smallest that the schedule takes; each once."""
+    """Small sizes, and the smallest ones that the schedule accepts, without duplicates."""
     names = list(schedule.parameters)
     found = [dict.fromkeys(names, n) for n in UNIFORM]
     found.append({name: MIXED[k % len(MIXED)] for k, name in enumerate(names)})
@@ -102,7 +103,7 @@ def _instances(schedule: Schedule, sizes: Mapping[str, int]) -> int:
 
 
 def warn_if_slow(call: Call) -> None:
-    """Says what a check costs that will take long."""
+    """Warns of a check that will take long, with an estimate."""
     if call.instances >= SLOW:
         sizes = ", ".join(f"{k}={v}" for k, v in call.found.items())
         at = f" at {sizes}" if sizes else ""

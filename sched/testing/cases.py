@@ -1,4 +1,4 @@
-"""Cases: programs under directives that were tried, and what came of each."""
+"""Cases of the fuzzer: programs with directives, and the outcomes of trying them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ SIZES = ({"n": 3, "m": 4}, {"n": 5, "m": 2}, {"n": 1, "m": 3}, {"n": 0, "m": 2},
 
 @dataclass(frozen=True)
 class Case:
-    """A program, the directives given one after the other, and how the schedule begins."""
+    """A program, the directives given one after the other, and whether the schedule begins with the
+    default directives."""
 
     source: str
     outputs: tuple[str, ...]
@@ -25,13 +26,13 @@ class Case:
 
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Case:
-        """From what `to_dict` gave, by way of JSON too."""
+        """The case that `to_dict` turned into a dict, which may have passed through JSON."""
         return cls(
             d["source"], tuple(d["outputs"]), tuple(d["directives"]), d["default"], d["seed"]
         )
 
     def listing(self) -> str:
-        """As a file."""
+        """The case as the text of a Python file."""
         outputs = ", ".join(self.outputs)
         made = "ps.Schedule.default" if self.default else "ps.Schedule"
         return "\n".join(["import numpy as np", "", "import polysched as ps", "", self.source,
@@ -40,7 +41,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong: what kind, where (a directive), and in words."""
+    """A failure: its kind, the directive at which it was found, and a description."""
 
     kind: str
     directive: str
@@ -48,18 +49,18 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """Of the directive."""
+        """The name of the directive."""
         return directive_name(self.directive)
 
     @property
     def signature(self) -> str:
-        """The same for findings of one cause, one hopes."""
+        """A key that findings of one cause usually share: the kind and the directive."""
         return f"{self.kind}: {self.name}"
 
 
 @dataclass
 class Outcome:
-    """What came of a case: `case` is all of it, with the directives that were drawn."""
+    """The outcome of a case; `case` has all directives, including those that were drawn."""
 
     case: Case
     findings: list[Finding] = field(default_factory=list)
@@ -71,5 +72,5 @@ class Outcome:
 
 
 def directive_name(text: str) -> str:
-    """The name of a directive of a call as text."""
+    """The name of the directive in the text of its call."""
     return text.partition("].")[2].partition("(")[0]

@@ -1,4 +1,4 @@
-"""Where random programs and directives get their choices from: a seed, or hypothesis."""
+"""The source of random choices for programs and directives: a seed, or hypothesis."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Choices:
 
     @classmethod
     def from_seed(cls, seed: int) -> Choices:
-        """The same choices for the same seed."""
+        """Choices by a random generator with this seed."""
         return cls(random.Random(seed).randrange)
 
     def between(self, lo: int, hi: int) -> int:
-        """An integer, both ends included."""
+        """An integer between `lo` and `hi`, both included."""
         return lo + self.below(hi - lo + 1)
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely as any other."""
+        """One of the options, all with equal probability."""
         return options[self.below(len(options))]
 
     def weighted(self, *options: tuple[int, T]) -> T:
-        """One of the options, each as likely as its weight says."""
+        """One of the options, with probabilities in proportion to the weights."""
         at = self.below(sum(weight for weight, _ in options))
         for weight, option in options:
             if at < weight:
@@ -38,11 +38,11 @@ class Choices:
         raise AssertionError("the weights are positive")
 
     def chance(self, percent: int) -> bool:
-        """True this often."""
+        """True with a probability of `percent`."""
         return self.below(100) < percent
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """The items in any order."""
+        """The items in random order."""
         left, found = list(items), []
         while left:
             found.append(left.pop(self.below(len(left))))

@@ -1,4 +1,5 @@
-"""`check`: a schedule, run in every way there is and compared with what its program means."""
+"""`check`: runs a schedule as compiled kernels and step by step, and compares it with the reference
+interpreter."""
 
 from __future__ import annotations
 
@@ -38,25 +39,25 @@ def check(
     instances that run twice or not at all, read what the wrong instance wrote, race, or leave
     their arrays. That takes about a second for 2,500 instances.
 
-    What fails is shown with the schedule's `source()`, at the smallest sizes and for the simplest
+    A failure is shown with the schedule's `source()`, at the smallest sizes and for the simplest
     arguments found that fail in the same way, and with the first element that differs.
 
     Args:
         what: a Schedule; or a Func or several, with the default schedule.
-        sizes: at these, with random arrays; without any, at a few small ones that the schedule
-            takes, as many as take about a second.
-        seed: of the random arrays.
-        **arguments: those of a call, instead of random ones.
+        sizes: the sizes of one call with random arrays. Without sizes and arguments, a few small
+            sizes that the schedule accepts are tried, for about a second.
+        seed: the seed of the random arrays.
+        **arguments: the arguments of one call, in place of random ones.
 
     Raises:
         Mismatch: results differ.
-        CheckError: an instance does what it must not: a fault of ours, or, with the directives
-            and their reasons, of what was trusted.
-        CallError: the arguments or sizes do not fit, or no small ones do.
-        LanguageError: an extern stage is in the program, which has no instances.
+        CheckError: an instance runs, reads or writes what it must not. This is a fault of
+            polysched, or of trusted directives, which it names with their reasons.
+        CallError: the arguments or sizes do not fit, or no small sizes do.
+        LanguageError: the program has an extern stage, whose instances cannot be checked.
 
     Warns:
-        SlowCheck: so many instances run that it will take long; with an estimate.
+        SlowCheck: so many instances run that the check takes long; with an estimate.
     """
     schedule = what if isinstance(what, Schedule) else Schedule.default(what)
     checker = _Checker(schedule, seed)
@@ -69,14 +70,14 @@ def check(
 
 
 class _Checker:
-    """Checks one schedule at several calls: what is made of it is made once."""
+    """Checks one schedule with several calls; its kernels and loop IR are made once."""
 
     def __init__(self, schedule: Schedule, seed: int) -> None:
         self.schedule, self.seed = schedule, seed
         self.kernels, self.examiner = Kernels(schedule), Examiner(schedule)
 
     def run_small(self) -> None:
-        """At small sizes, the cheapest first; not less than one at which anything runs."""
+        """Checks calls at small sizes, the cheapest first, and at least one with instances."""
         left, ran = calls.CHEAP, 0
         for call in calls.small(self.schedule, self.seed):
             if ran and call.instances > left:
@@ -84,7 +85,7 @@ class _Checker:
             try:
                 self.run(call)
             except CallError:
-                continue  # sizes that the schedule does not take
+                continue  # the schedule does not accept these sizes
             left, ran = left - call.instances, ran + call.instances
         if not ran and self.schedule.parameters:
             raise CallValueError(
@@ -93,7 +94,7 @@ class _Checker:
             )
 
     def run(self, call: Call) -> None:
-        """One call; what fails is made smaller first."""
+        """Checks one call; a failure is shrunk and raised."""
         calls.warn_if_slow(call)
         with progress("check", call.instances) as tick:
             failure = self._failure(call.arguments, tick)
@@ -109,7 +110,7 @@ class _Checker:
     def _failure(
         self, arguments: Arguments, tick: Callable[[int], object] = lambda count: None
     ) -> Failure | None:
-        """What goes wrong in a call."""
+        """The failure of a call, None if it has none."""
         report = execute(self.examiner, arguments, tick)
         breaches = () if report is None else tuple(report.breaches)
         mismatch = None
@@ -124,7 +125,7 @@ class _Checker:
 def execute(
     examiner: Examiner, arguments: Arguments, tick: Callable[[int], object]
 ) -> Report | None:
-    """The loops one by one."""
+    """Executes the loops step by step with the instance checker."""
     given = copied(arguments)
     asked = {k: given.pop(k, None) for k in ("shape", "out")}
     return examiner.report(bind(examiner.schedule.program, (), given, **asked), tick)

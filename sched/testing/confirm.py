@@ -1,8 +1,8 @@
-"""Confirms refusals by brute force.
+"""Confirmation of refusals by brute force.
 
-What is refused must be wrong: the directive is carried out regardless, the loops are executed at
-the sizes that the refusal names, and the two instances that it names must run in the wrong order;
-and at no smaller sizes may any two.
+A refused directive must be wrong. It is applied nevertheless, inside of `trust`, and its loops are
+executed at the sizes that the refusal names: the two instances that it names must run in the wrong
+order, and at smaller sizes no two instances may.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ PATIENCE = 15.0
 def confirm(
     outcome: Outcome, before: Schedule, text: str, names: dict[str, Any], error: ScheduleError
 ) -> None:
-    """Judges the refusal of a directive, and notes in the outcome what came of it.
+    """Checks the refusal of a directive, and records the result in the outcome.
 
     Args:
-        before: the schedule that it was refused on.
+        before: the schedule for which the directive was refused.
         text: the directive as a call.
-        names: those of the program.
+        names: the names that the text of the program defines.
     """
     trusted = before.copy()
     refusal = _Refusal(outcome, trusted, text, error)
@@ -58,7 +58,7 @@ def confirm(
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A refusal, and the schedule with the directive carried out regardless."""
+    """A refusal, and the schedule to which the directive was applied nevertheless."""
 
     outcome: Outcome
     trusted: Schedule
@@ -67,11 +67,11 @@ class _Refusal:
 
     @property
     def sort(self) -> str:
-        """By what refusals are counted: the directive and the kind."""
+        """The key under which refusals are counted: the directive and the kind."""
         return f"{directive_name(self.text)} ({self.error.kind})"
 
     def confirm(self) -> None:
-        """Counts what it is, and adds findings where it is not right."""
+        """Counts the refusal by its sort, and adds a finding if it is wrong."""
         counts, error = self.outcome.counts, self.error
         if error.source is None or error.sink is None:
             counts[f"refused without a witness: {self.sort}"] += 1
@@ -87,12 +87,12 @@ class _Refusal:
             self._confirm_witness(report)
 
     def _confirm_witness(self, report: Report | None) -> None:
-        """What the refusal names goes wrong at the sizes that it names."""
+        """Checks that the violation which the refusal names happens at the sizes that it names."""
         counts, trusted, text, error = self.outcome.counts, self.trusted, self.text, self.error
         if report is None:
             self.outcome.found("witness at sizes that no call takes", text, str(error))
         elif error.kind == "clobber":
-            # Order is not at fault but the storage: what is read was overwritten.
+            # The storage is at fault, not the order: a value was overwritten before its last read.
             if report.counts["flow"] + report.counts["live-out"]:
                 counts["confirmed"] += 1
             elif _is_copy(trusted, error.tensor):
@@ -106,7 +106,7 @@ class _Refusal:
             self._confirm_by_order(report)
 
     def _confirm_by_order(self, report: Report) -> None:
-        """The two instances that are named run in the wrong order."""
+        """Checks that the two instances of the witness run in the wrong order."""
         trusted, text, error = self.trusted, self.text, self.error
         assert error.source is not None
         assert error.sink is not None
@@ -117,7 +117,7 @@ class _Refusal:
         missing = [str(i) for k, i in zip(pair, (error.source, error.sink), strict=True)
                    if k not in report.ran]  # fmt: skip
         if missing and trusted.rewritten.rewrites:
-            # What was rewritten runs as other instances.
+            # The program was rewritten, so other instances run in place of the witness.
             self._confirm_by_effect(report)
         elif missing:
             self.outcome.found("witness that does not run", text, f"{missing} in {error}")
@@ -130,7 +130,8 @@ class _Refusal:
             self._check_minimal()
 
     def _confirm_by_effect(self, report: Report) -> None:
-        """Where instances run several times there is no one order: something else goes wrong."""
+        """Checks that the execution has any breach: where instances run several times, the order of
+        two instances is not defined."""
         counts, error = self.outcome.counts, self.error
         if not report.breaches:
             counts[f"refused, without effect at these sizes: {self.sort}"] += 1
@@ -145,7 +146,7 @@ class _Refusal:
         counts["minimal"] += 1
 
     def _executed(self, sizes: dict[str, int]) -> Report | None:
-        """What the loops do at some sizes; None where no call takes them."""
+        """The report on an execution at some sizes; None if no call has such sizes."""
         trusted = self.trusted
         known = {k: v for k, v in sizes.items() if k in trusted.parameters}
         try:
@@ -158,7 +159,7 @@ class _Refusal:
             return None
 
     def _confirm_unproved(self) -> None:
-        """What depends on data is wrong for some data, if it is."""
+        """Counts whether a refusal that depends on data is right for the random data tried."""
         for at in (self.error.sizes, *SIZES[:2], SIZES[-1]):
             report = self._executed({**self.error.sizes, **at})
             if report is not None and next(misordered(report), None) is not None:
@@ -167,7 +168,7 @@ class _Refusal:
         self.outcome.counts[f"unproved, nothing wrong found: {self.sort}"] += 1
 
     def _check_minimal(self) -> None:
-        """No smaller sum of sizes has any violation."""
+        """Checks that there is no violation at sizes with a smaller sum."""
         for at in _smaller(self.error.sizes):
             report = self._executed(at)
             if report is not None and len(report.ran) > MOST_INSTANCES:
@@ -182,13 +183,13 @@ class _Refusal:
 
 
 def _is_copy(schedule: Schedule, name: str | None) -> bool:
-    """Whether a tensor is one that a directive has added."""
+    """Whether a directive has added the tensor of this name."""
     added = [s.func for s in schedule.model.statements if s.definition.is_added]
     return name in [schedule.program.names[f] for f in added]
 
 
 def _keys(schedule: Schedule, instance: Instance) -> Key | None:
-    """The instance that a refusal names."""
+    """The key of an instance that a refusal names."""
     for s in schedule.model.statements:
         if s.name == instance.stage:
             return s.definition.serial, tuple(instance.point[x.name] for x in s.loops)
@@ -196,8 +197,8 @@ def _keys(schedule: Schedule, instance: Instance) -> Key | None:
 
 
 def _is_repeated(schedule: Schedule, error: ScheduleError) -> bool:
-    """Whether one of the two instances of a refusal may run several times: what is computed at a
-    loop of another stage, and clones."""
+    """Whether one of the two instances of a refusal may run several times, as those of clones and
+    of Funcs computed at a loop of another stage do."""
     names = {i.stage for i in (error.source, error.sink) if i is not None}
     return any(
         (s.statement.part_of is not None or _is_clone(s.statement.definition))
@@ -211,7 +212,7 @@ def _is_clone(d: Definition) -> bool:
 
 
 def _smaller(sizes: dict[str, int]) -> Iterator[dict[str, int]]:
-    """Sizes with a smaller sum, the largest sums first, as far as there is time."""
+    """Sizes with a smaller sum, the largest sums first, until the time is up."""
     end = time.monotonic() + PATIENCE
     found = itertools.islice(_sizes_below(sizes), MOST_SIZES)
     return itertools.takewhile(lambda _: time.monotonic() < end, found)

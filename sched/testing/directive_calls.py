@@ -1,4 +1,4 @@
-"""The call of each directive, drawn for a stage."""
+"""Random calls of each directive, drawn for a stage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALL = (1, 2, 2, 3, 4, 4, 5, 8)
 
 
 class DirectiveCalls:
-    """The call of each directive, or None where the stage has too few loops for it.
+    """Makes a random call of each directive, or None where the stage has too few loops for it.
 
     A directive that has no method here is drawn from the fields of its record.
     """
@@ -36,7 +36,7 @@ class DirectiveCalls:
         return self.choices.pick(_SMALL)
 
     def _some(self, least: int, most: int) -> list[str] | None:
-        """Neighbouring loops, outermost first."""
+        """A random run of adjacent loops, outermost first."""
         if len(self.loops) < least:
             return None
         count = self.choices.between(least, min(most, len(self.loops)))
@@ -44,12 +44,13 @@ class DirectiveCalls:
         return self.loops[first : first + count]
 
     def make(self, name: str) -> str | None:
-        """The call of a directive."""
+        """A random call of the directive with this name."""
         own = getattr(self, name, None)
         return own() if own is not None else self._of_fields(KINDS[name])
 
     def _of_fields(self, kind: type[Directive]) -> str | None:
-        """A directive of its record: loops of the stage, and samples of what else it takes."""
+        """A random call of a directive from the fields of its record: loops of the stage, and
+        samples of other kinds of values."""
         given = [(f, self._value(f)) for f in kind.declared()]
         if any(value is None and is_needed(f) for f, value in given):
             return None
@@ -57,7 +58,7 @@ class DirectiveCalls:
         return f"{kind.name}({', '.join(said)})"
 
     def _value(self, f: Field[Any]) -> Any:
-        """What a field may hold here; None if nothing is known, or there is none."""
+        """A random value for a field; None if there is none, or none is known."""
         match f.metadata["means"]:
             case "loop":
                 return self._loop() if self.loops else None
@@ -111,7 +112,7 @@ class DirectiveCalls:
     def _kind(self, name: str, percent: int) -> str | None:
         if not self.loops:
             return None
-        # The innermost loop is what is vectorized most often.
+        # The innermost loop is drawn most often, as users vectorize it most.
         loop = self.loops[-1] if self.choices.chance(50) else self._loop()
         factor = f", {self._factor()}" if self.choices.chance(percent) else ""
         return f'{name}("{loop}"{factor})'
@@ -179,7 +180,7 @@ class DirectiveCalls:
         return "store_root()"
 
     def _loop_of_a_consumer(self, percent: int) -> str | None:
-        """A loop of a stage that reads this Func, or, seldom, of any other stage."""
+        """A loop of a stage that reads this Func, or sometimes of any other stage."""
         func = self.stage._stage.statement.func
         others = [s for s in rewriting.known_by_name(self.schedule) if s.statement.func is not func]
         readers = [s for s in others if s.statement.reads_from(func)]
@@ -249,7 +250,7 @@ class DirectiveCalls:
 
 
 def _text(value: Any) -> str:
-    """A value of a field as Python, with names in double quotes."""
+    """The value of a field as Python text, with names in double quotes."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_text, value))},)"
     return f'"{value}"' if isinstance(value, str) else repr(value)

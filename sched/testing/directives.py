@@ -20,7 +20,7 @@ _LOOKING = frozenset({"update", "piece", "reduction", "pipe", "loops"})
 
 
 def random_directive(choices: Choices, schedule: Schedule) -> str:
-    """One directive that reads as if it could be meant; it may well be refused."""
+    """One plausible directive, which may be illegal."""
     rewritten = rewriting.random_rewriting(choices, schedule) if choices.chance(20) else None
     if rewritten is not None:
         return rewritten
@@ -47,7 +47,7 @@ CHOSEN: tuple[tuple[int, str], ...] = (
 
 
 def _weights() -> tuple[tuple[int, str], ...]:
-    """These, and all other directives of stages."""
+    """The weights of `CHOSEN`, and small ones for all other directives of stages."""
     known = {name for _, name in (*CHOSEN, *rewriting.WEIGHTS)}
     rest = (x for x, kind in KINDS.items() if kind.scope != "program" and x not in known)
     return (*CHOSEN, *((2, x) for x in sorted(rest)))
@@ -57,18 +57,18 @@ WEIGHTS = _weights()
 
 
 def untried() -> list[str]:
-    """Directives of stages that are never made here."""
+    """The directives of stages that are never drawn: a test expects none."""
     known = {name for _, name in (*WEIGHTS, *rewriting.WEIGHTS)} | _LOOKING
     public = [n for n in dir(StageHandle) if n[0] != "_" and callable(getattr(StageHandle, n))]
     return sorted(set(public) - known)
 
 
 def apply(schedule: Schedule, text: str, names: dict[str, object]) -> None:
-    """Carries out a directive on the schedule.
+    """Applies a directive to the schedule.
 
     Raises:
-        ScheduleError: it is refused.
-        LanguageError: it means nothing.
+        ScheduleError: the directive is refused.
+        LanguageError: an expression in it is ill-formed.
     """
     exec(text, {**names, "s": schedule})
 
@@ -76,8 +76,8 @@ def apply(schedule: Schedule, text: str, names: dict[str, object]) -> None:
 def apply_random(
     choices: Choices, schedule: Schedule, count: int, names: dict[str, object]
 ) -> list[str]:
-    """Gives `count` random directives to a schedule, none that adds preconditions; those that it
-    accepts are returned."""
+    """Applies `count` random directives to a schedule, without those that add preconditions, and
+    returns the accepted ones."""
     accepted = []
     for _ in range(count):
         text = random_directive(choices, schedule)

@@ -1,4 +1,4 @@
-"""What `check` finds, made smaller and put into words."""
+"""Failures that `check` finds: shrinking them, and describing them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .shrink import smallest
 
 ATTEMPTS = 200
 INSTANCES = 10_000
-"""So many calls are tried to find a smaller one that fails, with so many instances in all."""
+"""Limits on the calls tried to shrink a failure: their number, and that of their instances."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong in a call: as its loops were executed, and in its results."""
+    """What is wrong in a call: breaches found by the instance checker, and differing results."""
 
     breaches: tuple[Breach, ...]
     mismatch: Mismatch | None
 
     def is_like(self, other: Failure) -> bool:
-        """Whether it is wrong in the same ways."""
+        """Whether it has breaches and differing results wherever the other failure has."""
         return bool(self.breaches) >= bool(other.breaches) and (
             self.mismatch is not None or other.mismatch is None
         )
 
     def throw(self, schedule: Schedule, details: str) -> NoReturn:
-        """Raises it, with what else is known."""
+        """Raises the failure as an error; `details` are added to its message."""
         if not self.breaches:
             assert self.mismatch is not None
             raise self.mismatch.detailed(details) from None
@@ -52,12 +52,13 @@ def shrunk(
     at: Callable[[dict[str, int]], Call],
     trusted: bool,
 ) -> tuple[Call, Failure]:
-    """The smallest call that was found which fails in the same way, and how it does.
+    """The smallest call found that fails in the same way, and its failure.
 
     Args:
-        run: what goes wrong in a call.
-        at: a call at other sizes.
-        trusted: whether something was trusted, which other arguments than the user's need not meet.
+        run: gives the failure of a call.
+        at: gives a call at other sizes.
+        trusted: whether directives were trusted, perhaps for a reason that holds only for the
+            user's arguments.
     """
     if trusted and call.sizes is None:
         return call, failure
@@ -72,7 +73,7 @@ def shrunk(
         try:
             other = run(candidate.arguments)
         except (CallError, InternalError, LanguageError):
-            return False  # it does not fit, or fails otherwise
+            return False  # the arguments do not fit, or it fails in another way
         if other is not None and other.is_like(failure):
             found.append((candidate, other))
             return True
@@ -83,7 +84,7 @@ def shrunk(
 
 
 def _smaller_sizes(call: Call, at: Callable[[dict[str, int]], Call]) -> Iterator[Call]:
-    """With one size smaller, the smallest first."""
+    """The call with one size smaller, the smallest first."""
     sizes = dict(call.sizes or {})
     for name, value in sizes.items():
         for less in range(value):
@@ -91,7 +92,8 @@ def _smaller_sizes(call: Call, at: Callable[[dict[str, int]], Call]) -> Iterator
 
 
 def _simpler_values(call: Call) -> Iterator[Call]:
-    """With arrays of zeros or ones, of small integers, then with some elements zero."""
+    """The call with an array replaced by zeros, by ones, or by whole numbers, then with some of its
+    elements set to zero."""
     for name, array in call.arguments.items():
         if isinstance(array, np.ndarray) and np.any(array):
             for values in _simpler(array):

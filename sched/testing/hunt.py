@@ -1,6 +1,6 @@
-"""Random programs under random directives, for as long as one likes: `python -m polysched fuzz`.
+"""The fuzzer, `python -m polysched fuzz`: random programs under random directives for some time.
 
-Each sort of finding is shrunk once, and printed as a program to read.
+The first finding of each signature is shrunk, and printed as a program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Print = Callable[[str], None]
 
 
 class Hunt:
-    """Cases one after the other, and what was found in them."""
+    """Runs cases one after the other, and collects their findings."""
 
     def __init__(self, process: Process, out: Path | None = None, attempts: int = 150) -> None:
         self.process = process
@@ -31,7 +31,7 @@ class Hunt:
         self.first: dict[str, int] = {}
 
     def seed(self, seed: int, print: Print = lambda text: None) -> None:
-        """The case of one seed."""
+        """Runs the case of one seed."""
         outcome = self.ask({"seed": seed})
         self.counts.update(outcome.counts)
         new = {f.signature: f for f in reversed(outcome.findings)}
@@ -50,7 +50,7 @@ class Hunt:
                 (self.out / f"{seed}-{name}.py").write_text(text + said + "\n")
 
     def ask(self, question: dict[str, Any]) -> Outcome:
-        """What comes of a case; a crash is a finding."""
+        """The outcome of a case that another process runs; a crash is a finding."""
         heard: list[dict[str, Any]] = []
         found = self.process.ask(question, heard.append)
         if isinstance(found, Lost):
@@ -68,7 +68,7 @@ class Hunt:
         return shrink(case, fails, self.attempts)
 
     def summary(self, seconds: float) -> str:
-        """All of it."""
+        """A text with all counts and findings."""
         lines = [f"{self.counts['programs']} programs in {seconds:.0f} s"]
         lines += [f"  {count:7} {what}" for what, count in sorted(self.counts.items())]
         lines.append(f"findings: {sum(self.found.values())}")
@@ -80,12 +80,12 @@ class Hunt:
 
 
 def hunt(minutes: float, seed: int, out: Path | None = None, programs: int | None = None) -> bool:
-    """Runs until the time is up, printing. Whether nothing was found.
+    """Runs until the time is up, and prints findings. Returns whether there were none.
 
     Args:
-        seed: of the first program; they count up.
+        seed: the seed of the first program; each further one has the next seed.
         out: a folder for the findings.
-        programs: stop after so many.
+        programs: the number of programs after which to stop.
     """
     with Process("polysched.testing.worker") as process:
         found = Hunt(process, out)

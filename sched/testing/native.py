@@ -1,4 +1,4 @@
-"""A schedule, compiled in every way and compared with the interpreter bit for bit."""
+"""Comparison of compiled kernels of a schedule with the interpreter, bit for bit."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """The first element of a result that is not as the interpreter has it.
+    """The first element of a result that differs from the interpreter's.
 
     Attributes:
         result: the output's name.
-        index: where; empty where it is the type or shape that differs.
-        count: how many elements differ, of how many.
+        index: the index of the element; empty where the type or shape differs.
+        count: how many elements differ, and how many there are.
     """
 
     result: str
@@ -47,10 +47,10 @@ class Difference:
 
 
 class Mismatch(AssertionError):
-    """A kernel gives other bits than the interpreter.
+    """A kernel computes other bits than the interpreter.
 
     Attributes:
-        way: how it was compiled.
+        way: how the kernel was compiled: one of `Kernels`' ways.
         difference: the first element that differs; None where the kernel refuses the call.
     """
 
@@ -64,16 +64,17 @@ class Mismatch(AssertionError):
         super().__init__(f"{said}\n{details}" if details else said)
 
     def detailed(self, details: str) -> Mismatch:
-        """The same with what else is known."""
+        """A copy of the error with details added to its message."""
         return Mismatch(self.way, self.what, self.before, details)
 
 
 class Kernels:
-    """A schedule compiled in every way, when first needed.
+    """The kernels of a schedule, each compiled when it is first needed.
 
     Args:
-        ways: "plain"; "shuffled": parallel loops run backwards; "checks": with the counters of
-            divisions. Those that would be the same code are left out.
+        ways: the kernels to compile. "plain" is the usual one; "shuffled" runs parallel loops
+            backwards; "checks" counts divisions by zero. Ways with the same code as "plain" are
+            left out.
     """
 
     def __init__(self, schedule: Schedule, ways: Sequence[str] = ("plain", "shuffled", "checks")):
@@ -83,10 +84,10 @@ class Kernels:
         self._made: dict[str, Kernel] = {}
 
     def compare(self, call: Arguments, wanted: Any = None) -> None:
-        """Runs all on one call.
+        """Runs all kernels on one call.
 
         Args:
-            wanted: the results; those of the interpreter if they are None.
+            wanted: the expected results; None to compute them with the interpreter.
 
         Raises:
             Mismatch: results differ.
@@ -131,7 +132,7 @@ def _runs_in_parallel(schedule: Schedule) -> bool:
 
 
 def _divides(schedule: Schedule) -> bool:
-    """Whether integers are divided by what may be zero."""
+    """Whether the program divides integers by a divisor that may be zero."""
     return any(
         isinstance(n, Op)
         and n.op in ("floordiv", "mod")
@@ -147,12 +148,13 @@ def backwards(schedule: Schedule) -> Kernel:
 
 
 def copied(call: Arguments) -> Arguments:
-    """The arguments with arrays of their own, since InOuts are updated in place."""
+    """The arguments with copies of their arrays, since InOuts are updated in place."""
     return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in call.items()}
 
 
 def flat(results: Any) -> tuple[Array, ...]:
-    """Arrays, tuples of them for Funcs of several components, or tuples of these."""
+    """All arrays in the results of a call, which may be nested tuples: of outputs, and of
+    components."""
     if isinstance(results, tuple):
         return tuple(a for r in results for a in flat(r))
     return (np.asarray(results),)
@@ -161,7 +163,8 @@ def flat(results: Any) -> tuple[Array, ...]:
 def difference(
     found: Sequence[Array], wanted: Sequence[Array], names: Sequence[str]
 ) -> Difference | None:
-    """Where they differ first; bit for bit, but that all NaNs are equal."""
+    """The first difference of two arrays, None if there is none. They are compared bit for bit,
+    except that all NaNs are equal."""
     for name, f, w in zip(names, found, wanted, strict=True):
         if (f.dtype, f.shape) != (w.dtype, w.shape):
             return Difference(name, (), f"{f.dtype}{list(f.shape)}", f"{w.dtype}{list(w.shape)}")

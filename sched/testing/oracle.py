@@ -1,7 +1,8 @@
-"""isl's own code generator as an oracle for ours: the same instances, in the same order.
+"""isl's own code generator as an oracle: its loops must execute the same instances as those of
+polysched, in the same order.
 
-Used by tests only. The finished AST is walked and executed with plain integers; AST-build
-callbacks would crash when their handle is dropped and swallow exceptions.
+Used by tests only. The finished AST is executed with plain integers. Callbacks while the AST is
+built are not used: they swallow exceptions, and crash when their handle is dropped.
 """
 
 from __future__ import annotations

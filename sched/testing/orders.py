@@ -1,7 +1,9 @@
-"""Orders by brute force: which pairs of instances a schedule runs the wrong way round.
+"""The check of orders by brute force: the pairs of instances that a schedule runs in the wrong
+order.
 
-Every two accesses of one element, one of them a write, make a pair whose order the program fixes.
-Where the loops put each instance has been seen by `check`; nothing here is symbolic.
+Any two accesses to one element, at least one of them a write, are a pair whose order the program
+determines. The paths of instances in the executed loops come from a report of the instance checker;
+nothing here is symbolic.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ Kind = Literal["flow", "anti", "output"]
 
 @dataclass(frozen=True, slots=True)
 class InstanceDependence:
-    """Two instances that must run in this order, and what of: a dependence."""
+    """A dependence between two instances: they must run in this order, because of the accesses to
+    `place`."""
 
     kind: Kind
     source: Key
@@ -30,7 +33,7 @@ class InstanceDependence:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """An instance that touches an element, in the order of the program."""
+    """An instance that accesses an element, and how."""
 
     recorded: Recorded
     reads: bool
@@ -38,7 +41,7 @@ class _Use:
 
 
 def pairs(report: Report, among: Collection[Key] | None = None) -> Iterator[InstanceDependence]:
-    """Every dependence between instances that ran, or some of them."""
+    """Every dependence between instances that ran, or between those of a given set."""
     for place, uses in _uses(report, among).items():
         for a, b in itertools.combinations(uses, 2):
             x, y = a.recorded.key, b.recorded.key
@@ -65,7 +68,8 @@ def _uses(report: Report, among: Collection[Key] | None) -> dict[Place, list[_Us
 def misordered(
     report: Report, among: Collection[Key] | None = None
 ) -> Iterator[InstanceDependence]:
-    """The pairs that run in the wrong order, or in none; all, or those among some instances."""
+    """The dependences whose instances run in the wrong order, or in no order: all, or those between
+    instances of a given set."""
     for pair in pairs(report, among):
         if _is_in_different_blocks(report, pair) or {pair.source, pair.sink} & report.again:
             continue
@@ -74,7 +78,7 @@ def misordered(
         own = report.flow.instances[pair.source].place == pair.place
         relaxed = same and own and report.flow.instances[pair.sink].place == pair.place
         if pair.sink[0] in report.partial and report.flow.instances[pair.sink].place == pair.place:
-            continue  # each iteration has begun anew
+            continue  # each iteration starts a partial result of its own
         allowed = {"before", "together"} if pair.kind == "anti" else {"before"}
         if relaxed:
             allowed |= {"after", "lanes"}
@@ -85,8 +89,8 @@ def misordered(
 
 
 def _is_in_different_blocks(report: Report, pair: InstanceDependence) -> bool:
-    """Whether the element is one of a Func that each iteration of a block has of its own: what one
-    of them writes no other one reads."""
+    """Whether the element belongs to a Func that each iteration of a block computes anew, and the
+    instances belong to different iterations: no value passes between them."""
     home = pair.place[0].history.home if hasattr(pair.place[0], "history") else None
     if home is None:
         return False
@@ -96,8 +100,9 @@ def _is_in_different_blocks(report: Report, pair: InstanceDependence) -> bool:
 
 
 def compare(a: Path, b: Path) -> Literal["before", "after", "together", "lanes", "concurrent"]:
-    """In which order the instances at two paths run. "together" is in one joint statement, where
-    all reads come before all writes; "lanes" accumulate in any order, but are not "concurrent"."""
+    """The order of the instances at two paths. Instances run "together" in one joint statement, in
+    which all reads come before all writes. Instances in different "lanes" of a vector loop may
+    accumulate in any order, but not concurrently."""
     for (kind, x), (_, y) in zip(a, b, strict=False):
         if x != y:
             if kind in ("parallel", "lanes"):

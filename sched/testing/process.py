@@ -1,7 +1,8 @@
-"""A process that answers: a crash or a hang in it is an answer too, and not the end.
+"""A process that answers questions, so that a crash or a hang in it does not end the fuzzer.
 
-It reads a line of JSON a question from its standard input and answers in lines of JSON: what it
-does next, and at last a line with "report". Killed or silent for too long, it is replaced.
+It reads each question as a line of JSON from its standard input, and answers in lines of JSON: some
+say what it does next, and the last one has a "report". If it dies or is silent for too long, that
+counts as an answer, and the process is replaced.
 """
 
 from __future__ import annotations
@@ -19,22 +20,22 @@ from typing import Any
 
 Message = dict[str, Any]
 
-#: Seconds without a word after which a process is killed.
+#: Seconds without output after which a process is killed.
 PATIENCE = 60.0
-#: Questions after which a process is replaced: machine code is never given back.
+#: Questions after which a process is replaced, since the memory of machine code is never freed.
 QUESTIONS_EACH = 150
 
 
 @dataclass(frozen=True)
 class Lost:
-    """How a process ended: "crash" or "hang", and what it said last."""
+    """How a process ended: "crash" or "hang", and its last output."""
 
     kind: str
     text: str
 
 
 class Process:
-    """Runs `python -m module` for questions. A context manager."""
+    """Runs `python -m module` and asks it questions. A context manager."""
 
     def __init__(self, module: str, patience: float = PATIENCE) -> None:
         self.module = module
@@ -51,7 +52,7 @@ class Process:
         self.stop()
 
     def ask(self, question: Message, heard: Callable[[Message], None]) -> Message | Lost:
-        """The report on a question. `heard` is given all that is said before."""
+        """The report on a question. `heard` is called with each message before it."""
         process = self._started()
         assert process.stdin is not None
         process.stdin.write(json.dumps(question).encode() + b"\n")
@@ -91,7 +92,7 @@ class Process:
         return self._process
 
     def _line(self, process: subprocess.Popen[bytes]) -> Message | None:
-        """What the process says next; None if nothing comes any more."""
+        """The next message of the process; None if there will be none."""
         assert process.stdout is not None
         pipe = process.stdout.fileno()
         while b"\n" not in self._said:
@@ -134,8 +135,8 @@ Say = Callable[[Message], None]
 
 
 def answer(report: Callable[[Message, Say], Message]) -> None:
-    """The other side: answers questions until there are no more."""
-    # What is printed on the way must not come between our lines.
+    """The loop of the process that is asked: it answers questions until there are no more."""
+    # Other output must not come between the lines of JSON.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
 

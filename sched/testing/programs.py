@@ -1,11 +1,11 @@
-"""Random programs to be scheduled, as Python text: small, and full of dependences.
+"""Random programs to be scheduled, as Python text: small ones with many dependences.
 
     n, m = ps.sizes("n m")
     A = ps.InOut("A", ps.int32, (n, m))
     r0 = ps.RVar("r0", 1, n - 1)
     A[r0, j] = A[r0 - 1, j] + A[r0, j]
 
-Every index is in bounds by how the loops run: a loop keeps a margin, and offsets are within it.
+Every index is in bounds by construction: loops keep a margin, and offsets are within it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TYPES = ("int32", "int32", "int64", "float32", "float64", "uint8")
 
 @dataclass(frozen=True)
 class Sample:
-    """A program as text, which runs where `ps` and `np` are; `outputs` are names in it."""
+    """A program as text that needs `ps` and `np`; `outputs` are names defined in it."""
 
     source: str
     outputs: tuple[str, ...]
@@ -36,14 +36,14 @@ class Sample:
         """Runs the text.
 
         Raises:
-            LanguageError: it is no program.
+            LanguageError: the text is no valid program.
         """
         namespace = self.namespace()
         return tuple(namespace[name] for name in self.outputs)
 
     def namespace(self) -> dict[str, Any]:
         """All names that the text defines."""
-        # The package's face may import every room, and no room may import it: it is running.
+        # No layer may import the package itself, which imports all of them; it is loaded by now.
         import sys
 
         found: dict[str, Any] = {"ps": sys.modules[__name__.partition(".")[0]], "np": np}
@@ -65,7 +65,8 @@ def random_program(choices: Choices) -> Sample:
 
 @dataclass
 class _Array:
-    """Something to read: its name and rank, and whether its indices are shifted by a margin."""
+    """A tensor that can be read: its name and rank, and whether its indices are shifted by a
+    margin."""
 
     name: str
     rank: int
@@ -73,7 +74,7 @@ class _Array:
 
 @dataclass
 class _Index:
-    """An index that runs over one axis, with what may be added to it."""
+    """An index that runs over one axis, with the range of offsets that may be added to it."""
 
     text: str
     low: int = 0
@@ -90,7 +91,7 @@ class _Writer:
     dtype: str = "int32"
 
     def program(self) -> Sample:
-        """All of it."""
+        """The complete program."""
         choices = self.choices
         self.dtype = choices.pick(_TYPES)
         self.lines = ['n, m = ps.sizes("n m")', 'i, j = ps.vars("i j")']
@@ -141,7 +142,7 @@ class _Writer:
         return _Index(name, low, high, axis)
 
     def _place(self, rank: int, loops: list[_Index], clipped: bool) -> str:
-        """Indices for a read."""
+        """The text of random indices for a read."""
         found = []
         for axis in range(rank):
             options = [x for x in loops if x.axis in (axis, None)]
@@ -173,7 +174,7 @@ class _Writer:
         return f"{array.name}[{self._place(array.rank, loops, clipped)}]"
 
     def _value(self, loops: list[_Index], clipped: bool, must: _Array | None = None) -> str:
-        """A sum of a few reads."""
+        """The text of a sum of a few reads."""
         choices = self.choices
         arrays = [choices.pick(self.readable) for _ in range(choices.between(1, 2))]
         if must is not None and choices.chance(70):
@@ -190,7 +191,8 @@ class _Writer:
 
     # kinds of programs ------------------------------------------------------------------------
     def _stages(self) -> list[str]:
-        """Pure Funcs that read those before, clamped; some with an update or an inline sum."""
+        """Pure Funcs that read earlier ones at clamped indices; some with an update or an inline
+        sum."""
         made = []
         for _ in range(self.choices.between(1, 3)):
             rank = self.choices.between(1, 2)
@@ -208,7 +210,7 @@ class _Writer:
         return made
 
     def _updates(self) -> list[str]:
-        """A Func with a few updates of any shape."""
+        """A Func with a few random updates."""
         rank = self.choices.between(1, 2)
         name = self._func(rank)
         vars = ", ".join("ij"[:rank])
@@ -287,7 +289,7 @@ class _Writer:
         return names
 
     def _block(self) -> list[str]:
-        """An ordered loop over updates of InOuts, with Funcs that are fresh in it."""
+        """A `sequential` with updates of InOuts, and with Funcs computed anew in each iteration."""
         choices = self.choices
         made: list[_Array] = []
         updated: dict[str, None] = {}

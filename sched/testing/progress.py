@@ -1,4 +1,4 @@
-"""A progress bar, where somebody looks at it and tqdm is installed."""
+"""A progress bar, shown in terminals and notebooks if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ DELAY = 1.0
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], object]]:
-    """A function that is told how much more is done of `total`.
+    """A progress bar, as a function that is called with the amount of work done since the last
+    call.
 
     Nothing is shown without a terminal or notebook, without tqdm, or before a second has passed.
     """
@@ -27,7 +28,7 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], object]]:
 
 
 def _tqdm() -> Any:
-    """What draws bars, None if it is not installed."""
+    """tqdm's class for bars in this environment; None if it is not installed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a notebook without widgets gets a bar of text
         try:
@@ -38,7 +39,7 @@ def _tqdm() -> Any:
 
 
 def _is_watched() -> bool:
-    """Whether what is written to stderr is seen at once."""
+    """Whether stderr is shown to a user as it is written: in a terminal or a notebook."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"

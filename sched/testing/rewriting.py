@@ -1,4 +1,4 @@
-"""Random directives that change what there is to run, as Python text: other Funcs, other storage.
+"""Random directives that rewrite the program or change storage, as Python text.
 
 s["f"].stage("A", at="io", layout=("k", "ji"))
 with s.batch(): s["f"].split("i", 4, tail="pad"); s["f"].accumulate_at("io")
@@ -23,7 +23,8 @@ WEIGHTS: tuple[tuple[int, str], ...] = (
 
 
 def random_rewriting(choices: Choices, schedule: Schedule) -> str | None:
-    """One such directive, or a batch of some; None where the schedule has nothing for it."""
+    """One rewriting directive, or a batch of several; None where the schedule has no stage or loop
+    for it."""
     stage = choices.pick([s.name for s in known_by_name(schedule)])
     maker = _Maker(choices, schedule, stage)
     calls: list[str] | None = getattr(maker, f"_{choices.weighted(*WEIGHTS)}")()
@@ -34,14 +35,15 @@ def random_rewriting(choices: Choices, schedule: Schedule) -> str | None:
 
 
 def known_by_name(schedule: Schedule) -> list[Stage]:
-    """The stages whose names no others have: Funcs may share one."""
+    """The stages with unique names, since several Funcs may have one name."""
     funcs, names = schedule.program.funcs, schedule.program.names
     given = Counter(name for f in funcs for name in {f.name, names[f]})
     return [s for s in stages(schedule.tree) if given[s.name] < 2]
 
 
 class _Maker:
-    """The calls of each directive on a stage, which may become another one; or None."""
+    """Makes random calls of each directive on a stage, or None. A method may choose another stage,
+    by changing `name`."""
 
     def __init__(self, choices: Choices, schedule: Schedule, name: str) -> None:
         self.choices = choices
@@ -51,7 +53,7 @@ class _Maker:
 
     @property
     def statement(self) -> Statement:
-        """That of the stage."""
+        """The statement of the stage."""
         found: Statement = self.schedule._stage(self.name).statement
         return found
 
@@ -59,7 +61,7 @@ class _Maker:
         return ["compute_inline()"]
 
     def _compute_root(self) -> list[str] | None:
-        """Of a Func that is inlined."""
+        """Stores a Func that is inlined."""
         s = self.schedule
         found = [s.program.names[f] for f in s.program.funcs if f not in s.funcs]
         if not found:
@@ -68,7 +70,7 @@ class _Maker:
         return ["compute_root()"]
 
     def _clone_in(self) -> list[str] | None:
-        """Mostly for a stage that reads the Func."""
+        """Makes a clone, mostly for a stage that reads the Func."""
         found = [s.statement for s in stages(self.schedule.tree)]
         readers = [s.name for s in found if s.reads_from(self.statement.func)]
         if not readers or self.choices.chance(10):
@@ -79,7 +81,7 @@ class _Maker:
         return self._copied(self.loops, pad=self.choices.chance(20))
 
     def _copied(self, loops: Sequence[str], pad: bool) -> list[str] | None:
-        """A copy of something that is read, at any loop; loops inside may lay it out."""
+        """Copies an operand of the stage at any loop; loops inside may determine its layout."""
         names = self.schedule.program.names
         reads = [names[a.tensor] for a in self.statement.reads]
         if not reads or not loops:
@@ -94,7 +96,8 @@ class _Maker:
         return [f'stage("{self.choices.pick(reads)}", at="{loops[at]}"{layout}{more})']
 
     def _rfactor(self) -> list[str] | None:
-        """Mostly of a loop over an RVar; of a sum, mostly behind `reassociate()`."""
+        """Makes partial results, mostly over a loop of an RVar. For a sum, mostly with
+        `reassociate()` before."""
         if not self.loops:
             return None
         over = [x.name for x in self.schedule[self.name].loops if x.is_reduction]
@@ -106,7 +109,8 @@ class _Maker:
         return [f'accumulate_at("{self.choices.pick(self.loops)}")'] if self.loops else None
 
     def _compute_at(self) -> list[str] | None:
-        """A pure definition in an update of its own."""
+        """Computes a Func at a loop of one of its own stages, such as its pure definition in an
+        update."""
         func = self.statement.func
         own = [s.name for s in known_by_name(self.schedule) if s.statement.func is func]
         update = self.choices.pick(own)
@@ -114,7 +118,8 @@ class _Maker:
         return [f'compute_at(s["{update}"], "{self.choices.pick(loops)}")'] if loops else None
 
     def _split(self) -> list[str] | None:
-        """Full tiles, of what is kept apart, with copies that have full tiles too."""
+        """Splits with `tail="pad"`, mostly with a private accumulator for the tile, and with padded
+        copies of operands."""
         if not self.loops:
             return None
         chosen = self.choices.shuffled(self.loops)[: self.choices.between(1, 2)]

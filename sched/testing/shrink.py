@@ -1,4 +1,5 @@
-"""From a case that fails to a smaller one that fails in the same way, by editing its text."""
+"""Shrinking: a failing case is reduced, by edits of its text, to a smaller one that fails in the
+same way."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ def smallest(
     """The smallest case found with at most `limit` attempts.
 
     Args:
-        edits: each gives cases that are a little smaller than one.
-        fails: holds for `case` already, and for every case that takes its place.
+        edits: functions that give slightly smaller variants of a case.
+        fails: whether a case fails in the same way; it holds for `case`.
     """
     left, progress = limit, True
     while progress:
@@ -43,7 +44,8 @@ def smallest(
 
 
 def without(items: tuple[str, ...], first: int = 0, last: int = 0) -> Iterator[tuple[str, ...]]:
-    """Fewer items, the last ones first; so many at either end are kept."""
+    """The items without some of them, which are taken from the end first. The given numbers of
+    items at the beginning and the end are always kept."""
     for size in (8, 4, 2, 1):
         for at in range(len(items) - size - last, first - 1, -1):
             yield items[:at] + items[at + size :]
@@ -73,10 +75,11 @@ def _expressions(case: Case) -> Iterator[Case]:
 
 # expressions ------------------------------------------------------------------------------------
 def simpler(source: str, fixed: Sequence[str]) -> Iterator[str]:
-    """A part of an expression in the place of the whole, or a number; the largest parts first.
+    """Variants of a text in which one expression is replaced by a part of it or by a number, the
+    largest expressions first.
 
     Args:
-        fixed: lines that contain one of these stay as they are.
+        fixed: strings; lines that contain one of them are not changed.
     """
     lines = source.splitlines()
     for at, line in reversed(list(enumerate(lines))):
@@ -88,7 +91,7 @@ def simpler(source: str, fixed: Sequence[str]) -> Iterator[str]:
 
 
 def _simpler(line: str) -> Iterator[str]:
-    """One line with one part of it simplified."""
+    """Variants of one line in which one expression is simplified."""
     try:
         whole = ast.parse(line)
     except SyntaxError:
@@ -104,7 +107,7 @@ def _simpler(line: str) -> Iterator[str]:
 
 
 def _parts(tree: ast.AST) -> list[ast.expr]:
-    """The expressions that may be replaced, those around others before these."""
+    """The expressions that may be replaced, outer ones before inner ones."""
     kept: set[ast.AST] = set()
     for node in ast.walk(tree):
         match node:
@@ -122,7 +125,7 @@ def _parts(tree: ast.AST) -> list[ast.expr]:
 
 
 def _options(node: ast.expr) -> list[ast.expr]:
-    """What is simpler than an expression and may do in its place."""
+    """Simpler expressions that may take the place of one."""
     parts: list[ast.expr] = []
     match node:
         case ast.Call(args=args, keywords=keywords):
@@ -144,5 +147,5 @@ class _Replace(ast.NodeTransformer):
         self.old, self.new = old, new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """The new node in the place of the old one."""
+        """Returns the new node for the old one, and visits others."""
         return self.new if node is self.old else super().visit(node)

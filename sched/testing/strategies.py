@@ -50,7 +50,7 @@ def arguments(draw: Draw, what: Schedule | Outputs, *, most: int = 8) -> dict[st
 
 
 def _names(schedule: Schedule) -> dict[str, object]:
-    """What the text of a random directive may mention: the package, and the sizes n and m."""
+    """The names that the text of a random directive may use: the package, and the sizes n and m."""
     import sys
 
     package = sys.modules[__name__.partition(".")[0]]

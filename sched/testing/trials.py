@@ -1,7 +1,8 @@
-"""One random program under random directives, judged by what cannot be wrong in the same way.
+"""Trials of random programs under random directives, whose results are checked by independent
+means.
 
-What is accepted must pass `check` and give the interpreter's bits. What is refused must be wrong
-(`confirm.py`).
+A schedule with the accepted directives must pass `check` and compute the interpreter's bits.
+Refused directives must be wrong (`confirm.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Phase = Callable[[Case], None]
 
 
 def random_case(seed: int) -> tuple[Case, Choices]:
-    """A program without directives, and where these are to come from."""
+    """A program without directives, and the choices from which directives are drawn."""
     choices = Choices.from_seed(seed)
     while True:
         sample = random_program(choices)
@@ -52,10 +53,10 @@ def _schedule(case: Case) -> tuple[Schedule, dict[str, Any]]:
 
 
 def run(case: Case, choices: Choices | None = None, phase: Phase = lambda case: None) -> Outcome:
-    """Tries a case. With choices, directives are drawn after those it has.
+    """Tries a case. With choices, more directives are drawn after those of the case.
 
     Args:
-        phase: is told the case before each step, in case it is the last thing that happens.
+        phase: called with the case before each step, so that it is known if a step crashes.
     """
     return _Trial(case, phase).run(choices)
 
@@ -66,14 +67,14 @@ class _Trial:
         self.phase = phase
 
     def run(self, choices: Choices | None) -> Outcome:
-        """Directive by directive, then the whole."""
+        """Tries the directives one by one, then the complete schedule."""
         case = self.outcome.case
         phase_counts = self.outcome.counts
         self.phase(case)
         try:
             self.schedule, self.names = _schedule(case)
         except _NO_PROGRAM:
-            phase_counts["no program"] += 1  # a shrunk one
+            phase_counts["no program"] += 1  # shrinking may make invalid programs
             return self.outcome
         phase_counts["programs"] += 1
         for text in case.directives:
@@ -93,7 +94,7 @@ class _Trial:
         return self.outcome
 
     def _directive(self, text: str) -> bool:
-        """Whether it is accepted."""
+        """Tries one directive. Returns whether it is accepted."""
         self.phase(self.outcome.case)
         before, counts = self.schedule.copy(), self.outcome.counts
         counts["directives"] += 1
@@ -138,7 +139,7 @@ class _Trial:
                 return
 
     def _accepted_all(self) -> None:
-        """The whole schedule: executed at all sizes, and natively."""
+        """Checks the complete schedule: step by step at all sizes, and as compiled kernels."""
         counts = self.outcome.counts
         text = self.outcome.case.directives[-1] if self.outcome.case.directives else ""
         self._accepted(text, SIZES[2:], self.schedule)
@@ -161,7 +162,7 @@ class _Trial:
                 continue
 
     def _examined(self, schedule: Schedule, at: dict[str, int], text: str) -> Report | None:
-        """The executed loops; None where the program does not take these sizes."""
+        """The report on an execution; None where the program does not accept these sizes."""
         program = schedule.program
         known = {k: v for k, v in at.items() if k in schedule.parameters}
         try:
@@ -175,7 +176,7 @@ class _Trial:
 
 
 def _is_affine(schedule: Schedule) -> bool:
-    """Whether it is known at compile time which elements each instance reads and writes."""
+    """Whether the elements that each instance reads and writes are known at compile time."""
     statements = schedule.model.statements
     return all(a.must for s in statements for a in s.accesses) and not any(
         s.data_bounds for s in statements

@@ -1,4 +1,4 @@
-"""The process in which random programs are tried."""
+"""The process in which the fuzzer tries random programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .trials import random_case, run
 
 
 def report(question: dict[str, Any], say: Say) -> dict[str, Any]:
-    """Of the case of a seed, or of a given one."""
+    """The outcome of the case of a seed, or of a given case, as a message."""
     if "seed" in question:
         case, choices = random_case(question["seed"])
     else:
