@@ -135,8 +135,9 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-# Python's own locks of modules would be held in a forked process for ever, so forks wait for those
-# that load some; and the first Func finds the one that it needs loaded.
+# A thread that imports a module holds Python's lock of it, which a forked process would then never
+# get. So forks wait for threads that load modules here, and the module that each Func needs is
+# loaded at once.
 _loading = forks.whole()
 
 
@@ -148,7 +149,7 @@ def _loaded(name: str) -> Any:
 _loaded("lang.tensors.define")
 
 
-# The rooms below know nothing of those above them: here they are told whom to call.
+# Lower layers do not import higher ones: the functions of these that they call are set here.
 def _call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
     return _loaded("kernels").call(func, *args, **kwargs)
 
@@ -158,7 +159,8 @@ def _compile(schedule: Schedule, **options: Any) -> Any:
 
 
 def _scheduled(func: Func) -> dict[str, str]:
-    """What to write for attributes of schedules and stages that somebody looks for at a Func."""
+    """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
+    in place of them."""
     with _loading:
         from .lang.errors.suggest import public
         from .poly.schedule.schedule import Schedule

@@ -14,7 +14,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Args:
-        arguments: those of the process by default.
+        arguments: the command and its options; by default those of the process.
 
     Returns:
         The exit status: 0; 1 after an error, which is printed in one line; 130 after Ctrl-C.

@@ -1,8 +1,8 @@
 """`cached_property` without a lock.
 
-That of functools holds one before Python 3.12, one for all instances of a class, while it computes:
-threads would wait for each other, and a process forked meanwhile for ever. Two threads may compute
-a value twice here; both get the first.
+Before Python 3.12, that of functools holds one lock for all instances of a class while it computes:
+threads would wait for each other, and a process forked meanwhile would wait for ever. Here two
+threads may both compute a value; both get the one that is stored first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class cached_property(Generic[T]):
-    """A property that is computed once for an instance, and kept in its `__dict__`."""
+    """A property that is computed once for each instance, and stored in its `__dict__`."""
 
     def __init__(self, function: Callable[[Any], T]) -> None:
         self._function = function

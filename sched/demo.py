@@ -19,18 +19,18 @@ from .show.panels import Array, Panel, save_panels
 
 Arguments = dict[str, Any]
 
-_SECONDS = 0.6  # of timing a program, ours and NumPy's in turn
-_TURN = 0.02  # of these at a time
+_SECONDS = 0.6  # for timing a program, polysched's and NumPy's version in turn
+_TURN = 0.02  # for one version before it is the other one's turn
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A program, what it is run on, what NumPy says, and what to look at.
+    """A program of the demo, its arguments, the same program with NumPy, and its pictures.
 
     Attributes:
-        load: the arguments of a call; of those the first one's shape is printed.
-        tolerance: the largest error, relative to the largest magnitude of the result.
-        draw: the panels, from the arguments and the result; `file` is their picture's name.
+        load: gives the arguments of a call; the shape of the first one is printed.
+        tolerance: the largest admissible error, relative to the largest magnitude of the result.
+        draw: gives the panels from the arguments and the result; `file` is the picture's name.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Exhibit:
 
 @dataclass(slots=True)
 class Measured:
-    """What a program gave, the seconds that it took, and how far it is from NumPy's result."""
+    """The result of a program, the seconds that it took, and its distance from NumPy's result."""
 
     result: Array
     error: float
@@ -57,8 +57,8 @@ def run(folder: Path, stream: TextIO | None = None) -> bool:
     """Runs the demo.
 
     Args:
-        folder: where the pictures go; made if it is not there.
-        stream: where the text goes; standard output by default.
+        folder: the folder for pictures, which is created if it does not exist.
+        stream: the stream for text; standard output by default.
 
     Returns:
         Whether every result agrees with NumPy's.
@@ -87,7 +87,8 @@ def run(folder: Path, stream: TextIO | None = None) -> bool:
 
 
 def measure(exhibit: Exhibit, arguments: Arguments, say: Callable[[str], None]) -> Measured:
-    """Compiles a program, compares it with NumPy, and times the two in turn, best of many."""
+    """Compiles a program, compares its result with NumPy's, and times the two in turn; the times
+    are the best ones of many calls."""
     say("compiling")
     start = time.perf_counter()
     kernel: Kernel = Schedule.default(exhibit.program()).compile()
@@ -159,13 +160,13 @@ print(ps.Schedule(p.harris()))"
 
 
 def _python() -> str:
-    """This interpreter as one would type it here."""
+    """The command that starts this Python interpreter, as a user would type it."""
     here = f"{os.getcwd()}{os.sep}"
     return sys.executable.removeprefix(here) or "python"
 
 
 class _Progress:
-    """One line that is written over, on a terminal; nothing elsewhere."""
+    """A line of progress that overwrites itself on a terminal; elsewhere it prints nothing."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream if stream.isatty() else None

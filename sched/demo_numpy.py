@@ -1,4 +1,4 @@
-"""What the demo's programs compute, once more: by NumPy's slices, written apart from them."""
+"""The demo's programs, written independently with NumPy's slices, to compare their results."""
 
 from __future__ import annotations
 

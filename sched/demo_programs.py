@@ -1,4 +1,4 @@
-"""The programs of `python -m polysched demo`: what is computed, with nothing about speed in it.
+"""The programs of `python -m polysched demo`: algorithms without schedules.
 
 A program of your own writes `import polysched as ps` and then `ps.Func`, `ps.Input`, `ps.vars`.
 """
@@ -13,7 +13,7 @@ Image = Func | Input
 
 
 def unsharp_mask() -> Func:
-    """A photograph sharpened: added to it is what a blur takes away from it.
+    """Sharpens a photograph: adds the difference between it and its blurred version.
 
     Func: `sharp` float32[h, w, 3]. Source: the darkroom, where the mask was a blurred negative.
     """
@@ -41,10 +41,10 @@ def unsharp_mask() -> Func:
 
 
 def local_contrast(levels: int = 6) -> Func:
-    """A photograph whose faint details are made stronger, and its strong edges are left alone.
+    """Amplifies the faint details of a photograph, and leaves its strong edges as they are.
 
-    Its brightness is taken apart into details of every size, from a pixel to 2**levels pixels.
-    Each detail is amplified the more the fainter it is, and the brightness put together again.
+    The brightness is decomposed into details of every size, from a pixel to 2**levels pixels. Each
+    detail is amplified, a fainter one more strongly, and the brightness is recomposed.
 
     Func: `clear` float32[h, w, 3]. Source: the pyramid of Burt and Adelson, 1983.
     """
@@ -76,7 +76,7 @@ def local_contrast(levels: int = 6) -> Func:
 
 
 def smaller(image: Image) -> Func:
-    """Every second row and column of an image, blurred before."""
+    """Every second row and column of a blurred image."""
     h, w = image.shape
     y, x = vars("y x")
 
@@ -101,7 +101,7 @@ def larger(image: Image) -> Func:
 
 
 def harris() -> Func:
-    """How much each pixel is a corner: large where the brightness changes in every direction.
+    """A measure of corners: large where the brightness around a pixel changes in every direction.
 
     Func: `response` float32[h, w]. Source: Harris and Stephens, 1988.
     """
@@ -137,7 +137,7 @@ def harris() -> Func:
 
 
 def matrix_product() -> Func:
-    """C = A B, as a sum over k that is added up in order.
+    """C = A B, as a sum over k in ascending order.
 
     Func: `C` float32[n, m].
     """

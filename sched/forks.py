@@ -1,11 +1,12 @@
-"""What a process owes one that is forked from it, where only the thread that forked lives on.
+"""Locks that are safe in forked processes, in which only the thread that forked lives on.
 
-A lock that another thread held would be held there for ever: `reentrant` makes locks that nobody
-holds in the child, unless it was the thread itself. What they guard is right between any two
-steps of Python, so a fork does not wait for them. It waits for what `whole` was told of: native
-code that leaves its own state half done.
+A lock that another thread held at the fork would never be released in the child. `reentrant` makes
+locks that are free in the child, unless the forking thread itself held them. The state that they
+guard is consistent between any two steps of Python, so a fork does not wait for them. It waits for
+the locks of `whole`, which guard the state of native code that must not be interrupted.
 
-All locks are reentrant: a handler of a signal may run in the midst of what it calls again.
+All locks are reentrant: a handler of a signal may interrupt a function that holds one and call the
+same function.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _held: list[Lock] = []
 
 
 def reentrant() -> Lock:
-    """A lock for what Python code does."""
+    """A lock for state that Python code changes; it is free in a forked child."""
     lock = threading.RLock()  # noqa: TID251
     _locks.add(lock)
     return lock
@@ -39,15 +40,15 @@ def is_mine(lock: Any) -> bool:
 
 
 def whole(lock: Lock | None = None) -> Lock:
-    """A lock, made here or by others, that no other thread holds when a process forks; forks take
-    them in the order of these calls."""
+    """A lock for which forks wait, so that no other thread holds it at a fork: a new one, or the
+    given one. Forks take these locks in the order of the calls of this function."""
     taken = threading.RLock() if lock is None else lock  # noqa: TID251
     _whole.append(taken)
     return taken
 
 
 def at_fork(**hooks: Callable[[], None]) -> None:
-    """`os.register_at_fork`, where there is one."""
+    """Calls `os.register_at_fork`, on systems that have it."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(**hooks)
 
@@ -59,7 +60,8 @@ def _before() -> None:
 
 
 def _behind() -> None:
-    # Those that `_before` has taken last: it may have been interrupted by one that forks, too.
+    # Releases the locks that `_before` has taken last: a signal handler that forks, too, may have
+    # interrupted another `_before`.
     for _ in range(min(len(_whole), len(_held))):
         _held.pop().__exit__(None, None, None)
 

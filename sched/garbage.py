@@ -1,7 +1,7 @@
 """A pause for Python's collector of reference cycles while a schedule is proven or compiled.
 
-Expressions, trees and sets are immutable and make no cycles, but there are many: to look through
-all of them again and again takes a good part of the time.
+Expressions, trees and sets are immutable and form no cycles, but there are very many of them, and
+collections that traverse all of them repeatedly would take a good part of the time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _was_enabled = False
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No collection of cycles in the block, whichever thread is in it; as it was behind the last
-    of them."""
+    """A context in which cycles are not collected, in any thread. Behind the last of concurrent
+    contexts the collector is as it was before the first."""
     global _pauses, _was_enabled
-    # A handler of a signal may come in between any two steps here, and compile something: it
-    # finds a pause or none, and leaves it so.
+    # A signal handler may interrupt this between any two steps and compile something: it leaves
+    # the number of pauses as it found it.
     with _lock:
         _pauses += 1
         if _pauses == 1:
@@ -35,11 +35,11 @@ def uncollected() -> Iterator[None]:
         with _lock:
             if _pauses == 1 and _was_enabled:
                 gc.enable()
-            _pauses = max(0, _pauses - 1)  # none is left in a process that was forked in one
+            _pauses = max(0, _pauses - 1)  # a process that was forked in a pause starts with 0
 
 
 def _in_child() -> None:
-    """A forked process has none of the threads that would end their pauses."""
+    """Ends all pauses in a forked process, which lacks the threads that would end them."""
     global _pauses
     if _pauses and _was_enabled:
         gc.enable()

@@ -11,14 +11,14 @@ from .poly.schedule.schedule import Schedule
 
 
 def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:
-    """The kernel of a schedule, for given sizes if there are any."""
+    """The kernel of a schedule, specialised to the given sizes if there are any."""
     if sizes:
         schedule = schedule.fixed(sizes)
     return Kernel(schedule, checks=checks)
 
 
 def call(func: Func, /, *args: Any, **kwargs: Any) -> Any:
-    """A bare call: the default schedule, compiled once a Func."""
+    """Calls a Func without a schedule: its default schedule is compiled at the first call."""
     return default_kernel(func)(*args, **kwargs)
 
 
@@ -26,7 +26,7 @@ _kernels_lock = reentrant()
 
 
 def default_kernel(func: Func) -> Kernel:
-    """The kernel that a bare call of `func` runs; kept with the Func."""
+    """The kernel of the default schedule of a Func, which is cached with the Func."""
     with _kernels_lock:
         kernel: Kernel | None = func.__dict__.get("_default_kernel")
         if kernel is None:

@@ -1,6 +1,6 @@
-"""POLYSCHED_LOG: what each step of the compiler made of the kernel, and how long it took.
+"""POLYSCHED_LOG: a log of the compiler's steps, with their times and results.
 
-Set to `1` to see the IR after each pass that changed it, and times; to `times` for times alone.
+Set it to `1` to see the IR after each pass that changed it, and times; to `times` for times alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Log:
     def step(
         self, name: str, function: Callable[[], T], show: Callable[[T], str] | None = None
     ) -> T:
-        """Runs one step; prints its result if it is asked for and `show` gives a text."""
+        """Runs one step; prints its result if the log is enabled and `show` gives a text."""
         start = time.perf_counter()
         result = function()
         taken = time.perf_counter() - start
