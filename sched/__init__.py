@@ -1,4 +1,5 @@
-"""Say what to compute once, say how apart from that, and let no schedule change the answer."""
+"""polysched: define what to compute once, schedule it separately, and prove that no schedule
+changes the result."""
 
 from __future__ import annotations
 

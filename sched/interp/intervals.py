@@ -16,7 +16,7 @@ UNKNOWN: Interval = (0, 1)
 
 
 NONE: Interval = (1, 0)
-"""No value at all: what an Input may hold whose range is empty at the sizes of a call."""
+"""The empty interval, such as that of an Input whose range is empty at the sizes of a call."""
 
 
 def full(t: DType) -> Interval:

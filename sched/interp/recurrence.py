@@ -22,7 +22,7 @@ from .storage import Point, Values
 from .tracing import tracer
 
 DEPTH = 10_000
-"""How many values may wait for each other: as many frames, and more, are on Python's stack."""
+"""The limit on values that wait for each other; each takes several frames of Python's stack."""
 
 
 class Lazy(Values):

@@ -20,16 +20,16 @@ Arguments = dict[str, Any]
 
 UNIFORM = (0, 1, 2, 3)
 MIXED = (5, 3, 4, 2)
-"""Different sizes show which are mixed up."""
+"""Different sizes, so that a confusion of two of them shows."""
 
 CHEAP = 1_500
-"""So many instances are looked at if nobody asks for more, about a second's worth."""
+"""The number of instances that a check without given sizes runs: about a second's work."""
 
 SLOW = 20_000
-"""From so many instances on, it is said how long this takes."""
+"""The number of instances from which on a check warns how long it will take."""
 
 A_SECOND = 2_500
-"""About so many instances are interpreted, executed and compared in a second."""
+"""The number of instances that are interpreted, executed and compared in about a second."""
 
 
 class SlowCheck(UserWarning):

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 SIZES = ({"n": 3, "m": 4}, {"n": 5, "m": 2}, {"n": 1, "m": 3}, {"n": 0, "m": 2}, {"n": 7, "m": 6})
-"""At which accepted schedules are judged."""
+"""The sizes at which accepted schedules are checked."""
 
 
 @dataclass(frozen=True)

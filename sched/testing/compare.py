@@ -20,7 +20,7 @@ from .native import Difference, Kernels, Mismatch, copied, difference
 from .progress import progress
 
 _DANGEROUS = frozenset({"bounds", "guard"})
-"""Breaches of kernels that must not run: they may leave their arrays."""
+"""Breaches after which the compiled kernel is not run, since it may access other memory."""
 
 
 @bounded

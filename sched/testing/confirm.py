@@ -26,11 +26,11 @@ from .directives import apply
 from .orders import dependence_text, misordered
 
 MOST_SIZES = 60
-"""How many smaller sizes a witness is compared with."""
+"""The most smaller sizes at which a violation is searched for."""
 MOST_INSTANCES = 1000
-"""How many of them are compared with each other."""
+"""The most instances at one of these sizes; executions with more are skipped."""
 PATIENCE = 15.0
-"""Seconds after which it is compared with no more."""
+"""Seconds after which the search at smaller sizes ends."""
 
 
 def confirm(

@@ -14,9 +14,9 @@ from .choices import Choices
 from .directive_calls import DirectiveCalls
 
 _ASKING = ("].bound(", "].align_bounds(", "round_up")
-"""Signs of directives that only some sizes meet."""
+"""Text that marks directives with preconditions on sizes."""
 _LOOKING = frozenset({"update", "piece", "reduction", "pipe", "loops"})
-"""What a stage has that is no directive."""
+"""The methods of stages that are not directives."""
 
 
 def random_directive(choices: Choices, schedule: Schedule) -> str:

@@ -50,7 +50,7 @@ class Mismatch(AssertionError):
     """A kernel computes other bits than the interpreter.
 
     Attributes:
-        way: how the kernel was compiled: one of `Kernels`' ways.
+        way: how the kernel was compiled, as one of the ways of `Kernels`.
         difference: the first element that differs; None where the kernel refuses the call.
     """
 

@@ -21,7 +21,7 @@ from ..poly.schedule.schedule import Schedule
 from .choices import Choices
 
 MARGIN = 2
-"""How far an index may be off the loop that it runs with."""
+"""The largest distance between an index and the loop from which it is computed."""
 _TYPES = ("int32", "int32", "int64", "float32", "float64", "uint8")
 
 

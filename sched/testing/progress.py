@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 DELAY = 1.0
-"""Seconds before a bar appears: what is quicker than this needs none."""
+"""Seconds before a bar appears, so that quick checks show none."""
 
 
 @contextmanager

@@ -88,7 +88,7 @@ _OTHERS = frozenset(
         *("__copy__", "__deepcopy__", "__reduce__", "__class_getitem__", "__init_subclass__"),
     }
 )
-"""Methods that refuse nothing, or see to it themselves."""
+"""Methods that need no wrapper: they raise no refusals, or cut the frames themselves."""
 
 
 def _attribute(value: Any) -> Any:

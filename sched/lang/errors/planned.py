@@ -26,7 +26,7 @@ PLANNED: dict[str, str] = {
     "float16": _FLOAT32,
     "bfloat16": _FLOAT32,
 }
-"""What the language will have, by name."""
+"""Planned names, and what to write until the language has them."""
 
 ABSENT: dict[str, str] = {
     **dict.fromkeys(("complex64", "complex128"), _TUPLE),
@@ -37,7 +37,7 @@ ABSENT: dict[str, str] = {
     "power": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
     "jit": "a Func is compiled when it is called; ps.Schedule(f).compile() gives a kernel to keep",
 }
-"""Names that others have, and what is written here."""
+"""Names that other libraries have, and what to write in place of them."""
 
 
 def instead(name: str) -> tuple[str, str] | None:

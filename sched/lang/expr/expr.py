@@ -19,7 +19,7 @@ from .one_value import OneValue
 from .symbol_key import symbol_key
 
 ExprLike = object
-"""Whatever `as_node` takes: an Expr, a Python or NumPy scalar."""
+"""An argument of `as_node`: an Expr, or a Python or NumPy scalar."""
 
 _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
 

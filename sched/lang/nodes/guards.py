@@ -91,7 +91,7 @@ def _is_or(guard: Node) -> bool:
 
 
 def _outer(guard: Guard) -> Iterator[Node]:
-    """A guard, then what remains of it as its last conditions are removed one by one."""
+    """A guard, then the guards around it: its last conditions are removed one by one."""
     while guard is not None:
         yield guard
         guard = _split(guard)[0]

@@ -11,7 +11,7 @@ from .nodes import Const, Node, Op, Param, RVar, Size, Var
 from .ops import OPS
 
 Plain = str | int | bool | None | tuple["Plain", ...] | Node
-"""What fields of directives hold."""
+"""The values of fields of directives."""
 
 _TYPES: dict[str, Any] = {"index": INDEX, "int": WEAK_INT, "float": WEAK_FLOAT} | {
     t.name: t for t in ALL

@@ -37,7 +37,7 @@ class _HashConsed(type):
         with _lock:
             node = _table.get(key)
             if node is None:
-                # Meanwhile a handler of a signal may have made the same.
+                # A signal handler may have made an equal node meanwhile.
                 node = _table.setdefault(key, super().__call__(*fields))
         return node
 
@@ -65,7 +65,7 @@ class Node(metaclass=_HashConsed):
         return ()
 
     def with_args(self, args: tuple[Node, ...]) -> Node:
-        """The same node computed from other ones."""
+        """A node of the same class and attributes with other operands."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

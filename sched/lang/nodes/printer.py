@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 Names = Mapping["Tensor", str]
-"""What tensors are called; others have their own name."""
+"""The names to print for tensors; a tensor without an entry is printed by its own name."""
 
 Texts = dict[Node, tuple[str, int]]
 """The text of each node and how tightly it binds."""
@@ -55,7 +55,7 @@ def code_text(root: Node) -> str:
 
 
 _PUBLIC = {"min": "minimum", "max": "maximum", "round": "rint"}
-"""Functions whose operators have other names."""
+"""The public names of functions whose operators have other names."""
 
 
 def _code(node: Node, text: Texts) -> tuple[str, int]:

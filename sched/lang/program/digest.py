@@ -1,4 +1,4 @@
-"""Digests of programs: equal for programs that mean the same in the same words, in any process.
+"""Digests of programs: equal, in any process, for programs with the same definitions and names.
 
 A digest covers typed expressions, definitions in their order, blocks, shapes, ranges,
 preconditions, and the data of constants. It does not depend on source lines, on when objects were
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 VERSION = 1
-"""Of the digests: another one where the same program gets other ones."""
+"""The version of the digests, which changes when equal programs get other digests than before."""
 
 
 def program_digest(program: Program, named: bool = True) -> str | None:

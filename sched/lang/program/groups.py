@@ -30,7 +30,8 @@ def demand_order(program: Program) -> tuple[tuple[Func, ...], ...]:
     known before all others. Funcs whose regions depend on each other form one group.
 
     Raises:
-        LanguageError: the region of a Func that is fresh in each iteration follows from itself.
+        LanguageError: the region of a Func that is computed anew in each iteration depends on
+            itself.
     """
     funcs = [f for f in program.funcs if f.history.home is None]
     for func in program.funcs:

@@ -178,7 +178,7 @@ class Program:
         return tuple(f for f in self.funcs if isinstance(f, InOut))
 
     def is_fixed(self, func: Func) -> bool:
-        """Whether the region of a Func is given, and does not follow from what consumers read."""
+        """Whether the region of a Func is given, and is not inferred from its consumers."""
         if func in self._partial and not self._is_whole(func):
             return False
         given = func.extents is not None or func in self.outputs
