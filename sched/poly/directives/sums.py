@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...lang.nodes.nodes import RVar, postorder
+from ...lang.nodes.nodes import Node, RVar, postorder
 from ..placement import layouts
 from ..program.accumulation import accumulates, is_exact
 from ..program.rewrites import Factored
@@ -15,6 +15,7 @@ from ..tree.edits import stages
 from .rewriting import add_rewrite
 
 if TYPE_CHECKING:
+    from ..model.statements import Statement
     from ..state.editing import Editing
 
 
@@ -72,6 +73,23 @@ class Rfactor(Directive, name="rfactor", of="stage"):
         at, stage = e.at(self.loop), e.own()
         s = stage.statement
         d, of = s.definition, stage.coordinates[at.depth]
+        self._check(e, s, of)
+        span = layouts.bounds(s, of, e.symbols, e.context)
+        if span is None:
+            raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
+        name = f"{e.rewritten.program.names[d.func]}.by.{self.loop}"
+        func = e.fresh_func(name, d.func)
+        made = add_rewrite(e, Factored(func, d.serial, of, self.loop, *span))
+        if s.name in e.state.reassociated:
+            partial = (x for x in e.model.statements if x.func is func)
+            more = {x.name for x in partial if accumulates(x.definition)}
+            named = e.state.reassociated | more
+            e.state = replace(e.state, reassociated=frozenset(named))
+        return made
+
+    def _check(self, e: Editing, s: Statement, of: Node) -> None:
+        """Refuses what has no partial sums along a loop with the coordinate `of`."""
+        d = s.definition
         is_arg = d.func.is_reduction and len(d.values) == 3
         if not (accumulates(d) or is_arg) or e.model.program.is_recurrence(d.func):
             raise e.malformed(
@@ -97,15 +115,3 @@ class Rfactor(Directive, name="rfactor", of="stage"):
                 f"{self.stage} has a private accumulator",
                 "rfactor first, then accumulate_at",
             )
-        span = layouts.bounds(s, of, e.symbols, e.context)
-        if span is None:
-            raise e.malformed(f"nothing says where the loop {self.loop} begins and ends")
-        name = f"{e.rewritten.program.names[d.func]}.by.{self.loop}"
-        func = e.fresh_func(name, d.func)
-        made = add_rewrite(e, Factored(func, d.serial, of, self.loop, *span))
-        if s.name in e.state.reassociated:
-            partial = (x for x in e.model.statements if x.func is func)
-            more = {x.name for x in partial if accumulates(x.definition)}
-            named = e.state.reassociated | more
-            e.state = replace(e.state, reassociated=frozenset(named))
-        return made

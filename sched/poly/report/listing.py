@@ -77,16 +77,25 @@ def _text(
         case NestAccumulator(func=func, extents=extents, body=body):
             room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
             return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown, notes)}"
-        case NestStage(stage=stage):
-            guard, func = stage.statement.guard, stage.statement.func
-            loops = [expr_text(loop) for loop in shown.values()]
-            note = _point_note(found, written, loops, (names or {}).get(func, func.name))
-            listing = stage.statement.definition.listing(names) + note
-            body_text = listing.replace("\n", f"\n{pad}")
-            if guard is None:
-                return pad + body_text
-            inner_text = body_text.replace("\n", "\n  ")
-            return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
+        case NestStage():
+            return _stage_text(found, pad, names, shown)
+
+
+def _stage_text(found: NestStage, pad: str, names: Names | None, shown: dict[Node, Node]) -> str:
+    """A stage on its own lines, below its guard if it has one."""
+    guard, func = found.stage.statement.guard, found.stage.statement.func
+    loops = [expr_text(loop) for loop in shown.values()]
+
+    def written(node: Node) -> str:
+        return expr_text(substitute(node, shown), names)
+
+    note = _point_note(found, written, loops, (names or {}).get(func, func.name))
+    listing = found.stage.statement.definition.listing(names) + note
+    body_text = listing.replace("\n", f"\n{pad}")
+    if guard is None:
+        return pad + body_text
+    inner_text = body_text.replace("\n", "\n  ")
+    return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
 
 
 def _bounds_text(found: NestLoop, names: Names | None, written: Callable[[Node], str]) -> str:
