@@ -21,6 +21,7 @@ from .passes.fill_tiles import fill_tiles
 from .passes.flatten_indices import flatten_indices
 from .passes.fold_constants import fold_constants
 from .passes.full_lanes import full_lanes
+from .passes.full_tiles import full_tiles
 from .passes.hoist_conditions import hoist_conditions
 from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
@@ -43,6 +44,7 @@ ON_LOOPS: tuple[Pass, ...] = (
 PASSES: tuple[Pass, ...] = (
     *ON_LOOPS,
     fill_tiles,
+    full_tiles,
     carry_values,
     expand_math,
     flatten_indices,

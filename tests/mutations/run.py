@@ -54,6 +54,7 @@ STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/passes/test_carried.py",)
 PASSES = ("tests/codegen/passes/test_passes.py",)
+FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
 
 
@@ -70,6 +71,7 @@ TESTED_IN = {
 PASSES_TESTED_IN = {
     "carry_values": "codegen/passes/test_carried", "expand_math": "show/test_log",
     "flatten_indices": "codegen/runtime/test_kernel", "reverse_parallel": "testing/test_trials",
+    "full_tiles": "codegen/passes/test_full_tiles",
 }  # fmt: skip
 """The same of passes; without an entry it is tests/codegen/passes/test_passes.py."""
 
@@ -573,6 +575,40 @@ FAULTS = (
     Fault(
         "a tile is filled beyond its end", "codegen/passes/fill_tiles.py",
         "not 0 <= place < end", "place < 0", PASSES,
+    ),
+    Fault(
+        "a tile is full though a condition changes while it lives", "codegen/ir/lane_number.py",
+        "isinstance(n, Load) or n in inner for n", "isinstance(n, Load) for n", FULL_TILES,
+    ),
+    Fault(
+        "one access says which elements are in a tile", "codegen/ir/tiles.py",
+        "self._found[place] = self._found.get(place, held) & held",
+        "self._found[place] = self._found.get(place, held) | held", FULL_TILES,
+    ),
+    Fault(
+        "lanes that share an element are all in a tile", "codegen/ir/tiles.py",
+        "            if terms:\n                return None\n", "", FULL_TILES,
+    ),
+    Fault(
+        "lanes that add to an element are all in a tile", "codegen/ir/tiles.py",
+        "if not place.moves:  #", "if False:  #", FULL_TILES,
+    ),
+    Fault(
+        "elements of a tile are looked at in one way", "codegen/ir/tiles.py",
+        "if owners.setdefault((place.buffer, element), place) != place:", "if False:", FULL_TILES,
+    ),
+    Fault(
+        "a tile has elements beyond its end", "codegen/ir/tiles.py",
+        "end is not None and 0 <= x < end", "end is not None and 0 <= x", FULL_TILES,
+    ),
+    Fault(
+        "what fills a tile loads what is not there", "codegen/passes/full_tiles.py",
+        "return with_guard(load, parts, lanes)", "return with_guard(load, [], lanes)", FULL_TILES,
+    ),
+    Fault(
+        "integers are divided for elements beyond a border", "codegen/passes/full_tiles.py",
+        "if isinstance(node, Op) and node.op in _DIVISIONS and not _is_float(node):",
+        "if False:", FULL_TILES,
     ),
     Fault(
         "digits of fused loops are taken as they are guessed", "poly/sets/inverse.py",

@@ -28,6 +28,7 @@ from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
 from .polls import begin_polling, is_polled
 from .statements import CALLBACK, WORDS, Emitter
 from .values import Value
+from .vector_loads import ZEROS, zeros_text
 
 COUNTERS = "%counters"
 
@@ -50,6 +51,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
             *functions,
             *([masks.definition(target)] if hides else []),
+            *([zeros_text()] if any(ZEROS in text for text in functions) else []),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),

@@ -23,8 +23,16 @@ from .rows import columns
 from .shuffles import backwards, extracted, inserted, shuffled
 from .values import Value, constant, memory_suffix, memory_type_name
 
+ZEROS = "@zeros"
+ZEROS_BYTES = 512
+
 if TYPE_CHECKING:
     from .vectors import Vectors
+
+
+def zeros_text() -> str:
+    """What is loaded in the place of elements that are not there."""
+    return f"{ZEROS} = internal constant [{ZEROS_BYTES} x i8] zeroinitializer, align 64"
 
 
 @dataclass
@@ -49,6 +57,8 @@ class VectorLoad:
             return self._masked(self.vectors.known(guard))
         b = self.builder
         holds = self.vectors.scalar(guard)
+        if self._is_simple:
+            return self._or_zeros(holds)
         before, inside, after = b.block, b.label("load"), b.label("loaded")
         b.branch(holds, inside, after)
         b.start(inside)
@@ -59,6 +69,23 @@ class VectorLoad:
         b.start(after)
         zero = constant(0, self.dtype, self.count)
         return b.phi(self.dtype, [(value, last), (zero, before)])
+
+    @property
+    def _is_simple(self) -> bool:
+        """Whether it is one load of memory, of which there are as many zeros elsewhere."""
+        step = self.vectors.stride(self.buffer, self.index)
+        count = 1 if step == 0 else self.count
+        return step in (0, 1) and count * self.dtype.itemsize <= ZEROS_BYTES
+
+    def _or_zeros(self, holds: Value) -> Value:
+        """What is loaded where a condition holds; zeros are loaded else, without a branch."""
+        b = self.builder
+        where = b.name()
+        address = self._address(0, is_there=False)
+        b.emit(f"{where} = select {holds.typed}, ptr {address}, ptr {ZEROS}")
+        if self.vectors.stride(self.buffer, self.index) == 0:
+            return self.vectors.splat(b.load(where, self.dtype))
+        return b.load(where, self.dtype, self.count)
 
     def _address(self, lane: int, is_there: bool = True) -> str:
         """Where a lane reads."""

@@ -1,0 +1,124 @@
+"""The accesses to tiles: which elements of a buffer on the stack, and under which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, postorder
+from ...poly.sets.linear import expanded
+from .ir import Alloc, Buffer, Call, For, If, Lanes, Load, Stmt, Stores, children, expressions
+from .lane_number import LANE, Conditions, at_lane, guard_parts, lasting
+from .simplify import conjuncts
+
+
+@dataclass(frozen=True)
+class Place:
+    """The elements that the lanes of a statement access in a tile, each lane its own or all the
+    same: where the first lane is, and how far the next one is from it."""
+
+    buffer: Buffer
+    first: tuple[int, ...]
+    step: tuple[int, ...]
+    lanes: int
+
+    @property
+    def moves(self) -> bool:
+        """Whether each lane has its own element."""
+        return any(self.step)
+
+    @property
+    def elements(self) -> list[tuple[int, ...]]:
+        """Those of all lanes."""
+        return [
+            tuple(x + lane * dx for x, dx in zip(self.first, self.step, strict=True))
+            for lane in range(self.lanes if self.moves else 1)
+        ]
+
+
+class Tiles:
+    """What is done with the buffers of an allocation, and under which conditions."""
+
+    def __init__(self, alloc: Alloc) -> None:
+        self.origin: Mapping[Node, Node] = dict(alloc.origin)
+        self.buffers = {b for b in alloc.buffers if b.kind == "stack" and b.fold is None}
+        self._found: dict[Place, Conditions] = {}
+        if self.buffers:
+            self._collect(alloc.body, frozenset(), frozenset())
+        self.shared = self._shared()
+
+    def place(self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None) -> Place | None:
+        """Where a statement accesses a tile; None if that is not known before it runs, or is
+        elsewhere."""
+        first, step = [], []
+        at = at_lane(index, lanes)
+        for x, lo in zip(at, buffer.origin, strict=True):
+            terms, constant = expanded(ix.sub(x, self.origin.get(lo, lo)))
+            first.append(constant)
+            step.append(terms.pop(LANE, 0))
+            if terms:
+                return None
+        made = Place(buffer, tuple(first), tuple(step), 1 if lanes is None else lanes.count)
+        ends = [ix.constant(x) for x in buffer.extents]
+        inside = all(
+            end is not None and 0 <= x < end
+            for element in (made.elements[0], made.elements[-1])
+            for x, end in zip(element, ends, strict=True)
+        )
+        return made if inside else None
+
+    # what all accesses share ------------------------------------------------------------------
+    def _collect(self, stmt: Stmt, held: Conditions, inner: frozenset[Node]) -> None:
+        """Notes the accesses of a statement.
+
+        Args:
+            held: the conditions around it.
+            inner: the variables that change while the tile lives.
+        """
+        if isinstance(stmt, Stores):
+            self._accesses(stmt, held, inner)
+            return
+        loaded = {x.buffer for n in expressions(stmt) for x in postorder(n) if isinstance(x, Load)}
+        self.buffers -= loaded | set(stmt.buffers if isinstance(stmt, Call) else ())
+        if isinstance(stmt, If) and stmt.otherwise is None:
+            held |= lasting(conjuncts(stmt.condition), inner)
+        elif isinstance(stmt, For):
+            inner |= {stmt.var}
+        elif isinstance(stmt, Alloc):
+            inner |= {var for var, _ in stmt.origin}
+        for child in children(stmt):
+            self._collect(child, held, inner)
+
+    def _accesses(self, stmt: Stores, held: Conditions, inner: frozenset[Node]) -> None:
+        for s in stmt.stores:
+            kept = held | lasting(guard_parts(s.guard, stmt.lanes), inner)
+            self._note(s.buffer, s.index, stmt.lanes, kept)
+            guards = () if s.guard is None else (s.guard,)
+            for n in postorder(*s.index, s.value, *guards):
+                if isinstance(n, Load):
+                    also = lasting(guard_parts(n.guard, stmt.lanes), inner)
+                    self._note(n.buffer, n.index, stmt.lanes, kept | also)
+
+    def _note(
+        self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None, held: Conditions
+    ) -> None:
+        if buffer not in self.buffers:
+            return
+        place = self.place(buffer, index, lanes)
+        if place is None:
+            self.buffers.discard(buffer)
+            return
+        if not place.moves:  # a condition on lanes says which of them add, not whether it is there
+            held = frozenset(x for x in held if LANE not in set(postorder(x)))
+        self._found[place] = self._found.get(place, held) & held
+
+    def _shared(self) -> dict[Place, Conditions]:
+        """For each place the conditions that all its accesses have; none for buffers some of whose
+        elements are accessed with others around them, and without."""
+        owners: dict[tuple[Buffer, tuple[int, ...]], Place] = {}
+        for place in self._found:
+            for element in place.elements:
+                if owners.setdefault((place.buffer, element), place) != place:
+                    self.buffers.discard(place.buffer)
+        return {p: held for p, held in self._found.items() if p.buffer in self.buffers}

@@ -1,0 +1,217 @@
+"""Tiles at borders are computed in full, in storage on the stack.
+
+store T[8]:                             store T[8]:
+  for k:                                  for k:
+    if i < n: T[0] += A[i, k]               T[0] += A[i, k if i < n or i + 1 < n or ...]
+    if i + 1 < n: T[1] += A[i + 1, k]  ->   T[1] += A[i + 1, k if i + 1 < n]
+  if i < n: C[i] = T[0]                   if i < n: C[i] = T[0]
+  if i + 1 < n: C[i + 1] = T[1]           if i + 1 < n: C[i + 1] = T[1]
+
+A condition that all accesses to an element have in common says which elements are part of the tile
+at all: where it does not hold, the element is not read, so anything may be written there. Without
+it the accumulators of a tile at a border stay in registers, and no branch or masked store is left
+in the loops that fill it. Loads of other buffers keep the condition as their guard. Where several
+statements of an iteration load the same, the guard is that any of them would: so one load is enough
+for them, as in a full tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import reduce
+
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, Op, postorder, replaced_all, transform_all
+from ...poly.sets.linear import direction
+from ..ir.ir import (
+    Alloc,
+    Buffer,
+    For,
+    If,
+    Lanes,
+    Load,
+    Module,
+    Stmt,
+    Stores,
+    children,
+    dtype_of,
+    map_children,
+)
+from ..ir.lane_number import LANE, Conditions, guard_parts, in_lanes, load_key, ordered, with_guard
+from ..ir.rewrite import map_module
+from ..ir.simplify import conjuncts
+from ..ir.tiles import Tiles
+
+
+def full_tiles(module: Module) -> Module:
+    """Accesses to elements of tiles on the stack lose the conditions that all of them share."""
+    return map_module(module, _full)
+
+
+def _full(stmt: Stmt) -> Stmt:
+    if not isinstance(stmt, Alloc):
+        return stmt
+    tiles = Tiles(stmt)
+    if not any(tiles.shared.values()):
+        return stmt
+    return replace(stmt, body=_Filled(tiles).body(stmt.body))
+
+
+class _Filled:
+    """The body of an allocation or a loop, with tiles in full."""
+
+    def __init__(self, tiles: Tiles) -> None:
+        self.tiles = tiles
+        #: For loads of one element in one iteration, where each of them happens.
+        self.loaded: dict[tuple[Buffer, tuple[Node, ...]], dict[Conditions, None]] = {}
+
+    def body(self, stmt: Stmt) -> Stmt:
+        """One iteration, in which loads of the same element find the same in memory."""
+        inside = _Filled(self.tiles)
+        inside._collect(stmt, frozenset())
+        return inside._rewritten(stmt, frozenset())
+
+    def _collect(self, stmt: Stmt, held: Conditions) -> None:
+        match stmt:
+            case Stores(lanes=lanes) if self._dropped(stmt):
+                for load, where in _loads(stmt, held):
+                    self.loaded.setdefault(load_key(load, lanes), {})[where] = None
+            case If(condition=c, body=body, otherwise=None):
+                self._collect(body, held | frozenset(conjuncts(c)))
+            case If() | For() | Alloc() | Stores():
+                pass
+            case _:
+                for child in children(stmt):
+                    self._collect(child, held)
+
+    def _dropped(self, stmt: Stmt) -> Conditions:
+        """The conditions that a statement need not meet; none where it could do harm."""
+        if not isinstance(stmt, Stores) or not _is_harmless(stmt):
+            return frozenset()
+        shared = []
+        for s in stmt.stores:
+            place = self.tiles.place(s.buffer, s.index, stmt.lanes)
+            shared.append(self.tiles.shared.get(place) if place is not None else None)
+        found = [x for x in shared if x is not None]
+        return reduce(frozenset.__and__, found) if len(found) == len(shared) else frozenset()
+
+    def _rewritten(self, stmt: Stmt, held: Conditions) -> Stmt:
+        match stmt:
+            case Stores():
+                return self._stores(stmt, held)
+            case If(condition=c, body=body, otherwise=None):
+                parts = list(conjuncts(c))
+                inside = self._rewritten(body, held | frozenset(parts))
+                free = frozenset(parts).intersection(*map(self._dropped, _leaves(body)))
+                rest = ix.conjunction(x for x in parts if x not in free)
+                return inside if rest is None else replace(stmt, condition=rest, body=inside)
+            case If() | For() | Alloc():
+                return map_children(stmt, self.body)
+            case _:
+                return map_children(stmt, lambda x: self._rewritten(x, held))
+
+    def _stores(self, stmt: Stores, held: Conditions) -> Stores:
+        dropped = self._dropped(stmt)
+        made = []
+        for s in stmt.stores:
+            own = held | frozenset(guard_parts(s.guard, stmt.lanes))
+
+            def rule(node: Node, own: Conditions = own) -> Node:
+                if not isinstance(node, Load):
+                    return node
+                place = self.tiles.place(node.buffer, node.index, stmt.lanes)
+                if place in self.tiles.shared:  # it is there, whatever it holds
+                    return with_guard(node, self._rest(node, own, stmt.lanes), stmt.lanes)
+                return self._guarded(node, own, stmt.lanes) if dropped else node
+
+            value = transform_all((s.value,), rule, {})[0]
+            kept = [x for x in guard_parts(s.guard, stmt.lanes) if x not in dropped]
+            guard = in_lanes(ix.conjunction(kept), stmt.lanes)
+            made.append(replace(s, value=value, guard=guard if dropped else s.guard))
+        return replace(stmt, stores=tuple(made))
+
+    def _rest(self, load: Load, held: Conditions, lanes: Lanes | None) -> list[Node]:
+        """What a load's guard says beyond that its statement runs."""
+        return [x for x in guard_parts(load.guard, lanes) if x not in held]
+
+    def _guarded(self, load: Load, held: Conditions, lanes: Lanes | None) -> Node:
+        """A load under the conditions of all statements that have it, which may have lost some."""
+        terms = list(self.loaded[load_key(load, lanes)])
+        common = reduce(frozenset.__and__, terms)
+        others = [ix.conjunction(ordered(t - common)) for t in terms]
+        parts = [*ordered(common), *self._rest(load, held, lanes)]
+        if None not in others:
+            parts.append(ix.disjunction(x for x in others if x is not None))
+        return with_guard(load, parts, lanes)
+
+
+def _is_harmless(stmt: Stores) -> bool:
+    """Whether a statement may run on what is not there: no element of memory that data name, no
+    division of integers, and what one load of all lanes reads is known to be there by the first."""
+    lanes = stmt.lanes
+    if lanes is not None and lanes.step != 1:
+        return False
+    for s in stmt.stores:
+        if s.atomic or s.stream:
+            return False
+        for node in postorder(s.value):
+            if isinstance(node, Op) and node.op in _DIVISIONS and not _is_float(node):
+                return False
+            if isinstance(node, Load):
+                if any(isinstance(x, Load) for x in postorder(*node.index)):
+                    return False
+                parts = [*guard_parts(s.guard, lanes), *guard_parts(node.guard, lanes)]
+                if not _moves(node, lanes) and not all(map(_falls, parts)):
+                    return False
+    return True
+
+
+_DIVISIONS = frozenset({"div", "floordiv", "mod"})
+
+
+def _is_float(node: Op) -> bool:
+    return bool(dtype_of(node).is_float)
+
+
+def _loads(stmt: Stores, held: Conditions) -> Iterator[tuple[Load, Conditions]]:
+    """The loads of a statement, each with all the conditions under which it happens. Where a load
+    is the same in all lanes, these are those of the first one: if any lane loads, it does."""
+    for s in stmt.stores:
+        for node in postorder(s.value):
+            if isinstance(node, Load):
+                parts = [*guard_parts(s.guard, stmt.lanes), *guard_parts(node.guard, stmt.lanes)]
+                if not _moves(node, stmt.lanes):
+                    parts = list(replaced_all(tuple(parts), {LANE: ix.ZERO}))
+                yield node, held | frozenset(parts)
+
+
+def _moves(load: Load, lanes: Lanes | None) -> bool:
+    """Whether lanes load different elements."""
+    return lanes is not None and any(lanes.var in set(postorder(x)) for x in load.index)
+
+
+def _falls(condition: Node) -> bool:
+    """Whether a condition on the number of a lane holds in the first one if it does in any."""
+    match condition:
+        case Op(op="lt" | "le", operands=(a, b)):
+            rising, falling = direction(a, LANE), direction(b, LANE)
+        case Op(op="gt" | "ge", operands=(a, b)):
+            rising, falling = direction(b, LANE), direction(a, LANE)
+        case _:
+            return LANE not in set(postorder(condition))
+    return rising in (0, 1) and falling in (0, -1)
+
+
+def _leaves(stmt: Stmt) -> Iterator[Stmt]:
+    """The statements that an `If` without an alternative guards, but for such inside it."""
+    match stmt:
+        case If(body=body, otherwise=None):
+            yield from _leaves(body)
+        case If() | For() | Alloc():
+            yield stmt
+        case _ if children(stmt):
+            for child in children(stmt):
+                yield from _leaves(child)
+        case _:
+            yield stmt

@@ -1,0 +1,258 @@
+"""Tiles at borders are computed in full: the same comes out, and nothing else is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from codegen.llvm.harness import add, load, loop, lt, module, mul, op, size, store
+from codegen.passes.test_pass_meaning import Unwatched, v, x, y
+
+import polysched as ps
+from polysched.checking.execute import Machine
+from polysched.codegen.build.build import build
+from polysched.codegen.ir.ir import Alloc, Buffer, For, If, Lanes, Module, Seq, Stmt, Stores, walk
+from polysched.codegen.ir.text import stmt_text
+from polysched.codegen.ir.verify import verify
+from polysched.codegen.lower import ON_LOOPS
+from polysched.codegen.passes.fill_tiles import fill_tiles
+from polysched.codegen.passes.full_tiles import full_tiles
+from polysched.interp.evaluate import Symbols
+from polysched.lang.nodes.dtypes import int64
+from polysched.lang.nodes.nodes import Node, Var, integer
+
+n, m, l = ps.sizes("n m l")
+i, j = ps.vars("i j")
+k = ps.RVar("k", 0, l)
+RNG = np.random.default_rng(0)
+
+
+# schedules ----------------------------------------------------------------------------------------
+def product(where: Callable[..., ps.Expr] | None = None, best: bool = False) -> ps.Func:
+    A, B = ps.Input("A", ps.float32, (n, l)), ps.Input("B", ps.float32, (l, m))
+    r = k if where is None else ps.RVar("k", 0, l, where=where)
+    C = ps.Func("C", (n, m))
+    C[i, j] = 0
+    if best:
+        C[i, j] = ps.maximum(C[i, j], A[i, r] + B[r, j])
+    else:
+        C[i, j] += A[i, r] * B[r, j]
+    return C
+
+
+def pairs() -> ps.Func:
+    """Two accumulators an element, each of which reads the other."""
+    A, B = ps.Input("A", ps.float32, (n, l)), ps.Input("B", ps.float32, (l, m))
+    C = ps.Func("C", (n, m), dtype=(ps.float32, ps.float32))
+    C[i, j] = (0, 1)
+    C[i, j] = (C[i, j][1] + A[i, k], C[i, j][0] * B[k, j])
+    return C
+
+
+def tiled(C: ps.Func, tail: str, kind: str) -> ps.Schedule:
+    s = ps.Schedule(C)
+    u = s["C.update(0)"]
+    u.split("i", 3, names=("io", "ii"), tail=tail)
+    u.split("j", 8, names=("jo", "ji"), tail=tail)
+    u.reorder("jo", "io", "k", "ii", "ji")
+    if kind == "begun inside":
+        s["C"].compute_at(u, "io").vectorize("j", 4).unroll("j").unroll("i")
+    u.accumulate_at("io")
+    if kind == "staged":
+        panel = u.stage("B", at="jo", layout=("k", "ji"))
+        s[panel].vectorize("ji", 4).unroll("ji")
+    return u.vectorize("ji", 4).unroll("ji").unroll("ii") and s
+
+
+PROGRAMS = {
+    "product": product,
+    "triangle": lambda: product(where=lambda k: k % 3 != 1),
+    "best": lambda: product(best=True),
+    "pairs": pairs,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    ("tail", "kind"),
+    [("auto", "plain"), ("guard", "plain"), ("auto", "begun inside"), ("mask", "staged")],
+)
+def test_borders_of_every_size_come_out_right(program: str, tail: str, kind: str) -> None:
+    C = PROGRAMS[program]()
+    kernel = tiled(C, tail, kind).compile()
+    for rows, columns, depth in [
+        *((3 + a, 8 + b, 5) for a in range(4) for b in (0, 1, 3, 4, 5, 7)),
+        (1, 1, 1), (2, 3, 0), (0, 9, 2), (4, 0, 2), (7, 17, 2),
+    ]:  # fmt: skip
+        a = RNG.standard_normal((rows, depth), np.float32)
+        b = RNG.standard_normal((depth, columns), np.float32)
+        wanted = ps.interpret(C, a, b)
+        found = kernel(a, b)
+        assert np.array_equal(np.array(found), np.array(wanted)), (rows, columns, depth)
+
+
+@pytest.mark.parametrize("tail", ["auto", "guard"])
+def test_no_condition_is_left_in_the_loop_that_fills_a_tile(tail: str) -> None:
+    flat = build(tiled(product(), tail, "plain").loop_program)
+    for run in (*ON_LOOPS, fill_tiles):
+        flat = run(flat)
+    text = "\n".join(stmt_text(f.body) for f in full_tiles(flat).functions)
+    loops = text.split("for k.2")[1:] or text.split("for k in")[1:]
+    assert len(loops) >= 2
+    for inside in loops:
+        filled = inside.partition("if l >= 1")[0]
+        assert "if 0 <" not in filled.replace("k if", "")
+        assert " where " not in filled
+
+
+# what must stay ---------------------------------------------------------------------------------
+TILE = Buffer("t", int64, (integer(8),), (integer(0),), "stack")
+s, w, w2 = size("n"), Var("w"), Var("w2")
+small = lt(s, 1)  # which does not hold
+
+
+class Unused(Unwatched):
+    """Elements that are not read may be computed of elements that are not loaded."""
+
+    def wrong(self, kind: str, text: str) -> None:
+        if "is left out" not in text:
+            super().wrong(kind, text)
+
+
+def left(program: Module, **given: list[int]) -> dict[str, list[int]]:
+    """What is in x and y in the end, at n = 1. Nothing beyond a buffer may be touched."""
+    verify(program, flat=False)
+    start = {b.name: np.array(given.get(b.name, [0] * 8)) for b in (x, y)}
+    machine = Machine(program, Symbols({"n": 1}, {}), start, Unused())
+    machine.run()
+    return {b.name: machine.array(b).tolist() for b in (x, y)}
+
+
+def conditions(stmt: Stmt) -> int:
+    """How many are left: of statements, and of stores."""
+    return sum(
+        isinstance(part, If)
+        or (isinstance(part, Stores) and any(x.guard is not None for x in part.stores))
+        for part in walk(stmt)
+    )
+
+
+def tile(*parts: Stmt) -> Alloc:
+    """The tile lives for these statements."""
+    return Alloc((TILE,), (), Seq(parts))
+
+
+def zero(at: int) -> Stmt:
+    return store(TILE, at, integer(0))
+
+
+def shown(at: int, condition: Node | None = None) -> Stmt:
+    """y[at] = t[at], under a condition."""
+    stmt = store(y, at, load(TILE, at))
+    return stmt if condition is None else If(condition, stmt)
+
+
+def lanes(stmt: Stores, folds: bool = False) -> Stores:
+    """Four lanes, each with its number v."""
+    return replace(stmt, lanes=Lanes(v, integer(0), 4, folds=folds))
+
+
+even = lt(op("mod", w, integer(2), dtype=int64), 1)
+counted = store(TILE, 2, add(load(TILE, 2), 1))
+few = lt(v, add(s, 1))
+half = op("floordiv", v, integer(2), dtype=int64)
+
+STAY = {
+    "it is read whatever holds": tile(zero(2), If(small, store(TILE, 2, integer(5))), shown(2)),
+    "the condition changes while the tile lives": tile(
+        loop(w, 0, 5, Seq((If(lt(w, 1), If(even, zero(2))), If(even, counted), shown(2, even))))
+    ),
+    "lanes share an element": tile(
+        lanes(store(TILE, half, v, few)), lanes(store(y, v, load(TILE, half), few))
+    ),
+    "lanes add to an element": tile(
+        lanes(store(TILE, 2, integer(0), few)),
+        lanes(store(TILE, 2, add(load(TILE, 2), add(v, 1)), few), folds=True),
+        lanes(store(y, v, load(TILE, 2), few)),
+    ),
+    "an element of several is read alone": tile(
+        lanes(store(TILE, v, integer(3))),
+        lanes(store(TILE, v, integer(5), lt(v, s))),
+        If(lt(s, 3), shown(2)),
+    ),
+    "it is read for another element": tile(
+        zero(2), If(small, store(TILE, 2, integer(5))), store(TILE, 3, load(TILE, 2)), shown(3)
+    ),
+    "the place is found at run time": tile(
+        zero(2), If(small, store(TILE, load(x, 0), integer(5))), shown(2)
+    ),
+    "it is beyond the tile": tile(zero(2), If(small, store(TILE, 9, integer(5))), shown(2)),
+}
+
+
+@pytest.mark.parametrize("case", STAY)
+def test_conditions_stay_where_the_element_may_be_read(case: str) -> None:
+    body = STAY[case]
+    program = module([x, y, TILE], [s], body)
+    made = full_tiles(program)
+    assert left(made, x=[2] * 8) == left(program, x=[2] * 8)
+    assert conditions(made.functions[0].body) == conditions(body)
+
+
+HARMFUL = {
+    "it divides integers": op("floordiv", load(x, 1), load(x, 0), dtype=int64),
+    "data say what it reads": load(x, load(x, 0)),
+}
+
+
+@pytest.mark.parametrize("case", HARMFUL)
+def test_what_could_fail_keeps_its_conditions(case: str) -> None:
+    body = tile(If(small, store(TILE, 2, HARMFUL[case])), shown(2, small))
+    made = full_tiles(module([x, y, TILE], [s], body))
+    assert conditions(made.functions[0].body) == 2
+
+
+def test_a_condition_of_all_accesses_goes_and_guards_the_loads() -> None:
+    """Reading x[9] would be beyond its end: the executor says so."""
+    inner = lt(mul(s, 9), 8)
+    update = If(inner, store(TILE, 2, add(load(TILE, 2), load(x, mul(s, 9)))))
+    body = Alloc(
+        (TILE,),
+        (),
+        Seq((If(inner, store(TILE, 2, integer(0))), loop(w, 0, 3, update), shown(2, inner))),
+    )
+    program = module([x, y, TILE], [s], body)
+    made = full_tiles(program)
+    assert left(made) == left(program)
+    (filled,) = (p for p in walk(made.functions[0].body) if isinstance(p, For))
+    assert not conditions(filled)
+    assert conditions(made.functions[0].body) == 1
+
+
+def test_one_load_serves_statements_under_several_conditions() -> None:
+    """The guard of each is that any of them loads; with their own they would be two loads."""
+    parts = []
+    for at, condition in enumerate((lt(s, 5), lt(s, 1))):
+        parts += [If(condition, store(TILE, at, add(load(TILE, at), load(x, 3))))]
+    body = Alloc(
+        (TILE,),
+        (),
+        Seq((
+            *(If(c, store(TILE, at, integer(0))) for at, c in enumerate((lt(s, 5), lt(s, 1)))),
+            loop(w, 0, 3, Seq(tuple(parts))),
+            shown(0, lt(s, 5)), shown(1, lt(s, 1)),
+        )),
+    )  # fmt: skip
+    program = module([x, y, TILE], [s], body)
+    made = full_tiles(program)
+    assert left(made, x=[7] * 8) == left(program, x=[7] * 8)
+    (filled,) = (p for p in walk(made.functions[0].body) if isinstance(p, For))
+    guards = {
+        node.guard
+        for part in walk(filled) if isinstance(part, Stores)
+        for st in part.stores
+        for node in st.value.args if getattr(node, "buffer", None) is x
+    }  # fmt: skip
+    assert len(guards) == 1
