@@ -602,6 +602,11 @@ FAULTS = (
         "end is not None and 0 <= x < end", "end is not None and 0 <= x", FULL_TILES,
     ),
     Fault(
+        "a condition of a tile reads what is not there", "codegen/passes/full_tiles.py",
+        "return stmt.otherwise is None and not _reads(stmt.condition)",
+        "return stmt.otherwise is None", FULL_TILES,
+    ),
+    Fault(
         "what fills a tile loads what is not there", "codegen/passes/full_tiles.py",
         "return with_guard(load, parts, lanes)", "return with_guard(load, [], lanes)", FULL_TILES,
     ),

@@ -77,7 +77,7 @@ class _Filled:
             case Stores(lanes=lanes) if self._dropped(stmt):
                 for load, where in _loads(stmt, held):
                     self.loaded.setdefault(load_key(load, lanes), {})[where] = None
-            case If(condition=c, body=body, otherwise=None):
+            case If(condition=c, body=body) if _is_plain(stmt):
                 self._collect(body, held | frozenset(conjuncts(c)))
             case If() | For() | Alloc() | Stores():
                 pass
@@ -100,7 +100,7 @@ class _Filled:
         match stmt:
             case Stores():
                 return self._stores(stmt, held)
-            case If(condition=c, body=body, otherwise=None):
+            case If(condition=c, body=body) if _is_plain(stmt):
                 parts = list(conjuncts(c))
                 inside = self._rewritten(body, held | frozenset(parts))
                 free = frozenset(parts).intersection(*map(self._dropped, _leaves(body)))
@@ -153,13 +153,13 @@ def _is_harmless(stmt: Stores) -> bool:
     if lanes is not None and lanes.step != 1:
         return False
     for s in stmt.stores:
-        if s.atomic or s.stream:
+        if s.atomic or s.stream or (s.guard is not None and _reads(s.guard)):
             return False
         for node in postorder(s.value):
             if isinstance(node, Op) and node.op in _DIVISIONS and not _is_float(node):
                 return False
             if isinstance(node, Load):
-                if any(isinstance(x, Load) for x in postorder(*node.index)):
+                if _reads(*node.args):
                     return False
                 parts = [*guard_parts(s.guard, lanes), *guard_parts(node.guard, lanes)]
                 if not _moves(node, lanes) and not all(map(_falls, parts)):
@@ -203,10 +203,20 @@ def _falls(condition: Node) -> bool:
     return rising in (0, 1) and falling in (0, -1)
 
 
+def _is_plain(stmt: If) -> bool:
+    """Whether a condition has no alternative and reads no memory: what is read there may exist
+    under the conditions around it only, which then have to stay."""
+    return stmt.otherwise is None and not _reads(stmt.condition)
+
+
+def _reads(*nodes: Node) -> bool:
+    return any(isinstance(x, Load) for x in postorder(*nodes))
+
+
 def _leaves(stmt: Stmt) -> Iterator[Stmt]:
     """The statements that an `If` without an alternative guards, but for such inside it."""
     match stmt:
-        case If(body=body, otherwise=None):
+        case If(body=body) if _is_plain(stmt):
             yield from _leaves(body)
         case If() | For() | Alloc():
             yield stmt

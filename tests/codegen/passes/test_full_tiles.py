@@ -231,6 +231,24 @@ def test_a_condition_of_all_accesses_goes_and_guards_the_loads() -> None:
     assert conditions(made.functions[0].body) == 1
 
 
+@pytest.mark.parametrize(
+    "update",
+    [
+        pytest.param(lambda far: If(lt(far, 1), counted), id="a condition"),
+        pytest.param(lambda far: store(TILE, 2, integer(3), lt(far, 1)), id="a guard of a store"),
+        pytest.param(lambda far: store(TILE, 2, load(x, 1, lt(far, 1))), id="a guard of a load"),
+        pytest.param(lambda far: loop(w2, 0, far, counted), id="a loop's end"),
+    ],
+)
+def test_what_a_condition_reads_is_there_under_others_only(update: Callable[..., Stmt]) -> None:
+    """x[9] is beyond its end, where a tile of 9 elements has a border."""
+    inner = lt(mul(s, 9), 8)
+    inside = update(load(x, mul(s, 9)))
+    body = tile(If(inner, zero(2)), loop(w, 0, 3, If(inner, inside)), shown(2, inner))
+    program = module([x, y, TILE], [s], body)
+    assert left(full_tiles(program)) == left(program)
+
+
 def test_one_load_serves_statements_under_several_conditions() -> None:
     """The guard of each is that any of them loads; with their own they would be two loads."""
     parts = []
