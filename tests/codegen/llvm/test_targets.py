@@ -138,3 +138,12 @@ def test_a_processor_gets_the_instructions_of_its_level() -> None:
     assert '"target-cpu"="x86-64-v3"' in new
     assert '"tune-cpu"="znver3"' in new
     assert "tune-cpu" not in old
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
+def test_v3_has_fused_multiply_add_and_no_avx512() -> None:
+    text = assembly(mixed(8).loop_program, target_of("v3"))
+    product_text = assembly(product(8).loop_program, target_of("v3"))
+    assert "vfmadd" in product_text
+    assert "fmaf" not in product_text
+    assert "%zmm" not in text + product_text
