@@ -1,0 +1,97 @@
+"""What a tile at a border costs, in full tiles, for products of matrices that are tiled by hand.
+
+    python -P benchmarks/borders.py                      # for this machine
+    POLYSCHED_TARGET=v3 python -P benchmarks/borders.py  # for less than it has
+
+There is a line for each type, way of tiling and tail. First come columns beyond the last full tile:
+1, a vector less one, a vector, a tile less one; then rows: 1, and a tile less one. 1.0 is what a
+full row or column of tiles takes. One thread; the best of many calls.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import polysched as ps
+
+TILES = 8  # full ones, along both axes
+DEPTH = 480
+TRIES = 25
+WAYS = ("accumulate_at", "accumulate_at, stage", "compute_at", "no accumulator")
+TAILS = ("auto", "guard", "mask")
+
+
+def scheduled(dtype: Any, way: str, tail: str) -> ps.Schedule:
+    """A product of matrices in tiles of registers."""
+    n, m, l = ps.sizes("n m l")
+    i, j, k = *ps.vars("i j"), ps.RVar("k", 0, l)
+    A, B = ps.Input("A", dtype, (n, l)), ps.Input("B", dtype, (l, m))
+    C = ps.Func("C", (n, m))
+    C[i, j] = 0
+    C[i, j] += A[i, k] * B[k, j]
+    s = ps.Schedule(C)
+    u = s[C].update(0)
+    u.split("i", ps.tile_rows, names=("io", "ii"), tail=tail)
+    u.split("j", ps.tile_columns, names=("jo", "ji"), tail=tail)
+    u.reorder("jo", "io", "k", "ii", "ji")
+    if way == "compute_at":
+        s["C"].compute_at(u, "io").vectorize("j", ps.native).unroll("j").unroll("i")
+    if way != "no accumulator":
+        u.accumulate_at("io")
+    if way.endswith("stage"):
+        panel = s[u.stage("B", at="jo", layout=("k", "ji"))]
+        panel.vectorize("ji", ps.native).unroll("ji")
+    u.vectorize("ji", ps.native).unroll("ji").unroll("ii")
+    return s
+
+
+def costs(s: ps.Schedule, dtype: Any) -> Iterator[float]:
+    """Of each border, in full tiles."""
+    kernel = s.compile()
+    rows, columns = s.target.tile(dtype)
+    lanes = s.target.lanes(dtype)
+    n, m = TILES * rows, TILES * columns
+    sizes = [(n, m + x) for x in (0, 1, lanes - 1, lanes, columns - 1)]
+    sizes += [(n + x, m) for x in (1, rows - 1)]
+    rng = np.random.default_rng(0)
+    calls = []
+    for height, width in sizes:
+        a = rng.random((height, DEPTH)).astype(dtype.numpy)
+        b = rng.random((DEPTH, width)).astype(dtype.numpy)
+        out = np.empty((height, width), dtype.numpy)
+        calls.append(lambda a=a, b=b, out=out: kernel(a, b, out=out))
+    times = best(calls)
+    for seconds in times[1:]:
+        yield (seconds - times[0]) / (times[0] / TILES)
+
+
+def best(calls: list[Callable[[], object]]) -> list[float]:
+    """Seconds of each, in turns, so that a busy moment of the machine hits all alike."""
+    found = [float("inf")] * len(calls)
+    for _ in range(TRIES):
+        for k, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            found[k] = min(found[k], time.perf_counter() - start)
+    return found
+
+
+def main() -> None:
+    """Prints the table."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    ps.set_num_threads(1)
+    print(f"{ps.machine().target.name}: a border in full tiles")
+    print(f"{'':44}" + "".join(f"{x:>8}" for x in ("1", "v - 1", "v", "c - 1", "1 row", "r - 1")))
+    for dtype, way, tail in product((ps.float32, ps.float64), WAYS, TAILS):
+        found = costs(scheduled(dtype, way, tail), dtype)
+        print(f"{f'{dtype.name}, {way}, {tail}':44}" + "".join(f"{x:8.1f}" for x in found))
+
+
+if __name__ == "__main__":
+    main()
