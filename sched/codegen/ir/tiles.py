@@ -43,6 +43,7 @@ class Tiles:
     def __init__(self, alloc: Alloc) -> None:
         self.origin: Mapping[Node, Node] = dict(alloc.origin)
         self.buffers = {b for b in alloc.buffers if b.kind == "stack" and b.fold is None}
+        self._places: dict[Place, None] = {}
         self._found: dict[Place, Conditions] = {}
         if self.buffers:
             self._collect(alloc.body, frozenset(), frozenset())
@@ -93,31 +94,38 @@ class Tiles:
     def _accesses(self, stmt: Stores, held: Conditions, inner: frozenset[Node]) -> None:
         for s in stmt.stores:
             kept = held | lasting(guard_parts(s.guard, stmt.lanes), inner)
-            self._note(s.buffer, s.index, stmt.lanes, kept)
+            self._place_of_access(s.buffer, s.index, stmt.lanes)
             guards = () if s.guard is None else (s.guard,)
             for n in postorder(*s.index, s.value, *guards):
                 if isinstance(n, Load):
                     also = lasting(guard_parts(n.guard, stmt.lanes), inner)
-                    self._note(n.buffer, n.index, stmt.lanes, kept | also)
+                    self._read(n, stmt.lanes, kept | also)
 
-    def _note(
-        self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None, held: Conditions
-    ) -> None:
+    def _place_of_access(
+        self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None
+    ) -> Place | None:
         if buffer not in self.buffers:
-            return
+            return None
         place = self.place(buffer, index, lanes)
         if place is None:
             self.buffers.discard(buffer)
+        else:
+            self._places[place] = None
+        return place
+
+    def _read(self, load: Load, lanes: Lanes | None, held: Conditions) -> None:
+        place = self._place_of_access(load.buffer, load.index, lanes)
+        if place is None:
             return
         if not place.moves:  # a condition on lanes says which of them add, not whether it is there
             held = frozenset(x for x in held if LANE not in set(postorder(x)))
         self._found[place] = self._found.get(place, held) & held
 
     def _shared(self) -> dict[Place, Conditions]:
-        """For each place the conditions that all its accesses have; none for buffers some of whose
+        """For each place the conditions that all that read it have; none for buffers some of whose
         elements are accessed with others around them, and without."""
         owners: dict[tuple[Buffer, tuple[int, ...]], Place] = {}
-        for place in self._found:
+        for place in self._places:
             for element in place.elements:
                 if owners.setdefault((place.buffer, element), place) != place:
                     self.buffers.discard(place.buffer)
