@@ -25,7 +25,9 @@ RUN = _load()
 
 
 def test_commits_choose_faults_in_turn() -> None:
-    names = {f.name for k in range(0, 200, 5) for f in RUN.some(RUN.FAULTS, 6, f"{k:07x}")}
+    names = {
+        f.name for k in range(0, len(RUN.FAULTS), 5) for f in RUN.some(RUN.FAULTS, 6, f"{k:07x}")
+    }
     assert names == {f.name for f in RUN.FAULTS}
     assert len(RUN.some(RUN.FAULTS, 6, "fffffff" + "0" * 33)) == 6
 
