@@ -91,7 +91,7 @@ def named(name: str, system: str = LINUX) -> Target:
 
 
 def caches_of(known: Processor) -> tuple[Cache, ...]:
-    """The caches of a core; only the last of three, or one on its own chip, is shared."""
+    """The caches of a core; several cores share the last one."""
     last = len(known.caches)
     return tuple(
         Cache(level, size, ways, shared_by=known.shared_by if level == last else 1)

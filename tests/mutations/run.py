@@ -573,8 +573,8 @@ FAULTS = (
         "self.fills = whole is not None", "self.fills = True", PASSES,
     ),
     Fault(
-        "a tile is filled beyond its end", "codegen/passes/fill_tiles.py",
-        "not 0 <= place < end", "place < 0", PASSES,
+        "a tile is filled beyond its end", "codegen/ir/tiles.py",
+        "end is not None and 0 <= x < end", "end is not None and 0 <= x", PASSES,
     ),
     Fault(
         "a tile is full though a condition changes while it lives", "codegen/ir/lane_number.py",
@@ -587,7 +587,7 @@ FAULTS = (
     ),
     Fault(
         "lanes that share an element are all in a tile", "codegen/ir/tiles.py",
-        "            if terms:\n                return None\n", "", FULL_TILES,
+        "        if terms:\n            return None\n", "", FULL_TILES,
     ),
     Fault(
         "lanes that add to an element are all in a tile", "codegen/ir/tiles.py",

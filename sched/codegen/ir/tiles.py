@@ -37,6 +37,32 @@ class Place:
         ]
 
 
+def place_in(
+    buffer: Buffer, index: Sequence[Node], lanes: Lanes | None, origin: Mapping[Node, Node]
+) -> Place | None:
+    """Where a statement accesses a buffer of constant extents; None if that is not known before it
+    runs, or is elsewhere.
+
+    Args:
+        origin: what the variables in the buffer's origin are.
+    """
+    first, step = [], []
+    for x, lo in zip(at_lane(index, lanes), buffer.origin, strict=True):
+        terms, constant = expanded(ix.sub(x, origin.get(lo, lo)))
+        first.append(constant)
+        step.append(terms.pop(LANE, 0))
+        if terms:
+            return None
+    made = Place(buffer, tuple(first), tuple(step), 1 if lanes is None else lanes.count)
+    ends = [ix.constant(x) for x in buffer.extents]
+    inside = all(
+        end is not None and 0 <= x < end
+        for element in (made.elements[0], made.elements[-1])
+        for x, end in zip(element, ends, strict=True)
+    )
+    return made if inside else None
+
+
 class Tiles:
     """What is done with the buffers of an allocation, and under which conditions."""
 
@@ -52,22 +78,7 @@ class Tiles:
     def place(self, buffer: Buffer, index: Sequence[Node], lanes: Lanes | None) -> Place | None:
         """Where a statement accesses a tile; None if that is not known before it runs, or is
         elsewhere."""
-        first, step = [], []
-        at = at_lane(index, lanes)
-        for x, lo in zip(at, buffer.origin, strict=True):
-            terms, constant = expanded(ix.sub(x, self.origin.get(lo, lo)))
-            first.append(constant)
-            step.append(terms.pop(LANE, 0))
-            if terms:
-                return None
-        made = Place(buffer, tuple(first), tuple(step), 1 if lanes is None else lanes.count)
-        ends = [ix.constant(x) for x in buffer.extents]
-        inside = all(
-            end is not None and 0 <= x < end
-            for element in (made.elements[0], made.elements[-1])
-            for x, end in zip(element, ends, strict=True)
-        )
-        return made if inside else None
+        return place_in(buffer, index, lanes, self.origin)
 
     # what all accesses share ------------------------------------------------------------------
     def _collect(self, stmt: Stmt, held: Conditions, inner: frozenset[Node]) -> None:
@@ -92,6 +103,10 @@ class Tiles:
             self._collect(child, held, inner)
 
     def _accesses(self, stmt: Stores, held: Conditions, inner: frozenset[Node]) -> None:
+        begin = () if stmt.lanes is None else (stmt.lanes.lo,)
+        for n in postorder(*begin):
+            if isinstance(n, Load):
+                self._read(n, None, held)
         for s in stmt.stores:
             kept = held | lasting(guard_parts(s.guard, stmt.lanes), inner)
             self._place_of_access(s.buffer, s.index, stmt.lanes)

@@ -12,14 +12,15 @@ registers, without branches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, integer, replaced_all
-from ...poly.sets.linear import direction, expanded
+from ...poly.sets.linear import direction
 from ..ir.ir import Alloc, Buffer, If, Lanes, Module, Seq, Stmt, Store, Stores
 from ..ir.rewrite import map_module
+from ..ir.tiles import place_in
 
 
 def fill_tiles(module: Module) -> Module:
@@ -77,15 +78,8 @@ class _Filler:
         moves = () if lanes is None else [direction(x, lanes.var) for x in store.index]
         if None in moves:
             return False
-        return all(self._is_inside(buffer, index) for index in _corners(store, lanes))
-
-    def _is_inside(self, buffer: Buffer, index: Sequence[Node]) -> bool:
-        for x, lo, extent in zip(index, buffer.origin, buffer.extents, strict=True):
-            terms, place = expanded(ix.sub(x, self.origin.get(lo, lo)))
-            end = ix.constant(extent)
-            if terms or end is None or not 0 <= place < end:
-                return False
-        return True
+        corners = _corners(store, lanes)
+        return all(place_in(buffer, index, None, self.origin) is not None for index in corners)
 
 
 def _corners(store: Store, lanes: Lanes | None) -> Iterator[tuple[Node, ...]]:

@@ -150,7 +150,7 @@ def _is_harmless(stmt: Stores) -> bool:
     """Whether a statement may run on what is not there: no element of memory that data name, no
     division of integers, and what one load of all lanes reads is known to be there by the first."""
     lanes = stmt.lanes
-    if lanes is not None and lanes.step != 1:
+    if lanes is not None and (lanes.step != 1 or _reads(lanes.lo)):
         return False
     for s in stmt.stores:
         if s.atomic or s.stream or (s.guard is not None and _reads(s.guard)):

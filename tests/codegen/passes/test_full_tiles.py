@@ -166,6 +166,12 @@ half = op("floordiv", v, integer(2), dtype=int64)
 
 STAY = {
     "it is read whatever holds": tile(zero(2), If(small, store(TILE, 2, integer(5))), shown(2)),
+    "it is read whatever holds, and not only": tile(
+        zero(2),
+        If(small, store(TILE, 2, integer(5))),
+        If(small, store(y, 1, load(TILE, 2))),
+        shown(2),
+    ),
     "the condition changes while the tile lives": tile(
         loop(w, 0, 5, Seq((If(lt(w, 1), If(even, zero(2))), If(even, counted), shown(2, even))))
     ),
@@ -180,15 +186,21 @@ STAY = {
     "an element of several is read alone": tile(
         lanes(store(TILE, v, integer(3))),
         lanes(store(TILE, v, integer(5), lt(v, s))),
+        lanes(store(y, add(v, 4), load(TILE, v), lt(v, s))),
         If(lt(s, 3), shown(2)),
     ),
     "it is read for another element": tile(
         zero(2), If(small, store(TILE, 2, integer(5))), store(TILE, 3, load(TILE, 2)), shown(3)
     ),
     "the place is found at run time": tile(
-        zero(2), If(small, store(TILE, load(x, 0), integer(5))), shown(2)
+        zero(2), If(small, store(TILE, load(x, 0), integer(5))), shown(0, small), shown(2)
     ),
-    "it is beyond the tile": tile(zero(2), If(small, store(TILE, 9, integer(5))), shown(2)),
+    "it is beyond the tile": tile(
+        zero(2),
+        If(small, store(TILE, 9, integer(5))),
+        If(small, store(y, 1, load(TILE, 9))),
+        shown(2),
+    ),
 }
 
 
@@ -238,6 +250,7 @@ def test_a_condition_of_all_accesses_goes_and_guards_the_loads() -> None:
         pytest.param(lambda far: store(TILE, 2, integer(3), lt(far, 1)), id="a guard of a store"),
         pytest.param(lambda far: store(TILE, 2, load(x, 1, lt(far, 1))), id="a guard of a load"),
         pytest.param(lambda far: loop(w2, 0, far, counted), id="a loop's end"),
+        pytest.param(lambda far: replace(counted, lanes=Lanes(v, far, 4, folds=True)), id="lanes"),
     ],
 )
 def test_what_a_condition_reads_is_there_under_others_only(update: Callable[..., Stmt]) -> None:
