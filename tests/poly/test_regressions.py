@@ -713,3 +713,32 @@ def test_the_end_of_a_region_with_strides_is_not_that_of_a_type() -> None:
     assert found.n_basic_set() <= PIECES_LIMIT
     few = found.intersect_params(small_sizes(context, 5))
     assert all(few.dim_max_val(axis).to_python() < 50 for axis in range(3))
+
+
+READ = """
+    exists (e, v = floor((2 - i + 2j + 2k)/4):
+      0 <= i <= 3 and i < m and f1 <= k < c1 + f1 and k < 2n and
+      4v >= -1 + f0 - i + 4j and 4v <= -i + 2j + 2k and 4v <= -i + 4j + 2k and
+      4v <= -2 + c0 + f0 - i + 4j and 4v < m - i + 4j and
+      e >= 0 and -1 + f2 <= 3e <= -2 + c2 + f2 and 3e <= -2 + m and {only})
+"""
+ONLY = (
+    "4v >= -1 + n - i + 4j",
+    "4v >= -1 - i + 4j and 4v <= -3 + n - i + 4j and -2m - 2n - i + 4j + 2k < 4v",
+)
+
+
+def test_pieces_that_fall_short_of_their_hull_are_soon_known() -> None:
+    """What two reads of a part of a result need, at c elements from f on along each axis: their
+    ends have hundreds of cases, and those of the sets around them few."""
+    sizes = "[m, n, c0, c1, c2, f0, f1, f2] ->"
+    where = Set(f"{sizes} {{ [i, j, k] : {' or '.join(READ.format(only=x) for x in ONLY)} }}")
+    context = Set(
+        f"{sizes} {{ : c0 >= 0 and c1 >= 0 and c2 >= 0 and 0 <= f0 <= 1 + m - c0 and "
+        "0 <= f1 <= 2 + 3n - c1 and 0 <= f2 <= m - c2 }"
+    )
+    assert where.n_basic_set() == 2
+    found: list[Set] = []
+    used = operations(lambda: found.append(filled(where, context, exact=False)))
+    assert found[0].is_equal(where)
+    assert used < 400_000

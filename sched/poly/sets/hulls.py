@@ -63,7 +63,11 @@ def filled(where: Set, context: Set, exact: bool) -> Set:
         return hull
     if exact:
         return where
-    return hull if all(_reaches(Set.from_basic_set(p), hull, context) for p in pieces) else where
+    sets = [Set.from_basic_set(p) for p in pieces]
+    given = [s.params().intersect(context) for s in sets]
+    # Sets around the pieces first, whose ends have few cases: where these fall short, so do those.
+    near = not strided or _reach([s.remove_divs() for s in sets], hull, given)
+    return hull if near and _reach(sets, hull, given) else where
 
 
 def _within_bounds(where: Set, hull: Set, axes: Sequence[int], most: int = PIECES_LIMIT) -> Set:
@@ -139,14 +143,17 @@ def _is_far(distance: Val) -> bool:
     return bool(distance.is_int() and distance.gt(Val(MANY)))
 
 
-def _reaches(piece: Set, hull: Set, context: Set) -> bool:
-    """Whether the extents of a piece are within a constant of the hull's, where it is inhabited."""
-    given = piece.params().intersect(context)
-    for k in range(dim_count(piece)):
-        outer = hull.dim_max(k).sub(hull.dim_min(k))
-        inner = piece.dim_max(k).sub(piece.dim_min(k))
-        if not outer.sub(inner).intersect_domain(given).floor().max_val().is_int():
-            return False
+def _reach(pieces: Sequence[Set], hull: Set, given: Sequence[Set]) -> bool:
+    """Whether the extents of each piece are within a constant of the hull's, at the sizes given for
+    the piece. Both ends by themselves: a difference of extents has the product of their cases."""
+    for k in range(dim_count(hull)):
+        for end in (Set.dim_min, Set.dim_max):
+            limit = end(hull, k)
+            for piece, sizes in zip(pieces, given, strict=True):
+                short = limit.sub(end(piece, k)).intersect_domain(sizes)
+                short = short if end is Set.dim_max else short.neg()
+                if not short.floor().max_val().is_int():
+                    return False
     return True
 
 
