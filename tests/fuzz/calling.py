@@ -196,11 +196,14 @@ class Calling:
         return None
 
     def _counted(self, call: Call) -> Any:
-        """Raises TooLong where the program as written takes many iterations itself."""
+        """Raises TooLong where the program as written takes many iterations itself, or directives
+        ask for as many."""
         try:
             with counted(limits.ITERATIONS):
                 return examine(self.schedule, **call.plain())
         except TooMuch:
+            if limits.widest_skew(self.trial.case.steps) > limits.ITERATIONS // 10:
+                raise TooLong from None
             try:
                 with counted(limits.ITERATIONS // 10):
                     examine(self.written, **call.plain())

@@ -46,6 +46,13 @@ def copies(steps: Sequence[str]) -> int:
     return math.prod(int(found[1]) for found in factors if found)
 
 
+def widest_skew(steps: Sequence[str]) -> int:
+    """The largest number that a loop is skewed by: once a later directive brings that loop outside,
+    it runs over as many values, and over what lies between them."""
+    found = (re.search(r"\.skew\(.*?(\d+)\)$", step) for step in steps)
+    return max((int(by[1]) for by in found if by), default=0)
+
+
 class TooLong(Exception):
     """What is slow by design was given up."""
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,35 @@ def test_directives_for_funcs_that_share_a_name() -> None:
     texts = [random_directive(Choices.from_seed(seed), s) for seed in range(50)]
     assert any('s["g_2"]' in text for text in texts)
     assert not any('s["g"]' in text for text in texts)
+
+
+@pytest.mark.parametrize(("by", "kinds"), [(1 << 20, []), (3, ["too much (examine)"])])
+def test_iterations_that_a_skew_asks_for(
+    by: int, kinds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "ITERATIONS", 500)
+    skew = f's["f"].skew("i", "j", {by})'
+    assert _kinds(_tried(skew, 's["f"].split("i", 1000, tail="guard")')) == kinds
+
+
+def test_skews() -> None:
+    assert limits.widest_skew(('s["f"].skew("i", "j", 8)', 's["f"].split("k", 9)')) == 8
+    assert limits.widest_skew(()) == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "slow"),
+    [("compile", False), ("call plain", False), ("part", False), ("compile as written", True)],
+)
+def test_more_copies_may_take_longer_to_compile(
+    step: str, slow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the call that needs other code, too."""
+    monkeypatch.setattr(limits, "COPIES", 1)
+    made = trial.Trial(Scheduled(_case(LINES), steps=('s["f"].unroll("i", 8)',)), lambda *_: None)
+    with pytest.raises(trial.Failed) if slow else nullcontext():
+        made._check_time(step, limits.Span(7 * limits.SECONDS), "")
+    assert bool(made.report.findings) is slow
 
 
 def test_copies_of_a_body() -> None:

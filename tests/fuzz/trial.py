@@ -156,7 +156,8 @@ class Trial:
             return
         again = name in ("json", "source")  # all steps at once
         most = limits.SECONDS * max(1.0, len(self.case.program.source.splitlines()) / limits.LINES)
-        if name == "compile":
+        # A call may compile once more: for the part that is asked for, or for how arrays lie.
+        if name in ("compile", "compile fixed", "part") or name.startswith("call"):
             most *= max(1.0, limits.copies(self.case.steps) / limits.COPIES)
         if span.seconds > most * (len(self.case.steps) + 1 if again else 1):
             self.finding("slow", name, f"{span.seconds:.1f} s of processor time", call)
