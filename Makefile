@@ -21,7 +21,7 @@ PIP  := $(RUN) pip --disable-pip-version-check
 # One pip at a time, also under `make -j`.
 .NOTPARALLEL:
 .PHONY: help demo test quick test-v3 test-one-thread test-one-core test-busy test-matrix
-.PHONY: some-faults lint lint-ruff lint-format lint-types lint-layers format bench docs clean
+.PHONY: some-faults lint lint-ruff lint-format lint-types lint-layers format bench bench-pages docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,7 +29,7 @@ help: ## show this list
 	@echo "  PYTHON=python3.12     the Python that .venv is made with (now: $(PYTHON))"
 	@echo "  WORKERS=4             test processes at a time (now: $(WORKERS))"
 	@echo "  ARGS='-k blur'        more arguments for demo, test, quick and bench"
-	@echo "  CASE=gemm THREADS=1   what to benchmark"
+	@echo "  GROUP=products CASE=gemm THREADS=1 TARGET=v3   what to benchmark"
 
 demo: $(VENV)/.installed-viz ## run the demo; its pictures go to demo-output/
 	$(RUN) polysched demo $(ARGS)
@@ -81,8 +81,12 @@ format: $(VENV)/.installed-lint ## format the sources and mend what ruff can men
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 
-bench: $(VENV)/.installed-bench ## compare with other libraries, side by side (CASE=, THREADS=)
-	$(PY) benchmarks/run.py $(if $(CASE),--case "$(CASE)") $(if $(THREADS),--threads "$(THREADS)") $(ARGS)
+bench: $(VENV)/.installed-bench ## compare with other libraries (GROUP=, CASE=, THREADS=, TARGET=)
+	$(PY) benchmarks/run.py $(if $(GROUP),--group "$(GROUP)") $(if $(CASE),--case "$(CASE)") \
+	    $(if $(THREADS),--threads "$(THREADS)") $(if $(TARGET),--target "$(TARGET)") $(ARGS)
+
+bench-pages: $(VENV)/.installed-bench ## write the pages of benchmarks/results/ from the runs kept
+	$(PY) benchmarks/pages.py
 
 docs: $(VENV)/.installed-docs ## build the documentation into build/docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --site-dir build/docs

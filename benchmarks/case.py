@@ -32,6 +32,7 @@ class Case:
 
     Attributes:
         name: unique; `make bench CASE=` picks by it.
+        group: that it is in, which `cases/__init__.py` says; `make bench GROUP=` picks by it.
         size: for readers.
         kernel: the function of the peers' modules that does the same work.
         peers: the modules in `peers/` that have that function, in one string.
@@ -70,6 +71,7 @@ class Case:
     check: Mapping[str, int] = field(default_factory=dict)
     tolerance: float = 1e-4
     dtype: str = "f32"
+    group: str = ""
 
     def scheduled(self, target: str | None = None) -> ps.Schedule:
         """The program with its schedule, for this machine or another one."""

@@ -24,7 +24,8 @@ from typing import Any, TextIO
 
 import numpy as np
 from case import Case, as_tuple
-from peers import environment, environments
+from peers import environments
+from setting import Setting
 
 CHILD = Path(__file__).resolve().parent / "child.py"
 TURN_SECONDS = 0.05  # for one implementation before it is the next one's turn
@@ -110,7 +111,7 @@ class _Process:
         self.measured.medians.append(answer["median"])
 
 
-def race(case: Case, threads: int, known_missing: dict[str, str]) -> list[Measured]:
+def race(case: Case, setting: Setting, known_missing: dict[str, str]) -> list[Measured]:
     """Ours first, then the peers, in the order of the case.
 
     Args:
@@ -124,13 +125,14 @@ def race(case: Case, threads: int, known_missing: dict[str, str]) -> list[Measur
         np.savez(reference, *as_tuple(case.reference(**case.arguments(sizes))))
         running = []
         for peer in ("polysched", *case.peers.split()):
-            for variant in environments(peer, case.kernel):
+            for variant, told in environments(peer, case.kernel, setting).items():
                 measured = Measured(peer, variant)
                 results.append(measured)
                 if peer in known_missing:
                     measured.problem, measured.missing = known_missing[peer], True
                     continue
-                process = stack.enter_context(_started(measured, case, threads, reference))
+                given = os.environ | setting.environment | told
+                process = stack.enter_context(_started(measured, case, given, reference))
                 if _get_ready(process, case.tolerance):
                     running.append(process)
                 elif measured.missing:
@@ -140,9 +142,10 @@ def race(case: Case, threads: int, known_missing: dict[str, str]) -> list[Measur
 
 
 @contextmanager
-def _started(measured: Measured, case: Case, threads: int, reference: Path) -> Iterator[_Process]:
+def _started(
+    measured: Measured, case: Case, given: dict[str, str], reference: Path
+) -> Iterator[_Process]:
     command = [sys.executable, str(CHILD), measured.peer, case.name, str(reference)]
-    given = os.environ | environment(threads) | environments(measured.peer, "")[measured.variant]
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile("w+") as errors:
         popen = subprocess.Popen(

@@ -16,6 +16,7 @@ from threading import Barrier
 
 import llvmlite.binding as llvm
 import numpy as np
+from setting import Setting
 
 STEPS = 500_000  # of the loop, a few milliseconds
 BYTES = 128 << 20  # of one array, beyond the caches
@@ -42,8 +43,9 @@ class Peak:
         )
 
 
-def measure(threads: int) -> Peak:
+def measure(setting: Setting) -> Peak:
     """Takes about a second."""
+    threads, wide = setting.threads, setting.vector_bytes
     barrier = Barrier(threads)
     with ThreadPoolExecutor(threads) as pool:
 
@@ -61,36 +63,31 @@ def measure(threads: int) -> Peak:
 
         flops = {}
         for dtype, bits in (("f32", 32), ("f64", 64)):
-            lanes = _vector_bytes() * 8 // bits
-            work = _multiply_adds(lanes, {"f32": "float", "f64": "double"}[dtype])
+            lanes = wide * 8 // bits
+            chains = _chains(wide)
+            work = _multiply_adds(lanes, chains, {"f32": "float", "f64": "double"}[dtype])
             # Many short calls a thread would measure the pool: one call each, and long.
             flops[dtype] = (
-                threads * 2 * len(_chains()) * lanes * STEPS / best(lambda _, w=work: w(STEPS))
+                threads * 2 * len(chains) * lanes * STEPS / best(lambda _, w=work: w(STEPS))
             )
-        bandwidth = _bandwidth(threads, best)
+        bandwidth = _bandwidth(threads, wide, best)
     return Peak(threads, flops, bandwidth)
 
 
-def _has(feature: str) -> bool:
-    return bool(llvm.get_host_cpu_features().get(feature))
-
-
-def _vector_bytes() -> int:
-    return 64 if _has("avx512f") else 32 if _has("avx") else 16
-
-
-def _chains() -> range:
+def _chains(vector_bytes: int) -> range:
     """Multiply-adds that do not wait for each other: more than latency times throughput of any
     core, fewer than its registers."""
-    return range(12 if _has("avx") and not _has("avx512f") else 24)
+    return range(12 if vector_bytes == 32 else 24)
 
 
-def _bandwidth(threads: int, best: Callable[[Callable[[int], object]], float]) -> float:
+def _bandwidth(
+    threads: int, vector_bytes: int, best: Callable[[Callable[[int], object]], float]
+) -> float:
     """The better of a copy and a triad a = b + s c; bytes are counted as the program names them,
     not those that a cache reads before it writes."""
     n = BYTES // 8 // threads
     a, b, c = (np.full((threads, n), k, np.float64) for k in range(3))
-    triad = _triad(_vector_bytes() // 8)
+    triad = _triad(vector_bytes // 8)
     copied = 2 * BYTES / best(lambda t: np.copyto(a[t], b[t]))
     added = 3 * BYTES / best(lambda t: triad(*(x[t].ctypes.data for x in (a, b, c)), n))
     return max(copied, added)
@@ -112,15 +109,15 @@ def _compiled(text: str, *types: type) -> Callable[..., None]:
     return ctypes.CFUNCTYPE(None, *types)(engine.get_function_address("run"))
 
 
-def _multiply_adds(lanes: int, scalar: str) -> Callable[..., None]:
+def _multiply_adds(lanes: int, chains: range, scalar: str) -> Callable[..., None]:
     """x = x * x + x in each of some registers, which stay zero."""
     v = f"<{lanes} x {scalar}>"
     fma = f"@llvm.fma.v{lanes}f{32 if scalar == 'float' else 64}"
-    phis = [f"  %x{c} = phi {v} [ zeroinitializer, %entry ], [ %y{c}, %loop ]" for c in _chains()]
-    steps = [f"  %y{c} = call {v} {fma}({v} %x{c}, {v} %x{c}, {v} %x{c})" for c in _chains()]
+    phis = [f"  %x{c} = phi {v} [ zeroinitializer, %entry ], [ %y{c}, %loop ]" for c in chains]
+    steps = [f"  %y{c} = call {v} {fma}({v} %x{c}, {v} %x{c}, {v} %x{c})" for c in chains]
     # An empty piece of assembly that reads a register keeps its chain alive.
     kind = "v" if platform.machine() in ("x86_64", "AMD64") else "w"
-    ends = [f'  call void asm sideeffect "", "{kind}"({v} %y{c})' for c in _chains()]
+    ends = [f'  call void asm sideeffect "", "{kind}"({v} %y{c})' for c in chains]
     return _compiled(
         f"""declare {v} {fma}({v}, {v}, {v})
 define void @run(i64 %n) "prefer-vector-width"="512" "min-legal-vector-width"="512" {{

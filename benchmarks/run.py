@@ -1,9 +1,11 @@
 """How long programs take to schedule, to compile, and to run beside other libraries. See README.md
 here.
 
-    make bench                      # all three tables
+    make bench                      # all tables: of calls on one and on all threads, for each level
+    make bench GROUP=products       # only these cases
     make bench CASE=blur THREADS=1  # only what has "blur" in its name, everything on one thread
-    make bench ARGS=--save          # the table, and a picture of it, in results/, too
+    make bench TARGET=v3            # without AVX-512, everything
+    make bench ARGS=--save          # the tables of calls are kept in results/, too
 
 It exits with 1 if a result of ours is wrong, or a program takes longer to schedule or to compile
 than it may.
@@ -15,51 +17,63 @@ import argparse
 import json
 import os
 import sys
-from pathlib import Path
-
-RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def main() -> int:
     """Prints the tables; the exit status."""
-    chosen = _arguments()
     # What is imported below loads NumPy, whose threads read this.
-    os.environ["OPENBLAS_NUM_THREADS"] = str(chosen.threads)
-    from cases import CASES
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from cases import CASES, GROUPS
     from compiling import COMPILED, compile_once, compile_table
     from scheduling import FAMILIES, scheduling_table
+    from setting import Setting, levels, numbers_of_threads
 
+    chosen = _arguments(GROUPS, levels())
     if chosen.compile_one:
         print(json.dumps(compile_once(chosen.compile_one)))
         return 0
-    compiled = [name for name in COMPILED if chosen.case.lower() in name.lower()]
-    cases = [case for case in CASES if chosen.case.lower() in case.name.lower()]
-    families = [f for f in FAMILIES if chosen.case.lower() in f.name.lower()]
+    part = chosen.case.lower()
+    cases = [c for c in CASES if part in c.name.lower() and chosen.group in ("", c.group)]
+    alone = bool(chosen.group or chosen.no_compile)  # the tables of calls
+    compiled = [] if alone else [name for name in COMPILED if part in name.lower()]
+    families = [] if alone else [f for f in FAMILIES if part in f.name.lower()]
     if not compiled and not cases and not families:
-        names = dict.fromkeys([*COMPILED, *(f.name for f in FAMILIES), *(c.name for c in CASES)])
-        print(f"no case is called {chosen.case!r}: there are {', '.join(names)}", file=sys.stderr)
+        there = [c.name for c in CASES if chosen.group in ("", c.group)]
+        names = there if alone else [*COMPILED, *(f.name for f in FAMILIES), *there]
+        known = ", ".join(dict.fromkeys(names))
+        print(f"no case is called {chosen.case!r}: there are {known}", file=sys.stderr)
         return 2
 
     from report import run_table
 
-    good = []
-    if not chosen.no_compile:
-        good = [*compile_table(compiled), *scheduling_table(families)]
-    if cases:
-        good += run_table(cases, chosen.threads, RESULTS if chosen.save else None)
+    good = [*compile_table(compiled), *scheduling_table(families)]
+    for level in [chosen.target] if chosen.target else levels():
+        for threads in [chosen.threads] if chosen.threads else numbers_of_threads():
+            if not cases:
+                continue
+            run = run_table(cases, Setting(threads, level))
+            good += [not line.ours.problem for line in run.lines]
+            if chosen.save:
+                print("saved:", run.save([case.name for case in CASES]))
     return 0 if all(good) else 1
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(groups: tuple[str, ...], levels: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--case", default="", help="only cases with this in their name")
+    parser.add_argument("--group", default="", choices=["", *groups], help="only those cases")
     parser.add_argument(
         "--threads",
-        type=int,
-        default=_usable_cores(),
-        help="of each library, and of polysched (default: all cores)",
+        type=_count,
+        help="of each library, and of polysched (default: 1, then all cores)",
     )
-    parser.add_argument("--save", action="store_true", help="write benchmarks/results/, too")
+    parser.add_argument(
+        "--target",
+        type=lambda text: _level(text, levels),
+        help="the level of instructions, of ours and of the peers: native or v3 (default: native, "
+        "then v3 where the machine has more)",
+    )
+    parser.add_argument("--save", action="store_true", help="keep what is measured, in results/")
     parser.add_argument(
         "--no-compile", action="store_true", help="no tables of compiling and scheduling"
     )
@@ -67,9 +81,23 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _usable_cores() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return os.cpu_count() or 1 if affinity is None else len(affinity(0))
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"{count} threads do nothing: 1 or more")
+    return count
+
+
+def _level(text: str, levels: list[str]) -> str:
+    """One of those that are measured here, by its name or the end of it."""
+    if text == "native":
+        return levels[0]
+    found = [level for level in levels if text in (level, level.rpartition("-")[2])]
+    if not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} cannot be measured here: native or {' or '.join(levels)}"
+        )
+    return found[0]
 
 
 if __name__ == "__main__":

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pages
 import pytest
+import report
+import runs
+import setting
 from case import Case
-from cases import CASES, find
+from cases import CASES, GROUPS, find
 from measure import Measured, race
 from peak import Peak
 from peers import environments
 from peers.polysched import implementation
-from report import Line, fastest, row, save_results
+from report import measured_line, row, summary
+from runs import Line, Run, committed, has_fallen, line_of, load
 from scheduling import FAMILIES, operations
+from setting import Setting, level_of
 
-PEERS = Path(__file__).resolve().parent.parent / "benchmarks" / "peers"
+from polysched.targets.host import this_machine
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+PEERS = BENCHMARKS / "peers"
 
 
 @pytest.mark.slow
@@ -41,7 +53,7 @@ def test_peers_are_there(case: Case) -> None:
 def test_names() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
     assert find(CASES[-1].name) is CASES[-1]
-    assert "" in environments("numpy", "matmul")
+    assert list(dict.fromkeys(case.group for case in CASES)) == list(GROUPS)
 
 
 def test_error() -> None:
@@ -53,36 +65,169 @@ def test_error() -> None:
     assert case.error(ones * 1.5, 2 * ones) == 0.25
 
 
+# what is printed and kept -------------------------------------------------------------------------
+NATIVE = Setting(1, level_of(this_machine()))
+FORCED = Setting(1, "x86-64-v3")
+PEAK = Peak(1, {"f32": 2.0**33, "f64": 2.0**32}, bandwidth=1e9)
+
+
 def _measured(peer: str, seconds: float, variant: str = "") -> Measured:
     return Measured(peer, variant, version="1.0", times=[seconds, 9.0], medians=[seconds])
 
 
-@pytest.mark.slow
-def test_report(tmp_path: Path) -> None:
-    case = find("sgemm 1024")
-    found = {
-        "polysched": _measured("polysched", 0.5),
-        "numpy": _measured("numpy", 0.25, "SkylakeX"),
-        "torch": Measured("torch", problem="not here", missing=True),
-        "halide": Measured("halide", problem="WRONG"),
-    }
-    line = Line(case, found, nbytes=1e6)
-    peak = Peak(1, {"f32": 2.0**33, "f64": 2.0**32}, bandwidth=1e9)  # 0.25 s are the least
+def _line(ours: float = 0.5, peer: float = 0.25, name: str = "sgemm 1024") -> Line:
+    found = [_measured("polysched", ours), _measured("numpy", peer, "SkylakeX")]
+    found += [
+        Measured("torch", problem="not here", missing=True),
+        Measured("halide", problem="WRONG"),
+    ]
+    return line_of(find(name), found)
+
+
+def _run(*lines: Line, how: Setting = NATIVE) -> Run:
+    return Run(how, "znver9", "2 cores", PEAK, list(lines))
+
+
+def test_row() -> None:
+    """Of 2^31 multiply-adds, which take a quarter of a second at least."""
+    line = _line()
     assert line.ratio == 0.5
-    assert row(line, peak).split()[-4:] == ["0.500x", "0.500x", "50%", "100%"]
-    page, picture = save_results([line], peak, {"torch": "not here"}, tmp_path)
-    text = page.read_text()
-    assert "| 500 (500) | *250 (250) | missing | failed | 0.500 | 0.500 | 50% | 100% |" in text
-    assert "numpy 1.0" in text
-    assert "torch is missing: not here." in text
-    assert picture.stat().st_size
+    assert row(line, PEAK).split()[-4:] == ["0.500x", "0.500x", "50%", "100%"]
 
 
-def test_report_of_ways_to_start_a_peer() -> None:
+def test_a_run_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that are measured anew replace those kept before, and others stay."""
+    monkeypatch.setattr(runs, "RESULTS", tmp_path)
+    names = [case.name for case in CASES]
+    path = _run(_line(0.5), _line(1.0, name="blur")).save(names)
+    assert path == tmp_path / "znver9" / f"{NATIVE.level}-threads-1.json"
+    _run(_line(0.125)).save(names)
+    kept = load(path)
+    assert kept is not None
+    assert [(line.name, line.group, line.ratio) for line in kept.lines] == [
+        ("sgemm 1024", "products", 2.0),
+        ("blur", "images", 0.25),
+    ]
+    assert kept.setting == NATIVE
+    assert kept.peak == PEAK
+    assert kept.missing == {"torch": "not here"}
+    assert kept.versions == {"polysched": "1.0", "numpy": "1.0"}
+
+
+@pytest.mark.slow
+def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each processor, and one with all their means."""
+    monkeypatch.setattr(runs, "RESULTS", tmp_path)
+    names = [case.name for case in CASES]
+    for how in (NATIVE, Setting(2, FORCED.level)):
+        _run(_line(0.25), _line(1.0, name="blur"), how=how).save(names)
+    overview, page = (path.read_text() for path in pages.main(tmp_path))
+    assert page.count("| 250 (250) | *250 (250) | missing | failed | 1.00 | 1.00 | 100% |") == 2
+    assert f"## {FORCED.level}, 2 thread(s)" in page
+    assert "torch is missing: not here." in page
+    assert f"| {FORCED.level} | 2 | 1.00 | 0.25 | 0.50 | 1 of 2 | blur (0.250) |" in overview
+    assert len(list((tmp_path / "znver9").glob("*.svg"))) == 2
+
+
+def test_means_of_groups() -> None:
+    lines = [_line(0.25), _line(1.0, name="sgemm 256"), _line(0.125, name="blur")]
+    products, images, everything = summary(lines)
+    assert products.startswith("products    0.50x")
+    assert "the worst is sgemm 256, 0.250x" in products
+    assert images.startswith("images      2.00x")
+    assert everything == "ahead of the best peer in 2 of 3 cases; geometric mean 0.79x"
+    assert list(summary([])) == ["no case has times of ours and of a peer"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "falls", "measured"),
+    [
+        ([0.52], False, 1),  # noise
+        ([0.6, 0.5], False, 2),  # once
+        ([0.6, 0.7, 0.55], True, 3),
+        ([0.6, 0.7, 0.5], False, 3),
+    ],
+)
+def test_a_ratio_has_fallen_if_it_has_three_times(
+    seconds: list[float], falls: bool, measured: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [[_measured("polysched", s), _measured("numpy", 0.25)] for s in seconds]
+    monkeypatch.setattr(report, "race", lambda *_: left.pop(0))
+    line, found = measured_line(find("sgemm 1024"), NATIVE, _run(_line(0.5)), {})
+    assert found is falls
+    assert not left
+    assert line.ours.best == min(seconds)
+    assert len(line.ours.times) == 2 * measured
+
+
+def test_nothing_has_fallen_that_was_not_there() -> None:
+    assert not has_fallen(_line(100.0), None)
+    assert not has_fallen(_line(100.0), _run(_line(1.0, name="blur")))
+
+
+def test_the_run_that_was_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not what was kept since then."""
+    monkeypatch.setattr(runs, "RESULTS", tmp_path)
+    names = [case.name for case in CASES]
+    path = _run(_line(0.5)).save(names)
+    assert committed(path) is None
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    _run(_line(0.25)).save(names)
+    before = committed(path)
+    assert before is not None
+    assert [line.ratio for line in before.lines] == [0.5]
+    assert committed(path.with_name("other.json")) is None
+
+
+# how peers are started ----------------------------------------------------------------------------
+def test_ways_to_start_a_peer() -> None:
     """The faster one counts, and a time more than a failure."""
     failed, slow, fast = Measured("numpy"), _measured("numpy", 2.0), _measured("numpy", 1.0, "told")
     for found in ([slow, failed, fast], [fast, slow], [failed, fast]):
-        assert fastest(CASES[0], found).found == {"numpy": fast}
+        assert line_of(CASES[0], found).found == {"numpy": fast}
+    wide = Setting(1, "x86-64-v4")
+    assert list(environments("numpy", "matmul", wide)) == ["", "SkylakeX"]
+    assert list(environments("numpy", "blur", wide)) == [""]
+    assert list(environments("numpy", "matmul", FORCED)) == [""]
+
+
+def test_everything_is_told_to_leave_avx512_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = replace(this_machine(), vector_bytes=64)
+    monkeypatch.setattr(setting, "this_machine", lambda: machine)
+    told = FORCED.environment
+    assert FORCED.forced
+    assert "AVX-512" in str(FORCED)
+    assert FORCED.vector_bytes == 32
+    assert told.keys() - Setting(1, "x86-64-v4").environment.keys() == {
+        *setting.WITHOUT_AVX512,
+        "NPY_DISABLE_CPU_FEATURES",
+    }
+    assert {told[name] for name in setting.THREADS} == {"1"}
+
+
+@pytest.mark.slow
+def test_ours_and_numpy_leave_avx512_alone() -> None:
+    """What is told has an effect."""
+    asked = """
+from numpy._core._multiarray_umath import __cpu_features__ as has
+from polysched.targets.host import default_target
+from setting import wide_in_numpy
+assert default_target().vector_bytes == 32
+print(*wide_in_numpy())"""
+    given = {**os.environ, **FORCED.environment, "PYTHONPATH": str(BENCHMARKS)}
+    command = [sys.executable, "-P", "-c", asked]
+    done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("words", [["--target", "v9"], ["--threads", "0"], ["--group", "x"]])
+def test_what_cannot_be_measured(words: list[str]) -> None:
+    command = [sys.executable, str(BENCHMARKS / "run.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert words[1] in done.stderr
 
 
 @pytest.mark.slow
@@ -92,7 +237,7 @@ def test_race(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: dict[str, str] = {}
     case = replace(find("histogram"), peers="gcc")
     for _ in range(2):
-        ours, gcc = race(case, 1, missing)
+        ours, gcc = race(case, NATIVE, missing)
         assert gcc.missing
         assert gcc.problem == "there is no gcc on the path"
     assert missing == {"gcc": gcc.problem}
@@ -101,6 +246,7 @@ def test_race(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ours.error == 0
 
 
+# directives --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("name", "few", "many"), [("convolutions", 4, 8), ("sums in a chain", 10, 40)]
 )

@@ -1,21 +1,23 @@
-"""What is measured: `CASES` in the order of the table, `find(name)` for one."""
+"""What is measured: `CASES` in the order of the table, by `GROUPS`; `find(name)` for one."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from case import Case
 
 from . import algebra, convolutions, images, networks, products, pyramids, scans, stencils
 
-CASES: tuple[Case, ...] = (
-    *products.CASES,
-    *images.CASES,
-    *convolutions.CASES,
-    *networks.CASES,
-    *stencils.CASES,
-    *algebra.CASES,
-    *scans.CASES,
-    *pyramids.CASES,
-)
+_GROUPS: dict[str, tuple[Case, ...]] = {
+    "products": products.CASES,
+    "images": (*images.CASES, *pyramids.CASES),
+    "networks": (*convolutions.CASES, *networks.CASES),
+    "stencils": stencils.CASES,
+    "algebra": algebra.CASES,
+    "scans": scans.CASES,
+}
+GROUPS = tuple(_GROUPS)
+CASES = tuple(replace(case, group=name) for name, cases in _GROUPS.items() for case in cases)
 _BY_NAME = {case.name: case for case in CASES}
 
 

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 from case import Array
 
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC")
+from . import below_avx512
+
+LEVEL = "x86-64-v3" if below_avx512() else "native"
+FLAGS = ("-O3", f"-march={LEVEL}", "-mtune=native", "-ffast-math", "-fopenmp", "-shared", "-fPIC")
 Call = Callable[[], Any]
 
 

@@ -13,13 +13,25 @@ import halide as hl
 import numpy as np
 from case import Array
 
-from . import faster
+from . import below_avx512, faster
 
 VERSION = version("halide")
-TARGET = hl.get_host_target()
 Call = Callable[[], Any]
 Expr = Any
 TYPES = {"f": hl.Float, "u": hl.UInt, "i": hl.Int}
+
+
+def _target() -> Any:
+    """This machine, or what it has beside AVX-512."""
+    target = hl.get_host_target()
+    if below_avx512():
+        for feature in [f for name, f in FEATURES.items() if name.startswith("AVX512")]:
+            target = target.without_feature(feature)
+    return target
+
+
+FEATURES = hl.TargetFeature.__members__
+TARGET = _target()
 
 
 def vector(dtype: Any) -> int:
