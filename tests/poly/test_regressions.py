@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -742,3 +743,20 @@ def test_pieces_that_fall_short_of_their_hull_are_soon_known() -> None:
     used = operations(lambda: found.append(filled(where, context, exact=False)))
     assert found[0].is_equal(where)
     assert used < 400_000
+
+
+def test_the_lanes_of_a_vector_are_not_those_between_iterations_far_apart() -> None:
+    """Each vector of the copy needs up to two elements, whose bounds have no constraint of its four
+    lanes in common."""
+    rows = ps.Input("rows", ps.int16, (n,), range=(0, n))
+    f = ps.Func("f", (n, n))
+    at = 2 * j - 3
+    f[i, j] = rows[j] + ps.select((at >= 0) & (at < n), rows[at], i)
+    s = ps.Schedule(f)
+    s[f].transform(["i", "j"], lambda a, b: (2 * a + b, b))
+    s[f].reorder("j", "i").stage("rows", at="i", pad=True)
+    s["rows.i"].vectorize("x0", 4)
+    s.assume(n < 1 << 20)
+    given = np.int16([4, 2, 0, 1, 3])
+    assert np.array_equal(s.compile()(given), ps.interpret(f, given))
+    assert all(int(lanes) <= 4 for lanes in re.findall(r"<(\d+) x i32>", s.compile().llvm))

@@ -219,11 +219,11 @@ class _NestMaker:
             # Of what the bounds describe, which may be more than what is needed.
             described = outside.intersect(bounds.described).intersect_params(self.context)
             count = span_of(described, depth)
-            if count is None:
-                bounds = bounds_from_first(
-                    visited, bounds, Translator(self.parameters, scope.loops)
-                )
-                count = span_of(visited.intersect_params(self.context), depth)
+            if count is None or count > _MOST_LANES:
+                own = span_of(visited.intersect_params(self.context), depth)
+                if count is None or (own is not None and own < count):
+                    names = Translator(self.parameters, scope.loops)
+                    bounds, count = bounds_from_first(visited, bounds, names), own
             if count is None:
                 raise ScheduleError(
                     f"the {loop.kind} loop {loop.name} has no constant extent any more",
@@ -283,6 +283,10 @@ class _NestMaker:
         parts = split_guard(guard) if guard is not None else []
         found = ((depth, names.condition(where)) for depth, where in parts)
         return tuple((depth, condition) for depth, condition in found if condition is not None)
+
+
+_MOST_LANES = 64
+"""Bounds that describe more may do so because they are around iterations far from each other."""
 
 
 def _stored_below(tree: Tree) -> Iterator[Func]:
