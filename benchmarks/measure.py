@@ -131,7 +131,7 @@ def race(case: Case, setting: Setting, known_missing: dict[str, str]) -> list[Me
                 if peer in known_missing:
                     measured.problem, measured.missing = known_missing[peer], True
                     continue
-                given = os.environ | setting.environment | told
+                given = setting.environment(os.environ) | told
                 process = stack.enter_context(_started(measured, case, given, reference))
                 if _get_ready(process, case.tolerance):
                     running.append(process)

@@ -35,6 +35,8 @@ WITHOUT_AVX512 = {
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "NUMBA_CPU_NAME": V3,
 }
+#: What else may have been said to a library before, and would make one of them slower.
+ALSO = ("NPY_DISABLE_CPU_FEATURES", "OPENBLAS_L2_SIZE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,11 @@ class Setting:
         """Whether the machine has more instructions than may be used."""
         return self.level != level_of(this_machine())
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Variables of each process that is measured."""
-        given = dict.fromkeys(THREADS, str(self.threads)) | KEPT
+    def environment(self, usual: Mapping[str, str]) -> dict[str, str]:
+        """Variables of each process that is measured: the usual ones, and those of the setting
+        alone where they are about threads or instructions."""
+        given = {k: v for k, v in usual.items() if k not in {*WITHOUT_AVX512, *ALSO}}
+        given |= dict.fromkeys(THREADS, str(self.threads)) | KEPT
         if self.forced:
             given |= WITHOUT_AVX512 | {"NPY_DISABLE_CPU_FEATURES": " ".join(wide_in_numpy())}
         return given

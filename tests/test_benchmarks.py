@@ -196,15 +196,24 @@ def test_ways_to_start_a_peer() -> None:
 def test_everything_is_told_to_leave_avx512_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = replace(this_machine(), vector_bytes=64)
     monkeypatch.setattr(setting, "this_machine", lambda: machine)
-    told = FORCED.environment
+    told = FORCED.environment({})
     assert FORCED.forced
     assert "AVX-512" in str(FORCED)
     assert FORCED.vector_bytes == 32
-    assert told.keys() - Setting(1, "x86-64-v4").environment.keys() == {
+    assert told.keys() - Setting(1, "x86-64-v4").environment({}).keys() == {
         *setting.WITHOUT_AVX512,
         "NPY_DISABLE_CPU_FEATURES",
     }
     assert {told[name] for name in setting.THREADS} == {"1"}
+
+
+def test_what_was_said_before_counts_no_more() -> None:
+    usual = {"OPENBLAS_CORETYPE": "Prescott", "POLYSCHED_TARGET": "v3", "OMP_NUM_THREADS": "7"}
+    given = NATIVE.environment(usual | {"HOME": "/home"})
+    assert given["HOME"] == "/home"
+    assert given["OMP_NUM_THREADS"] == "1"
+    assert "OPENBLAS_CORETYPE" not in given
+    assert "POLYSCHED_TARGET" not in given
 
 
 @pytest.mark.slow
@@ -216,7 +225,7 @@ from polysched.targets.host import default_target
 from setting import wide_in_numpy
 assert default_target().vector_bytes == 32
 print(*wide_in_numpy())"""
-    given = {**os.environ, **FORCED.environment, "PYTHONPATH": str(BENCHMARKS)}
+    given = FORCED.environment(os.environ) | {"PYTHONPATH": str(BENCHMARKS)}
     command = [sys.executable, "-P", "-c", asked]
     done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
