@@ -42,7 +42,7 @@ quick: $(VENV)/.installed-test ## run the tests that are not marked slow
 
 # The same tests where other things are so. Each fails by what it lacks where it cannot run.
 test-v3: $(VENV)/.installed-test ## run every test on code for x86-64-v3
-	POLYSCHED_TARGET=v3 $(PY) -P -c 'from polysched.codegen.llvm import host; host()'
+	POLYSCHED_TARGET=v3 $(PY) -P -c 'from polysched.targets.host import default_target; default_target()'
 	POLYSCHED_TARGET=v3 $(PYTEST) $(ARGS)
 
 test-one-thread: $(VENV)/.installed-test ## run every test with one thread a call

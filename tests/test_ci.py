@@ -56,3 +56,12 @@ def test_what_cannot_run_is_left_out_and_said(tmp_path: Path) -> None:
     assert {x.stderr for x in found} == {
         "no test-v3: this is no x86-64\nno test-one-core: taskset is missing\n"
     }
+
+
+def test_the_makefile_names_what_the_package_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it asks of the package in a line of its own runs, here for this machine."""
+    monkeypatch.delenv("POLYSCHED_TARGET", raising=False)
+    lines = re.findall(r"-c '([^']*polysched[^']*)'", (ROOT / "Makefile").read_text())
+    assert lines
+    for line in lines:
+        exec(line, {})

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from counting import operations
+from fuzz.limits import counted
 
 import polysched as ps
 from polysched.checking.examine import examine
@@ -760,3 +761,20 @@ def test_the_lanes_of_a_vector_are_not_those_between_iterations_far_apart() -> N
     given = np.int16([4, 2, 0, 1, 3])
     assert np.array_equal(s.compile()(given), ps.interpret(f, given))
     assert all(int(lanes) <= 4 for lanes in re.findall(r"<(\d+) x i32>", s.compile().llvm))
+
+
+def test_loops_begin_only_where_a_line_crosses_the_loop_around_them() -> None:
+    """A result needs two lines of a plane, with an axis of its own behind each point: iterations
+    grow with the points of the plane and those behind the lines, not with those of the box."""
+    k = ps.vars("k")
+    f, g = ps.Func("f"), ps.Func("g", (n, n))
+    f[i, j, k] = 1.0 * i + j * k
+    g[i, k] = f[i, i, k] + f[i, n - i, 2 * k]
+    s = ps.Schedule(g)
+    s[f].compute_root()
+    listing = str(s)
+    assert listing.index("i + j == n") < listing.index("for k"), listing
+    size = 16
+    with counted(2 * (size + 1) * size + 6 * size * size):
+        assert not examine(s, n=size).breaches
+    assert np.array_equal(s.compile()(n=size), ps.interpret(g, n=size))

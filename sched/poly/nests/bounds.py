@@ -216,6 +216,17 @@ def has_gaps(visited: Set, bounds: Bounds, known: Set) -> bool:
     return not known.intersect(bounds.described).intersect(needed).is_subset(visited)
 
 
+def are_lines(visited: Set) -> bool:
+    """Whether each of several pieces has one iteration at most, or some at a distance from each
+    other, in each iteration of the loops around."""
+    pieces = visited.get_basic_sets()
+    last = int(visited.dim(_SET)) - 1
+    return len(pieces) > 1 and all(
+        any(c.is_equality() and c.involves_dims(_SET, last, 1) for c in piece.get_constraints())
+        for piece in pieces
+    )
+
+
 _MOST_PIECES = 3
 """A bound of more pieces takes longer to find than a guard does."""
 _MOST_PARTS = 12

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
@@ -25,6 +25,7 @@ from ..tree.looptree import Accumulator, Alloc, Loop, Path, Produce, Seq, Tree, 
 from ..tree.stage import Stage, iterations, loop_map
 from .bounds import (
     Bounds,
+    are_lines,
     bounds_from_first,
     exact_bounds,
     full_tile_bounds,
@@ -232,7 +233,12 @@ class _NestMaker:
         lanes = scope.in_lanes or loop.kind == "vector"
         described = within(outside, visited.intersect_params(self.context), bounds)
         inside = _Scope((*scope.loops, var), described, lanes)
-        body = self._body(loop.body, inside).guarded(depth + 1)
+        tested: tuple[tuple[int, Node], ...] = ()
+        if not lanes and self._is_sparse(loop, visited, bounds, known):
+            tested = self._conditions(visited, inside)
+            inside = replace(inside, described=visited.intersect_params(self.context))
+        body = self._body(loop.body, inside)
+        body = _Found(body.nest, (*tested, *body.pending)).guarded(depth + 1)
         data = data_bounds(body.nest, scope.loops) if bounds.step == 1 else None
         made = NestLoop(loop, var, bounds.lo, bounds.hi, bounds.step, body.nest, data, count)
         found = _Found(made, body.pending)
@@ -259,6 +265,16 @@ class _NestMaker:
                 exact = rounded_bounds(visited, known, names) or exact_bounds(visited, known, names)
                 return exact or found
         return found
+
+    def _is_sparse(self, loop: Loop, visited: Set, bounds: Bounds, known: Set) -> bool:
+        """Whether there are loops inside that need not begin in most iterations of this one, since
+        its bounds are around a few lines through them: a guard outside of those loops spares them.
+        """
+        if not _has_loops(loop) or not are_lines(visited):
+            return False
+        with suppress(BudgetExceeded), attempt(OPERATIONS):
+            return has_gaps(visited, bounds, known)
+        return False
 
     def _unique(self, name: str) -> str:
         count = self.names[name] = self.names.get(name, 0) + 1
@@ -296,6 +312,10 @@ def _stored_below(tree: Tree) -> Iterator[Func]:
     if not isinstance(tree, Stage):
         for child in tree.body:
             yield from _stored_below(child)
+
+
+def _has_loops(loop: Loop) -> bool:
+    return any(isinstance(x, Loop) for path, _ in leaves(loop) for _, x in path)
 
 
 def _outer(iterations: Set, count: int) -> Set:
