@@ -23,6 +23,7 @@ from .passes.fold_constants import fold_constants
 from .passes.full_lanes import full_lanes
 from .passes.full_tiles import full_tiles
 from .passes.hoist_conditions import hoist_conditions
+from .passes.join_stores import join_stores
 from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
 
@@ -48,6 +49,7 @@ PASSES: tuple[Pass, ...] = (
     carry_values,
     expand_math,
     flatten_indices,
+    join_stores,
     fold_constants,
 )
 

@@ -72,6 +72,7 @@ PASSES_TESTED_IN = {
     "carry_values": "codegen/passes/test_carried", "expand_math": "show/test_log",
     "flatten_indices": "codegen/runtime/test_kernel", "reverse_parallel": "testing/test_trials",
     "full_tiles": "codegen/passes/test_full_tiles",
+    "join_stores": "codegen/passes/test_join_stores",
 }  # fmt: skip
 """The same of passes; without an entry it is tests/codegen/passes/test_passes.py."""
 
@@ -698,6 +699,18 @@ FAULTS = (
     Fault(
         "planes that share storage are disjoint", "codegen/passes/carry_values.py",
         "    if s.buffer.fold is not None:\n        return False\n", "", MEANING,
+    ),
+    Fault(
+        "stores are joined whatever they read", "codegen/passes/join_stores.py",
+        "    return alone if reads else run\n", "    return run\n",
+        ("tests/codegen/passes/test_join_stores.py",),
+    ),
+    Fault(
+        "vectors that interleave are stored in another order",
+        "codegen/llvm/interleaved_stores.py",
+        "_network(b, values[::2]), _network(b, values[1::2])",
+        "_network(b, values[: len(values) // 2]), _network(b, values[len(values) // 2 :])",
+        ("tests/codegen/passes/test_join_stores.py",),
     ),
     Fault(
         "loops that change their bounds are split", "codegen/passes/split_loops.py",

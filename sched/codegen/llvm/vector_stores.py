@@ -1,9 +1,13 @@
-"""The stores of one statement in all lanes of a vector; what only some lanes store is masked."""
+"""The stores of one statement in all lanes of a vector; what only some lanes store is masked, and
+what interleaves is stored together."""
 
 from __future__ import annotations
 
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import integer
 from ..ir import ir
 from .expressions import Evaluator
+from .interleaved_stores import interleave, interleaved
 from .masks import hidden
 from .shuffles import backwards, extracted, shuffled
 from .values import Value, memory_suffix, memory_type_name
@@ -24,12 +28,25 @@ class VectorStores:
     def emit(self) -> None:
         """All values, then all stores."""
         self.evaluator.compute()
+        if interleave(self.vectors, self.stmt.stores):
+            self._emit_interleaved()
+            return
         ready = []
         for s in self.stmt.stores:
             guard = None if s.guard is None else self.vectors.value(s.guard)
             ready.append((s, self.vectors.value(s.value), guard, self._indices(s)))
         for s, value, guard, indices in ready:
             self._store(s, value, guard, indices)
+
+    def _emit_interleaved(self) -> None:
+        """Stores that fill consecutive elements together."""
+        b, first = self.builder, self.stmt.stores[0]
+        values = [self.vectors.value(s.value) for s in self.stmt.stores]
+        at = self.vectors.at_lane(first.index[0], 0)
+        for distance, part in interleaved(b, values):
+            index = ix.add(at, integer(distance))
+            self.evaluator.also(index)
+            b.store(part, self.evaluator.address(first.buffer, (index,)))
 
     def _indices(self, s: ir.Store) -> Value | None:
         """Where all lanes store, if that has to be known of each."""
