@@ -15,13 +15,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ...lang.nodes.nodes import Node, postorder, replaced_all
-from ...poly.sets.lanes import stride
+from ...poly.sets.lanes import MOST_INTERLEAVED, stride
 from ...poly.sets.linear import expanded
 from ..ir.ir import Buffer, Lanes, Load, Module, Seq, Stmt, Store, Stores, expressions
 from ..ir.rewrite import map_module, map_tree_expressions
-
-MOST = 32
-"""Statements that become one: their values are all in registers, or on the stack, at once."""
 
 
 def join_stores(module: Module) -> Module:
@@ -73,7 +70,7 @@ class _Place:
         if not plain or lanes.folds or lanes.count == 1:
             return None
         step = stride(store.index[0], lanes.var, lanes.step)
-        if step is None or not 2 <= step <= MOST:
+        if step is None or not 2 <= step <= MOST_INTERLEAVED:
             return None
         index = store.index[0] if var is None else _at(store.index[0], lanes.var, var)
         terms, start = expanded(index)

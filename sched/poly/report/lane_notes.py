@@ -38,6 +38,7 @@ from ..sets.lanes import in_full_vectors, near, stride
 from ..sets.linear import LaneOffsets
 from ..tree.edits import loops_around
 from ..tree.memory import AS_WRITTEN
+from .interleaving import interleaves
 from .notes import LoopNote
 
 if TYPE_CHECKING:
@@ -92,8 +93,16 @@ class _Lanes:
         for read, guard in self._reads:
             if not (folds and read.tensor is d.func) and self._is_scattered(read, guard):
                 yield LoopNote("gathers", names[read.tensor])
-        if not folds and store not in (1, -1):
+        if not folds and store not in (1, -1) and not self._interleaves:
             yield LoopNote("scatters", names[d.func])
+
+    @property
+    def _interleaves(self) -> bool:
+        """Whether lanes store together with those of the copies of unrolled loops."""
+        d = self.leaf.stage.statement.definition
+        at = self._offset(d.func, self._at[: len(d.lhs)], self._own)
+        masked = any(map(self._varies, self._masks))
+        return not masked and interleaves(self.a, self.loop, self.leaf, at)
 
     def _is_scattered(self, read: Read, guard: Node | None) -> bool:
         """Whether lanes load one by one in full vectors."""

@@ -17,6 +17,8 @@ from .simplify import TRUE, reads_memory, simpler
 
 MOST_STRIDE = 4
 """Beyond this stride, loading full vectors reads too many elements that no lane uses."""
+MOST_INTERLEAVED = 32
+"""So many vectors at most are stored together: all are in registers, or on the stack, at once."""
 
 FAILS_LESS = {"lt": -1, "le": -1, "gt": 1, "ge": 1}
 """By comparison, the direction of its first operand in which it comes to hold: -1 is downwards."""

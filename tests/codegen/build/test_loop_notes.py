@@ -11,7 +11,7 @@ import pytest
 import polysched as ps
 
 n, m = ps.sizes("n m")
-i, j, v = ps.vars("i j v")
+i, j, v, c = ps.vars("i j v c")
 x = ps.Input("x", ps.float32, (n, m))
 flat = ps.Input("flat", ps.float32, (4096,))
 points = ps.Input("points", ps.float32, (n, 3))
@@ -91,6 +91,41 @@ def test_the_same_is_said_for_all_sizes(
 ) -> None:
     line = vector_line(vectorized(value, loop))
     assert line.endswith(f"  # {said}" if said else "(vector):")
+
+
+PIXELS: dict[str, tuple[str, Callable[[ps.Stage], object], str]] = {
+    "channels inside": ("plain", lambda f: f.vectorize(i, LANES).unroll(c), ""),
+    "channels outside": ("plain", lambda f: f.reorder(c, i).vectorize(i, LANES).unroll(c), "each"),
+    "channels around vectors": (
+        "plain",
+        lambda f: (f.split(i, LANES, names=("io", "ii")), f.reorder("io", c, "ii").unroll(c),
+                   f.vectorize("ii")), "",
+    ),
+    "a loop over channels": ("plain", lambda f: f.vectorize(i, LANES), "each"),
+    "half of the channels": (
+        "plain", lambda f: (f.split(c, 3, names=("co", "ci")), f.vectorize(i, LANES).unroll("ci")),
+        "each",
+    ),
+    "streamed": ("plain", lambda f: f.vectorize(i, LANES).unroll(c).stream(), "each"),
+    "lanes that are no power of two": ("plain", lambda f: f.vectorize(i, 6).unroll(c), "each"),
+    "too many channels": ("many", lambda f: f.vectorize(i, LANES).unroll(c), "each"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("which", "said", "wanted"), PIXELS.values(), ids=PIXELS)
+def test_channels_that_are_unrolled_are_stored_together(
+    which: str, said: Callable[[ps.Stage], object], wanted: str
+) -> None:
+    """Vectors over pixels: each lane stores its own element, or all channels are stored at once."""
+    count = 6 if which == "plain" else 40
+    planes = ps.Input("planes", ps.float32, (count, n))
+    f = ps.Func("f", (n, count))
+    f[i, c] = planes[c, i] + 1
+    s = ps.Schedule(f)
+    said(s[f])
+    kernel = s.fixed({"n": 48}).compile()
+    assert ("scatters f" in str(s)) == bool(wanted)
+    assert scatters(kernel) == bool(wanted)
 
 
 def test_explain_says_it_below_the_stage() -> None:

@@ -14,17 +14,18 @@ from codegen.passes.test_pass_meaning import Unwatched
 import polysched as ps
 from polysched.checking.execute import Machine
 from polysched.codegen.ir.ir import Lanes, Seq, Stmt, Stores
-from polysched.codegen.passes.join_stores import MOST, join_stores
+from polysched.codegen.passes.join_stores import join_stores
 from polysched.interp.evaluate import Symbols
 from polysched.lang.nodes.dtypes import int64
 from polysched.lang.nodes.nodes import Var, integer
+from polysched.poly.sets.lanes import MOST_INTERLEAVED
 
 l = ps.sizes("l")
 i, c = ps.vars("i c")
 n = size("n")
 x, y = buffer("x", int64, 64, kind="output"), buffer("y", int64, 64, kind="output")
 A = buffer("A", int64, 64)
-wide = buffer("wide", int64, 4 * MOST, kind="output")
+wide = buffer("wide", int64, 4 * MOST_INTERLEAVED, kind="output")
 RNG = np.random.default_rng(0)
 
 
@@ -172,9 +173,9 @@ def test_left_alone(parts: list[Stmt]) -> None:
 
 
 def test_more_than_are_held_at_once_are_left_alone() -> None:
-    lanes = [lanes_of(k, 2) for k in range(MOST + 1)]
+    lanes = [lanes_of(k, 2) for k in range(MOST_INTERLEAVED + 1)]
     parts: list[Stmt] = [
-        replace(store(wide, add(mul(at.var, MOST + 1), k), load(A, k)), lanes=at)
+        replace(store(wide, add(mul(at.var, MOST_INTERLEAVED + 1), k), load(A, k)), lanes=at)
         for k, at in enumerate(lanes)
     ]
     made = join_stores(module([wide, A], [n], Seq(tuple(parts)))).functions[0].body
