@@ -42,11 +42,11 @@ def tall(s: ps.Schedule) -> None:
     c.vectorize("j", ps.native).unroll("j").unroll("i")
 
 
-def wide(s: ps.Schedule, rows: int = 4096, depth: int = 8) -> None:
-    """A part of the rows of B for each thread, which reads them as they lie in memory, some at a
-    time, and has fetched them before. What they add up to is added in the end."""
+def wide(s: ps.Schedule, rows: int = 512, depth: int = 8) -> None:
+    """Rows of B as they lie in memory, some at a time, which have been fetched before. Threads take
+    so many rows each; what they add up to is added in the end."""
     u = s["C"].update(0).reassociate()
-    u.split("k", rows // ps.get_num_threads(), names=("kt", "kk"))
+    u.split("k", rows, names=("kt", "kk"))
     part = u.rfactor("kt")
     p = s[part].update(0)
     p.split("kk", depth, names=("ko", "ki"))
