@@ -6,7 +6,6 @@ which the process that waits for it sees as a crash or as a hang.
 
 from __future__ import annotations
 
-import math
 import re
 import resource
 import signal
@@ -19,6 +18,7 @@ from typing import Any
 from unittest import mock
 
 from polysched.checking import examine, execute
+from polysched.poly.nests import loop_program as lp
 
 SECONDS = 5.0
 """Of processor time: more for one directive, print, compilation or call is a finding."""
@@ -40,10 +40,13 @@ INTERPRETED = 8.0
 """Of processor time, for the interpreter: it is slow by design, and programs may ask for much."""
 
 
-def copies(steps: Sequence[str]) -> int:
-    """How many copies of one loop's body directives ask for at most: those that unroll."""
-    factors = (re.search(r"\.unroll\w*\(.*?(\d+)\)$", step) for step in steps)
-    return math.prod(int(found[1]) for found in factors if found)
+def copies(nests: Sequence[lp.Nest]) -> int:
+    """How many copies of a statement the unrolled loops around it make at most."""
+    most = 1
+    for nest in nests:
+        own = nest.count or 1 if isinstance(nest, lp.Loop) and nest.kind == "unrolled" else 1
+        most = max(most, own * copies(lp.children(nest)))
+    return most
 
 
 def widest_skew(steps: Sequence[str]) -> int:

@@ -255,13 +255,26 @@ def test_more_copies_may_take_longer_to_compile(
 ) -> None:
     """By the call that needs other code, too."""
     monkeypatch.setattr(limits, "COPIES", 1)
-    made = trial.Trial(Scheduled(_case(LINES), steps=('s["f"].unroll("i", 8)',)), lambda *_: None)
+    made = trial.Trial(Scheduled(_case(LINES)), lambda *_: None)
+    f = ps.Func("f", (8,))
+    f[ps.vars("i")] = 1
+    made.schedules["s"] = ps.Schedule(f)
+    made.schedule[f].unroll("i")
     with pytest.raises(trial.Failed) if slow else nullcontext():
         made._check_time(step, limits.Span(7 * limits.SECONDS), "")
     assert bool(made.report.findings) is slow
 
 
-def test_copies_of_a_body() -> None:
-    steps = ('s["f"].unroll("i", 8)', 's["f"].unroll_and_jam("j", 4)', 's["f"].split("k", 9)')
-    assert limits.copies(steps) == 32
-    assert limits.copies(()) == 1
+def test_copies_of_a_statement() -> None:
+    """Of loops with a factor and with the extent that they have, one in the other."""
+    i, j = ps.vars("i j")
+    f, g = ps.Func("f", (ps.sizes("n"), 9)), ps.Func("g", (5,))
+    f[i, j] = 1
+    g[i] = f[0, i]
+    s = ps.Schedule(g)
+    s[f].compute_root()
+    assert limits.copies(s.loop_program.nests) == 1
+    s[g].unroll(i)
+    assert limits.copies(s.loop_program.nests) == 5
+    s[f].unroll(i, 4).unroll(j)
+    assert limits.copies(s.loop_program.nests) == 36

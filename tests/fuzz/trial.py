@@ -157,10 +157,17 @@ class Trial:
         again = name in ("json", "source")  # all steps at once
         most = limits.SECONDS * max(1.0, len(self.case.program.source.splitlines()) / limits.LINES)
         # A call may compile once more: for the part that is asked for, or for how arrays lie.
-        if name in ("compile", "compile fixed", "part") or name.startswith("call"):
-            most *= max(1.0, limits.copies(self.case.steps) / limits.COPIES)
+        compiles = name in ("compile", "compile fixed", "part") or name.startswith("call")
+        if compiles and span.seconds > most:
+            most *= max(1.0, self._copies() / limits.COPIES)
         if span.seconds > most * (len(self.case.steps) + 1 if again else 1):
             self.finding("slow", name, f"{span.seconds:.1f} s of processor time", call)
+
+    def _copies(self) -> int:
+        """Of one statement, that unrolled loops make: also those with the extent of their loop."""
+        with suppress(ps.LanguageError, ps.ScheduleError):
+            return limits.copies(self.schedule.loop_program.nests)
+        return 1
 
     def _drawn(self, choices: Choices) -> None:
         sizes = list(self.schedule.program.sizes)
