@@ -702,7 +702,12 @@ FAULTS = (
     ),
     Fault(
         "stores are joined whatever they read", "codegen/passes/join_stores.py",
-        "    return alone if reads else run\n", "    return run\n",
+        "if len(run) > 1 and not _reads_what_it_stores(run):", "if len(run) > 1:",
+        ("tests/codegen/passes/test_join_stores.py",),
+    ),
+    Fault(
+        "whatever is long is a copy", "codegen/passes/join_stores.py",
+        "        and _operators(mine.value) == _operators(others.value)\n", "",
         ("tests/codegen/passes/test_join_stores.py",),
     ),
     Fault(

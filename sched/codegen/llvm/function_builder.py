@@ -128,24 +128,34 @@ class FunctionBuilder:
         """A hint: what is there will be read."""
         self.emit(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
 
-    def store(self, value: Value, address: str, stream: bool = False) -> None:
-        """A value to memory, aligned as its element type; past the caches, if `stream`: a vector
-        where it is aligned as a whole, since machines have no such store for others."""
-        size = value.lanes * value.dtype.itemsize
-        if not stream or value.lanes == 1:
-            self._store(value, address, value.dtype.itemsize, stream)
-        elif value.dtype.is_bool or size & (size - 1):
-            self._store(value, address, value.dtype.itemsize, False)
-        else:
+    def store(self, value: Value, address: str) -> None:
+        """A value to memory, aligned as its element type."""
+        self._store(value, address, value.dtype.itemsize, False)
+
+    def stream(self, stores: Sequence[tuple[Value, str]]) -> None:
+        """Values to memory past the caches, each at its address. Vectors take that way where all of
+        them are aligned as a whole, since machines have no such stores for others."""
+        if not all(map(_is_streamed_vector, (value for value, _ in stores))):
+            for value, address in stores:
+                if _is_streamed_vector(value):
+                    self.stream([(value, address)])
+                else:
+                    self._store(value, address, value.dtype.itemsize, value.lanes == 1)
+            return
+        rest = constant(0, int64)
+        for value, address in stores:
             number = self.assign(f"ptrtoint ptr {address} to i64", int64)
-            rest = self.binary("and", number, constant(size - 1, int64))
-            fits, not_, after = self.label("aligned"), self.label("unaligned"), self.label("stored")
-            self.branch(self.compare("eq", rest, constant(0, int64)), fits, not_)
-            for label, align, streams in ((fits, size, True), (not_, value.dtype.itemsize, False)):
-                self.start(label)
+            whole = constant(value.lanes * value.dtype.itemsize - 1, int64)
+            rest = self.binary("or", rest, self.binary("and", number, whole))
+        fits, not_, after = self.label("aligned"), self.label("unaligned"), self.label("stored")
+        self.branch(self.compare("eq", rest, constant(0, int64)), fits, not_)
+        for label, streams in ((fits, True), (not_, False)):
+            self.start(label)
+            for value, address in stores:
+                align = value.dtype.itemsize * (value.lanes if streams else 1)
                 self._store(value, address, align, streams)
-                self.jump(after)
-            self.start(after)
+            self.jump(after)
+        self.start(after)
 
     def _store(self, value: Value, address: str, align: int, stream: bool) -> None:
         where = f"ptr {address}, align {align}"
@@ -156,3 +166,8 @@ class FunctionBuilder:
             self.emit(f"{text} = zext {value.typed} to {memory}")
         hint = ", !nontemporal !0" if stream else ""
         self.emit(f"store {memory} {text}, {where}{hint}")
+
+
+def _is_streamed_vector(value: Value) -> bool:
+    size = value.lanes * value.dtype.itemsize
+    return value.lanes > 1 and not value.dtype.is_bool and size & (size - 1) == 0

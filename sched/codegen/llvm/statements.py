@@ -184,7 +184,10 @@ class Emitter:
             b.start(inside)
         for store, value in stores:
             where = self.evaluator.address(store.buffer, store.index)
-            b.store(value, where, store.stream)
+            if store.stream:
+                b.stream([(value, where)])
+            else:
+                b.store(value, where)
         if after is not None:
             b.jump(after)
             b.start(after)

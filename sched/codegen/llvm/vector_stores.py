@@ -28,6 +28,7 @@ class VectorStores:
     def emit(self) -> None:
         """All values, then all stores."""
         self.evaluator.compute()
+        self.vectors.compute([s.value for s in self.stmt.stores])
         if interleave(self.vectors, self.stmt.stores):
             self._emit_interleaved()
             return
@@ -35,8 +36,14 @@ class VectorStores:
         for s in self.stmt.stores:
             guard = None if s.guard is None else self.vectors.value(s.guard)
             ready.append((s, self.vectors.value(s.value), guard, self._indices(s)))
+        streamed: list[tuple[Value, str]] = []
         for s, value, guard, indices in ready:
-            self._store(s, value, guard, indices)
+            if s.stream and guard is None and self._step(s) in (1, -1):
+                streamed.append(self._in_order(s, value))
+            else:
+                self._store(s, value, guard, indices)
+        if streamed:
+            self.builder.stream(streamed)
 
     def _emit_interleaved(self) -> None:
         """Stores that fill consecutive elements together."""
@@ -51,23 +58,20 @@ class VectorStores:
     def _indices(self, s: ir.Store) -> Value | None:
         """Where all lanes store, if that has to be known of each."""
         (index,) = s.index
-        step = self.vectors.stride(s.buffer, index)
+        step = self._step(s)
         if step is not None and (step in (1, -1) or s.guard is None):
             return None
         return self.vectors.value(index)
 
     def _store(self, s: ir.Store, value: Value, mask: Value | None, indices: Value | None) -> None:
         b, n = self.builder, self.count
-        (index,) = s.index
-        step = self.vectors.stride(s.buffer, index)
+        step = self._step(s)
         if step in (1, -1):
-            if step < 0:
-                value = shuffled(b, value, value, backwards(n))
-                mask = None if mask is None else shuffled(b, mask, mask, backwards(n))
-            where = self._address(s, n - 1 if step < 0 else 0, mask is None)
+            value, where = self._in_order(s, value, mask is None)
             if mask is None:
-                b.store(value, where, s.stream)
+                b.store(value, where)
             else:
+                mask = shuffled(b, mask, mask, backwards(n)) if step < 0 else mask
                 there = f"ptr align {s.buffer.dtype.itemsize} {where}"
                 self._masked(value, hidden(b, mask, value), there, "store")
         elif mask is not None:
@@ -82,6 +86,17 @@ class VectorStores:
                 else:
                     where = self.evaluator.place(s.buffer, extracted(b, indices, k))
                 b.store(extracted(b, value, k), where)
+
+    def _step(self, s: ir.Store) -> int | None:
+        return self.vectors.stride(s.buffer, s.index[0])
+
+    def _in_order(self, s: ir.Store, value: Value, is_there: bool = True) -> tuple[Value, str]:
+        """A vector by the places of its elements in memory, which follow each other, and the first
+        of them."""
+        if self._step(s) == 1:
+            return value, self._address(s, 0, is_there)
+        n = self.count
+        return shuffled(self.builder, value, value, backwards(n)), self._address(s, n - 1, is_there)
 
     def _address(self, s: ir.Store, lane: int, is_there: bool = True) -> str:
         index = self.vectors.at_lane(s.index[0], lane)

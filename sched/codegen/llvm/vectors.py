@@ -7,6 +7,7 @@ from lane to lane, which is found here (`vector_loads.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TypeGuard
 
 from ...cached import cached_property
@@ -56,18 +57,34 @@ class Vectors:
 
     def value(self, root: Node) -> Value:
         """The value of an expression in all lanes."""
+        for node in self._order(root):
+            if node not in self._known:  # `_one` may have found others too
+                self._known[node] = self._one(node)
+        return self._known[root]
+
+    def compute(self, roots: Sequence[Node]) -> None:
+        """The values of several expressions, one operator of each in turn."""
+        orders = [self._order(root) for root in roots]
+        for turn in zip_longest(*orders):
+            for node in turn:
+                if node is not None and node not in self._known:
+                    self._known[node] = self._one(node)
+
+    def _order(self, root: Node) -> list[Node]:
+        """What is not known yet of all that an expression is made of, operands first."""
+        found: dict[Node, None] = {}
         waiting = [root]
         while waiting:
             node = waiting[-1]
-            if node in self._known:
+            if node in found or node in self._known:
                 waiting.pop()
                 continue
-            missing = [a for a in self._operands(node) if a not in self._known]
+            missing = [a for a in self._operands(node) if a not in self._known and a not in found]
             if missing:
                 waiting += missing
             else:
-                self._known[waiting.pop()] = self._one(node)
-        return self._known[root]
+                found[waiting.pop()] = None
+        return list(found)
 
     def scalar(self, node: Node) -> Value:
         """The value of an expression that is the same in all lanes."""

@@ -1,4 +1,5 @@
-"""Vector statements whose elements interleave are stored together; others stay as they are."""
+"""Vector statements whose elements interleave are stored together, and copies of long chains of
+operators are computed together; others stay as they are."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from codegen.passes.test_pass_meaning import Unwatched
 import polysched as ps
 from polysched.checking.execute import Machine
 from polysched.codegen.ir.ir import Lanes, Seq, Stmt, Stores
-from polysched.codegen.passes.join_stores import join_stores
+from polysched.codegen.passes.join_stores import LONG, join_stores
 from polysched.interp.evaluate import Symbols
 from polysched.lang.nodes.dtypes import int64
-from polysched.lang.nodes.nodes import Var, integer
+from polysched.lang.nodes.nodes import Node, Var, integer
 from polysched.poly.sets.lanes import MOST_INTERLEAVED
 
 l = ps.sizes("l")
@@ -191,3 +192,67 @@ def test_values_that_depend_on_what_is_stored_are_left_alone() -> None:
     assert joined(first, reads) == [first, reads]
     elsewhere = replace(store(x, add(mul(at, 2), 1), load(y, mul(at, 2))), lanes=second.lanes)
     assert len(joined(first, elsewhere)) == 1
+
+
+# copies of a chain --------------------------------------------------------------------------------
+def chain(length: int, copies: int, read: str = "A") -> list[Stmt]:
+    """x[4 * copy + v] = A[4 * copy + v] + 1 + 1 + ..., one statement for each copy."""
+    found: list[Stmt] = []
+    for k in range(copies):
+        lanes = lanes_of(k)
+        value: Node = load({"A": A, "x": x, "y": y}[read], add(lanes.var, 4 * k))
+        for _ in range(length):
+            value = add(value, 1)
+        found.append(replace(store(x, add(lanes.var, 4 * k), value), lanes=lanes))
+    return found
+
+
+@pytest.mark.parametrize(("copies", "wanted"), [(2, [2]), (4, [4]), (6, [4, 2]), (9, [4, 4, 1])])
+def test_copies_of_a_long_chain_are_one_statement(copies: int, wanted: list[int]) -> None:
+    parts = joined(*chain(LONG, copies))
+    assert [len(p.stores) for p in parts if isinstance(p, Stores)] == wanted
+
+
+def test_short_chains_are_left_alone() -> None:
+    assert len(joined(*chain(LONG - 1, 4))) == 4
+
+
+def test_copies_that_read_what_others_store_are_left_alone() -> None:
+    assert len(joined(*chain(LONG, 4, read="x"))) == 4
+    assert len(joined(*chain(LONG, 4, read="y"))) == 1
+
+
+def test_other_chains_are_no_copies() -> None:
+    first, second, third = chain(LONG, 2)[0], chain(LONG + 1, 2)[1], chain(LONG, 3)[2]
+    assert len(joined(first, second, third)) == 3
+
+
+def test_copies_take_turns() -> None:
+    """A quotient a copy, of which each waits for an exponential: none is between an operator of the
+    same copy and the next one."""
+    a = ps.Input("a", ps.float32, (l,))
+    f = ps.Func("f", (l,))
+    f[i] = ps.sigmoid(a[i])
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8).unroll(i, 4)
+    kernel = s.assume(l % 32 == 0).compile()
+    lines = [x for x in kernel.llvm.splitlines() if "<8 x float>" in x and "%" in x]
+    divisions = [k for k, line in enumerate(lines) if "fdiv" in line]
+    assert len(divisions) == 4
+    assert divisions[-1] - divisions[0] == 3
+    given = RNG.standard_normal(64).astype(np.float32)
+    assert np.array_equal(kernel(given), ps.interpret(f, given))
+
+
+@pytest.mark.parametrize("begin", [0, 1])
+def test_copies_are_streamed_where_all_are_aligned(begin: int) -> None:
+    """Elsewhere, as in every second row here, they are stored as others are."""
+    a = ps.Input("a", ps.float32, (3, 64))
+    f = ps.Func("f", (3, 65 - begin))
+    f[c, i] = ps.sigmoid(a[c, ps.minimum(i, 63)])
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 8).unroll(i, 4).stream()
+    kernel = s.compile()
+    assert kernel.llvm.count("!nontemporal") >= 4
+    given = RNG.standard_normal((3, 64)).astype(np.float32)
+    assert np.array_equal(kernel(given), ps.interpret(f, given))
