@@ -32,16 +32,16 @@ def relu_tiles(s: ps.Schedule, pixels: int = 4) -> None:
     s["image_constant"].compute_at(f, "b").vectorize("b3", ps.native)
 
 
-def pixel_tiles(s: ps.Schedule, pixels: int = 14) -> None:
+def pixel_tiles(s: ps.Schedule, pixels: int = 4) -> None:
     """The same of each pixel by itself: pixels stay in the first cache, and meet all filters."""
     o, u = s["O"], s["O"].update(0)
-    u.split("k", ps.native, names=("ko", "k"))
+    u.split("k", ps.tile_columns, names=("ko", "k"))
     u.split("x", pixels, names=("xo", "x"))
     u.reorder("b", "y", "xo", "ko", "rc", "x", "k").parallel("b")
     o.compute_at(u, "ko").reorder("b", "y", "x", "k")
     u.accumulate_at("ko")
     for stage in (o, u):
-        stage.vectorize("k", ps.native).unroll("x")
+        stage.vectorize("k", ps.native).unroll("k").unroll("x")
 
 
 def channels(s: ps.Schedule, rows: int = 7) -> None:
