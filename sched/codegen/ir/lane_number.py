@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
 from ...lang.nodes.printer import expr_text
+from .inequalities import strongest
 from .ir import Buffer, Lanes, Load
 from .simplify import conjuncts
 
@@ -19,8 +20,7 @@ Conditions = frozenset[Node]
 
 def guard_parts(guard: Node | None, lanes: Lanes | None) -> list[Node]:
     """The conditions that a guard joins, in terms of the number of the lane."""
-    parts = list(conjuncts(guard))
-    return at_lane(parts, lanes)
+    return list(strongest(at_lane(list(conjuncts(guard)), lanes)))
 
 
 def in_lanes(condition: Node | None, lanes: Lanes | None) -> Node | None:

@@ -10,7 +10,6 @@ from ...lang.nodes.nodes import Node, postorder
 from ...poly.sets.linear import expanded
 from .ir import Alloc, Buffer, Call, For, If, Lanes, Load, Stmt, Stores, children, expressions
 from .lane_number import LANE, Conditions, at_lane, guard_parts, lasting
-from .simplify import conjuncts
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Tiles:
         loaded = {x.buffer for n in expressions(stmt) for x in postorder(n) if isinstance(x, Load)}
         self.buffers -= loaded | set(stmt.buffers if isinstance(stmt, Call) else ())
         if isinstance(stmt, If) and stmt.otherwise is None:
-            held |= lasting(conjuncts(stmt.condition), inner)
+            held |= lasting(guard_parts(stmt.condition, None), inner)
         elif isinstance(stmt, For):
             inner |= {stmt.var}
         elif isinstance(stmt, Alloc):

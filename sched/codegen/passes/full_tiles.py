@@ -40,7 +40,6 @@ from ..ir.ir import (
 )
 from ..ir.lane_number import LANE, Conditions, guard_parts, in_lanes, load_key, ordered, with_guard
 from ..ir.rewrite import map_module
-from ..ir.simplify import conjuncts
 from ..ir.tiles import Tiles
 
 
@@ -78,7 +77,7 @@ class _Filled:
                 for load, where in _loads(stmt, held):
                     self.loaded.setdefault(load_key(load, lanes), {})[where] = None
             case If(condition=c, body=body) if _is_plain(stmt):
-                self._collect(body, held | frozenset(conjuncts(c)))
+                self._collect(body, held | frozenset(guard_parts(c, None)))
             case If() | For() | Alloc() | Stores():
                 pass
             case _:
@@ -101,10 +100,10 @@ class _Filled:
             case Stores():
                 return self._stores(stmt, held)
             case If(condition=c, body=body) if _is_plain(stmt):
-                parts = list(conjuncts(c))
+                parts = guard_parts(c, None)
                 inside = self._rewritten(body, held | frozenset(parts))
                 free = frozenset(parts).intersection(*map(self._dropped, _leaves(body)))
-                rest = ix.conjunction(x for x in parts if x not in free)
+                rest = ix.conjunction(x for x in parts if x not in free) if free else c
                 return inside if rest is None else replace(stmt, condition=rest, body=inside)
             case If() | For() | Alloc():
                 return map_children(stmt, self.body)

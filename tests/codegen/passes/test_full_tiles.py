@@ -107,6 +107,40 @@ def test_no_condition_is_left_in_the_loop_that_fills_a_tile(tail: str) -> None:
         assert " where " not in filled
 
 
+def consumed(tail: str) -> tuple[ps.Func, ps.Schedule]:
+    """A product in tiles of what reads it, which says borders in words of its own loops."""
+    C, R = product(), ps.Func("R", (n, m))
+    R[i, j] = ps.maximum(C[i, j], 0)
+    s = ps.Schedule(R)
+    s[R].split("i", 3, names=("io", "ii"), tail=tail)
+    s[R].split("j", 8, names=("jo", "ji"), tail=tail)
+    s[R].reorder("jo", "io", "ii", "ji")
+    u = s[C].compute_at(R, "io").update(0)
+    u.reorder("k", "i", "j")
+    for stage, rows, columns in ((s[R], "ii", "ji"), (s[C], "i", "j"), (u, "i", "j")):
+        stage.vectorize(columns, 4).unroll(columns).unroll(rows)
+    return R, s
+
+
+@pytest.mark.parametrize("tail", ["auto", "guard"])
+def test_borders_said_in_other_words_are_the_same(tail: str) -> None:
+    """That of the tile's loops, i in [3 * io, min(3 * io + 3, n)), and ii in [0, min(n - 3 * io,
+    3)): no condition is left in the loops over k, and the result is right."""
+    R, s = consumed(tail)
+    flat = build(s.loop_program)
+    for run in (*ON_LOOPS, fill_tiles, full_tiles):
+        flat = run(flat)
+    loops = [x for f in flat.functions for x in walk(f.body) if isinstance(x, For)]
+    filling = [x for x in loops if x.name == "k"]
+    assert filling
+    assert sum(conditions(x.body) for x in filling) == 0
+    kernel = s.compile()
+    for rows, columns in ((1, 1), (4, 9), (5, 15), (6, 16), (8, 7), (0, 3)):
+        a = RNG.standard_normal((rows, 5), np.float32)
+        b = RNG.standard_normal((5, columns), np.float32)
+        assert np.array_equal(kernel(a, b), ps.interpret(R, a, b)), (rows, columns)
+
+
 # what must stay ---------------------------------------------------------------------------------
 TILE = Buffer("t", int64, (integer(8),), (integer(0),), "stack")
 s, w, w2 = size("n"), Var("w"), Var("w2")
