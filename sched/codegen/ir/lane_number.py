@@ -19,7 +19,8 @@ Conditions = frozenset[Node]
 
 
 def guard_parts(guard: Node | None, lanes: Lanes | None) -> list[Node]:
-    """The conditions that a guard joins, in terms of the number of the lane."""
+    """The conditions that a guard joins, in terms of the number of the lane, and in a normal form:
+    equal ones may have been written in the variables of different loops."""
     return list(strongest(at_lane(list(conjuncts(guard)), lanes)))
 
 

@@ -36,14 +36,11 @@ class VectorStores:
         for s in self.stmt.stores:
             guard = None if s.guard is None else self.vectors.value(s.guard)
             ready.append((s, self.vectors.value(s.value), guard, self._indices(s)))
-        streamed: list[tuple[Value, str]] = []
+        if all(s.stream and m is None and self._step(s) in (1, -1) for s, _, m, _ in ready):
+            self.builder.stream([self._in_order(s, value) for s, value, _, _ in ready])
+            return
         for s, value, guard, indices in ready:
-            if s.stream and guard is None and self._step(s) in (1, -1):
-                streamed.append(self._in_order(s, value))
-            else:
-                self._store(s, value, guard, indices)
-        if streamed:
-            self.builder.stream(streamed)
+            self._store(s, value, guard, indices)
 
     def _emit_interleaved(self) -> None:
         """Stores that fill consecutive elements together."""
@@ -68,7 +65,9 @@ class VectorStores:
         step = self._step(s)
         if step in (1, -1):
             value, where = self._in_order(s, value, mask is None)
-            if mask is None:
+            if mask is None and s.stream:
+                b.stream([(value, where)])
+            elif mask is None:
                 b.store(value, where)
             else:
                 mask = shuffled(b, mask, mask, backwards(n)) if step < 0 else mask

@@ -163,15 +163,16 @@ def _is_copy(stmt: Stmt, first: Stores) -> bool:
 
 
 def _operators(value: Node) -> list[object]:
-    """The operators of a value in the order of their computation, and what is loaded for them."""
+    """The operators of a value in the order of their computation, and the buffers that are loaded
+    from, without those that compute where an element is: they differ between copies."""
     return [n.op if isinstance(n, Op) else getattr(n, "buffer", None) for n in _computed(value)]
 
 
 def _longest_chain(value: Node) -> int:
     """How many operators of a value wait for each other, one after the other."""
     length: dict[Node, int] = {}
-    for n in _computed(value):
-        below = (length.get(a, 0) for a in n.args) if isinstance(n, Op) else ()
+    for n in postorder(value):
+        below = (length[a] for a in n.args) if isinstance(n, Op) else ()
         length[n] = max(below, default=0) + isinstance(n, Op)
     return length[value]
 

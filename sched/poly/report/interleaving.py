@@ -61,7 +61,7 @@ def _around(nests: tuple[LoopNest, ...], leaf: NestStage) -> Iterator[LoopNest]:
     for nest in nests:
         if nest is leaf:
             return
-        found = list(_around(tuple(children(nest)), leaf))
+        found = list(_around(children(nest), leaf))
         if found or any(x is leaf for x in children(nest)):
             yield from found
             yield nest

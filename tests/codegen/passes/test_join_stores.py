@@ -88,10 +88,10 @@ def stored(offsets: Sequence[int], step: int) -> list[Stores]:
     return found
 
 
-def result(body: Stmt, **given: list[int]) -> list[int]:
+def result(body: Stmt) -> list[int]:
+    """What is in x in the end, from zeros in x and y, and 0, 1, ... in A."""
     program = module([x, y, A], [n], body)
     start = {"x": np.zeros(64, np.int64), "y": np.zeros(64, np.int64), "A": np.arange(64)}
-    start.update((name, np.array(values)) for name, values in given.items())
     machine = Machine(program, Symbols({"n": 1}, {}), start, Unwatched())
     machine.run()
     return [int(v) for v in machine.array(x)]
@@ -228,8 +228,8 @@ def test_other_chains_are_no_copies() -> None:
 
 
 def test_copies_take_turns() -> None:
-    """A quotient a copy, of which each waits for an exponential: none is between an operator of the
-    same copy and the next one."""
+    """The divisions of all copies follow each other: each copy computes its exponential before the
+    first of them."""
     a = ps.Input("a", ps.float32, (l,))
     f = ps.Func("f", (l,))
     f[i] = ps.sigmoid(a[i])
