@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ...lang.errors.errors import ScheduleError
 from ...lang.nodes.nodes import Node
 from ..sets.isl import Map, Set, isl, union_sets, val
 from ..sets.projections import by_outer
@@ -75,7 +76,7 @@ def partition(tree: Seq, stage: str, where: Set, names: tuple[str, str]) -> Seq:
 def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
     """for i in [lo, hi): ...   ->   the first iterations, those between, and the last ones, each
     in a loop of its own."""
-    visited = values_of([iterations_of(s, at.depth + 1) for s in own_stages(at.loop)], at.depth)
+    visited = values_of([iterations_of(s, at.depth + 1) for s in bounding(at.loop)], at.depth)
     parts, between = [], visited
     if first:
         parts.append((".first", near(visited.lexmin(), first, 1).intersect(visited)))
@@ -89,6 +90,23 @@ def peel(tree: Seq, at: At, first: int, last: int) -> Seq:
         for suffix, part in parts
     ]
     return put(tree, at.place, *copies)
+
+
+def bounding(loop: Loop) -> list[Stage]:
+    """The stages whose instances say over which iterations a loop runs.
+
+    Raises:
+        ScheduleError: it has none: what it computes is for stages outside.
+    """
+    found = list(own_stages(loop))
+    if not found:
+        names = ", ".join(dict.fromkeys(s.name for s in stages(loop)))
+        raise ScheduleError(
+            f"the loop {loop.name} holds only what is computed for stages outside of it ({names}), "
+            "and runs as these need it",
+            hint="say it before fission takes them apart, or compute_at elsewhere",
+        )
+    return found
 
 
 def fresh(tree: Seq, loop: Loop, suffix: str) -> str:

@@ -22,6 +22,7 @@ from ..tree.looptree import Loop, Seq, Tree
 from ..tree.stage import Stage
 from .parts import (
     at_least,
+    bounding,
     flat,
     fresh,
     iterations_of,
@@ -115,7 +116,7 @@ def shift(tree: Seq, outer: At, factor: int, context: Set) -> Seq:
 def _tiles(outer: At, factor: int) -> tuple[Map, Map, Map]:
     """{ outer loops -> tiles } that are full, and those before and behind."""
     depth = outer.depth
-    inside = [iterations_of(s, depth + 2) for s in own_stages(outer.loop)]
+    inside = [iterations_of(s, depth + 2) for s in bounding(outer.loop)]
     touched = values_of([s.project_out(isl.dim_type.set, depth + 1, 1) for s in inside], depth)
     every = flat(touched).add_dims(isl.dim_type.set, 1)
     x = isl.Aff.var_on_domain(

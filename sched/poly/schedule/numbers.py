@@ -55,5 +55,5 @@ def element_type(s: Schedule, stage: str, loop: Any) -> DType:
     inside = [x for x in stages(s.tree) if x.name == stage] or list(stages(s.tree))
     if isinstance(loop, str):
         with suppress(PolyschedError):  # the directive will say that there is no such loop
-            inside = list(own_stages(s._find(stage, loop).loop))
+            inside = list(own_stages(s._find(stage, loop).loop)) or inside
     return widest(x.statement.definition for x in inside)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import polysched as ps
@@ -107,3 +110,28 @@ def test_a_copy_is_not_called_as_a_part() -> None:
         part = s["g.first" if early else "g.first'"]
         part.reorder(j, i)
         same(s, over=(0, 1, 3))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda u: u.peel("r", last=1),
+        lambda u: u.split("r", 8, tail="peel"),
+        lambda u: u.split("r", 8, tail="shift"),
+    ],
+    ids=["peel", "tail=peel", "tail=shift"],
+)
+def test_refuses_a_loop_of_what_others_need(cut: Callable[[Any], object]) -> None:
+    """A loop that never runs can be left with nothing but what is computed for another one."""
+    r = ps.RVar("r", 0, 0)
+    f = ps.Func("f", (), dtype=ps.int32)
+    f[()] = 5
+    g = ps.Func("g", (4,), dtype=ps.int32)
+    g[i] = 0
+    g[r] += f[()]
+    s = ps.Schedule(g)
+    s[f].compute_at(s[g].update(0), "r").fission("r")
+    with refused(s, "holds only what is computed for stages outside of it (f)", hint="fission"):
+        cut(s[f])
+    s[f].split("r", ps.native)
+    same(s)
