@@ -26,12 +26,15 @@ def random_directive(choices: Choices, schedule: Schedule) -> str:
         return rewritten
     names = [stage.name for stage in rewriting.known_by_name(schedule)]
     stage = schedule[choices.pick(names)]
+    name = stage.name
+    if ".piece(" in name and choices.chance(40):
+        name = name.partition(".piece(")[0]  # said of all pieces of the definition
     loops = [x.name for x in stage.loops]
     for _ in range(20):
         made = DirectiveCalls(choices, schedule, stage, loops).make(choices.weighted(*WEIGHTS))
         if made is not None:
-            return f's["{stage.name}"].{made}'
-    return f's["{stage.name}"].reassociate()'
+            return f's["{name}"].{made}'
+    return f's["{name}"].reassociate()'
 
 
 CHOSEN: tuple[tuple[int, str], ...] = (

@@ -566,8 +566,23 @@ FAULTS = (
     ),
     Fault(
         "a loop's own conditions are tested in front of it", "codegen/passes/hoist_conditions.py",
-        "yield from _invariant(body, inside | {var})", "yield from _invariant(body, inside)",
+        "yield from _invariant(body, inside | {var}, around)",
+        "yield from _invariant(body, inside, around)",
         VECTORS,
+    ),
+    Fault(
+        "what is done at one index is left out everywhere", "codegen/passes/hoist_conditions.py",
+        "                yield elsewhere\n", "                yield elsewhere.operands[0]\n",
+        PASSES,
+    ),
+    Fault(
+        "the one index of a condition is left out", "codegen/passes/split_loops.py",
+        "return _Stretch([ix.add(index, integer(1))], [])", "return _Stretch([index], [])", PASSES,
+    ),
+    Fault(
+        "pieces are joined where the closing one is first", "poly/directives/pieces.py",
+        "(*ours.around, *ours.definition.lhs)", "(*ours.around, *ours.definition.lhs[::-1])",
+        ("tests/poly/directives/test_join.py",),
     ),
     Fault(
         "a tile is filled after something has been stored", "codegen/passes/fill_tiles.py",

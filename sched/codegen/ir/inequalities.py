@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import gcd
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Op, dtype_of, integer, postorder
+from ...lang.nodes.dtypes import bool_
+from ...lang.nodes.nodes import Const, Node, Op, Param, Size, Var, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
+from ...poly.sets.simplify import FALSE, TRUE
 
 #: Terms and a constant whose sum is >= 0.
 Sum = tuple[frozenset[tuple[Node, int]], int]
@@ -46,7 +48,33 @@ def compatible(conditions: Sequence[Node]) -> list[Node]:
         opposite = least.get(frozenset((x, -k) for x, k in terms))
         return opposite is not None and opposite + constant < 0
 
-    return [c for c in conditions if not any(excluded(*s) for s in sums[c])]
+    left = [c for c in conditions if not any(excluded(*s) for s in sums[c])]
+    return [c for c in left if not (isinstance(c, Op) and c.op == "eq" and negated(c) in left)]
+
+
+def is_at_one_index(condition: Node) -> bool:
+    """Whether a condition holds at one value, at most, of each loop that it is about."""
+    match condition:
+        case Op(op="eq", operands=(a, b)) if dtype_of(a).is_int:
+            value = ix.sub(a, b)
+            terms, _ = expanded(value)
+            return is_small(value) and all(isinstance(x, (Var, Size, Param)) for x in terms)
+    return False
+
+
+def negated(equality: Op) -> Node:
+    """The condition that an equality does not hold."""
+    return Op("ne", equality.operands, bool_)
+
+
+def as_known(conditions: Iterable[Node]) -> dict[Node, Node]:
+    """The values of conditions that hold, and of the equalities that do not because of these."""
+    known: dict[Node, Node] = {}
+    for condition in conditions:
+        known[condition] = TRUE
+        if isinstance(condition, Op) and condition.op == "ne":
+            known[Op("eq", condition.operands, bool_)] = FALSE
+    return known
 
 
 def _equal_sums(condition: Node) -> list[Sum]:
@@ -77,7 +105,7 @@ def as_sums(condition: Node) -> list[Sum] | None:
     if not is_small(value):
         return None
     found = [s for s in _sums(value) if s[0] or s[1] < 0]
-    return found if all(is_small(_total(dict(terms), c)) for terms, c in found) else None
+    return found if all(is_small(total(dict(terms), c)) for terms, c in found) else None
 
 
 def _sums(value: Node) -> Iterator[Sum]:
@@ -88,34 +116,35 @@ def _sums(value: Node) -> Iterator[Sum]:
         match x:
             case Op(op="min" | "max" as op, operands=(a, b)) if (op == "min") == (times > 0):
                 for part in (a, b):
-                    yield from _sums(ix.add(_total(rest, constant), ix.mul(part, integer(times))))
+                    yield from _sums(ix.add(total(rest, constant), ix.mul(part, integer(times))))
                 return
             case Op(op="floordiv", operands=(a, Const(value=d))) if times == 1 and d > 0:
                 # a // d >= -rest   iff   a >= d * -rest
                 scaled = {y: k * int(d) for y, k in rest.items()}
-                yield from _sums(ix.add(a, _total(scaled, constant * int(d))))
+                yield from _sums(ix.add(a, total(scaled, constant * int(d))))
                 return
             case Op(op="floordiv", operands=(a, Const(value=d))) if times == -1 and d > 0:
                 # rest >= a // d   iff   d * rest + d > a
                 scaled = {y: k * int(d) for y, k in rest.items()}
-                yield from _sums(ix.sub(_total(scaled, constant * int(d) + int(d) - 1), a))
+                yield from _sums(ix.sub(total(scaled, constant * int(d) + int(d) - 1), a))
                 return
     common = gcd(*terms.values()) or 1
     yield frozenset((x, k // common) for x, k in terms.items()), constant // common
 
 
-def _total(terms: dict[Node, int], constant: int) -> Node:
-    total: Node = integer(constant)
+def total(terms: Mapping[Node, int], constant: int) -> Node:
+    """A sum of multiples of terms and a constant."""
+    found: Node = integer(constant)
     for x, times in terms.items():
-        total = ix.add(total, ix.mul(x, integer(times)))
-    return total
+        found = ix.add(found, ix.mul(x, integer(times)))
+    return found
 
 
 def _comparison(terms: frozenset[tuple[Node, int]], constant: int) -> Node:
     """less < more, without negative numbers: terms in the order of their names."""
     ordered = sorted(terms, key=lambda t: _name(t[0]))
-    more = _total({x: k for x, k in ordered if k > 0}, max(constant + 1, 0))
-    less = _total({x: -k for x, k in ordered if k < 0}, max(-constant - 1, 0))
+    more = total({x: k for x, k in ordered if k > 0}, max(constant + 1, 0))
+    less = total({x: -k for x, k in ordered if k < 0}, max(-constant - 1, 0))
     return ix.compare("lt", less, more)
 
 

@@ -67,9 +67,12 @@ def _pruned(stmt: Stmt) -> Stmt:
             if holds:
                 return _pruned(body)
             return Seq(()) if otherwise is None else _pruned(otherwise)
+        case Seq(parts=parts):
+            left = [x for x in map(_pruned, parts) if x != Seq(())]
+            return left[0] if len(left) == 1 else Seq(tuple(left))
         case Stores(stores=stores):
-            left = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
-            return replace(stmt, stores=left) if left else Seq(())
+            kept = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
+            return replace(stmt, stores=kept) if kept else Seq(())
         case _:
             return map_children(stmt, _pruned)
 

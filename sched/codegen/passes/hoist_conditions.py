@@ -8,7 +8,8 @@ if y < n: B               ->   if x < n and y < n: A; B
                                else: if x < n: A
                                      if y < n: B
 
-so that the loops of a full tile have no conditions. An innermost loop is copied for any condition.
+so that the loops of a full tile have no conditions. What is only done at one index, `if x == 0`, is
+left out of them, and tested for `x != 0`. An innermost loop is copied for any condition.
 Statements outside of innermost loops are copied for conditions between loops; an `Alloc` also for
 the conditions of the loops in it, so that each version of a tile has storage of its own, and that
 of a full tile can stay in registers.
@@ -21,9 +22,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, postorder
-from ...poly.sets.simplify import TRUE
-from ..ir.inequalities import compatible, strongest
+from ...lang.nodes.nodes import Node, Op, Var, postorder
+from ..ir.inequalities import as_known, compatible, is_at_one_index, negated, strongest
 from ..ir.ir import (
     Alloc,
     Buffer,
@@ -58,14 +58,18 @@ class _Hoister:
     def __init__(self) -> None:
         #: The storage of those versions of a tile that have conditions.
         self.copies: list[Buffer] = []
+        #: The loops around, outermost first.
+        self.around: list[Var] = []
 
     def stmt(self, stmt: Stmt) -> Stmt:
         """A statement with its loops in versions."""
         match stmt:
-            case For(body=body, kind=kind):
+            case For(var=var, body=body, kind=kind):
+                self.around.append(var)
                 loop = replace(stmt, body=self.stmt(body))
+                self.around.pop()
                 if not any(isinstance(s, For) for s in chosen(loop.body)):
-                    return _versions(loop, list(_invariant(loop, frozenset())))
+                    return _versions(loop, self._invariant(loop))
                 return loop if kind == "parallel" else _versions(loop, _cheap_choices(loop))
             case Alloc(body=body, buffers=buffers):
                 alloc = replace(stmt, body=self.stmt(body))
@@ -73,12 +77,32 @@ class _Hoister:
                     return self._storage(alloc)
                 return _versions(alloc, _cheap_choices(alloc))
             case Seq(parts=parts):
-                short = groupby(_flat(map(self.stmt, parts)), _is_short)
-                made = [x for is_short, run in short for x in (_joined(run) if is_short else run)]
+                runs = groupby(_flat(map(self.stmt, parts)), _is_short)
+                made = [x for short, run in runs for x in (self._joined(run) if short else run)]
                 alike = [_together(list(run)) for _, run in groupby(made, _tile)]
                 return alike[0] if len(alike) == 1 else Seq(tuple(alike))
             case _:
                 return map_children(stmt, self.stmt)
+
+    def _joined(self, run: Iterable[Stmt]) -> tuple[Stmt, ...]:
+        """Several conditions, one after the other, tested at once."""
+        parts = tuple(run)
+        if len(parts) < 2:
+            return parts
+        made = Seq(parts)
+        # What is done at one index of the loop that they are in is for `split_loops`.
+        found = [c for c in self._invariant(made) if not self._is_in_this_loop(c)]
+        return (_versions(made, found),)
+
+    def _is_in_this_loop(self, condition: Node) -> bool:
+        """Whether it is one index of the innermost loop around that a condition excludes."""
+        excludes = isinstance(condition, Op) and condition.op == "ne"
+        return excludes and bool(self.around) and self.around[-1] in set(postorder(condition))
+
+    def _invariant(self, stmt: Stmt) -> list[Node]:
+        """What depends on nothing inside of a statement, nor on what is in memory, and holds where
+        most of it runs: parts of conditions, or that it is not at one index."""
+        return list(_invariant(stmt, frozenset(), self.around))
 
     def _storage(self, stmt: Alloc) -> Stmt:
         """An `Alloc` for each version of a tile: that of full tiles can stay in registers."""
@@ -126,15 +150,6 @@ def _is_short(stmt: Stmt) -> bool:
     return isinstance(stmt, If) and not any(isinstance(s, (For, Alloc)) for s in chosen(stmt))
 
 
-def _joined(run: Iterable[Stmt]) -> tuple[Stmt, ...]:
-    """Several conditions, one after the other, tested at once."""
-    parts = tuple(run)
-    if len(parts) < 2:
-        return parts
-    made = Seq(parts)
-    return (_versions(made, list(_invariant(made, frozenset()))),)
-
-
 def _tile(stmt: Stmt) -> frozenset[Node]:
     """The conditions under which a statement belongs to a full tile; none if it is the same in all
     tiles."""
@@ -154,7 +169,7 @@ def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
     found = compatible(found)
     if not found or sum(isinstance(s, Stores) for s in walk(stmt)) > MOST:
         return stmt
-    fast = assuming(stmt, dict.fromkeys(found, TRUE))
+    fast = assuming(stmt, as_known(found))
     condition = ix.conjunction(strongest(found))
     if condition is None:
         return fast
@@ -206,21 +221,37 @@ def _depends(condition: Node, inside: frozenset[Node]) -> bool:
     return any(n in inside or isinstance(n, Load) for n in postorder(condition))
 
 
-def _invariant(stmt: Stmt, inside: frozenset[Node]) -> Iterator[Node]:
-    """Parts of conditions that depend on nothing inside of a loop, nor on what is in memory."""
+def _invariant(stmt: Stmt, inside: frozenset[Node], around: Sequence[Var]) -> Iterator[Node]:
     match stmt:
         case If(condition=condition, body=body, otherwise=otherwise):
-            for part in conjuncts(condition):
-                if not _depends(part, inside):
-                    yield part
-            yield from _invariant(body, inside)
+            parts = [part for part in conjuncts(condition) if not _depends(part, inside)]
+            elsewhere = None if stmt.choice else _elsewhere(parts, around)
+            if elsewhere is None:
+                yield from parts
+                yield from _invariant(body, inside, around)
+            else:
+                yield elsewhere
             if otherwise is not None:
-                yield from _invariant(otherwise, inside)
+                yield from _invariant(otherwise, inside, around)
         case For(var=var, body=body):
-            yield from _invariant(body, inside | {var})
+            yield from _invariant(body, inside | {var}, around)
         case Alloc(origin=origin, body=body):
             named: frozenset[Node] = frozenset(x for x, _ in origin)
-            yield from _invariant(body, inside | named)
+            yield from _invariant(body, inside | named, around)
         case Seq(parts=parts):
             for child in parts:
-                yield from _invariant(child, inside)
+                yield from _invariant(child, inside, around)
+
+
+def _elsewhere(conditions: Iterable[Node], around: Sequence[Var]) -> Node | None:
+    """That one of some conditions, which holds at one index of a loop only, does not hold: of
+    several such conditions that on the outermost loops."""
+    found = [c for c in conditions if isinstance(c, Op) and is_at_one_index(c)]
+    depths = {c: depth for c in found if (depth := _depth(c, around))}
+    return negated(min(depths, key=lambda c: depths[c])) if depths else None
+
+
+def _depth(condition: Node, around: Sequence[Var]) -> int:
+    """The number of the innermost loop that a condition is about, from 1 on; 0 if of none."""
+    inside = set(postorder(condition))
+    return max((k for k, var in enumerate(around, 1) if var in inside), default=0)

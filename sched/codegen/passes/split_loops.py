@@ -17,10 +17,15 @@ from dataclasses import dataclass, replace
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
 from ...poly.sets.linear import expanded, is_small
-from ...poly.sets.simplify import TRUE
+from ...poly.sets.simplify import FALSE, TRUE
+from ..ir.inequalities import is_at_one_index, total
 from ..ir.ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, Stores, map_children, walk
 from ..ir.rewrite import map_statements, map_tree_expressions
 from ..ir.simplify import assuming, chosen, conjuncts, general
+
+FEW = 8
+"""So many iterations at an end of a loop are done apart, in front of what one index has of its own.
+"""
 
 
 def split_loops(module: Module) -> Module:
@@ -55,13 +60,15 @@ class _Splitter:
         if any(isinstance(n, Load) and n.buffer in changed for n in bounds):
             return loop  # bounds are evaluated once, before the first iteration
         found = _Stretch([], [])
-        known = []
+        known: dict[Node, Node] = {}
         for condition in dict.fromkeys(_conditions(loop.body)):
-            stretch = _where(condition, loop.var)
+            stretch, holds = _where(condition, loop.var), TRUE
+            if stretch is None:
+                stretch, holds = _elsewhere(condition, loop), FALSE
             if stretch is not None:
                 found.first += stretch.first
                 found.end += stretch.end
-                known.append(condition)
+                known[condition] = holds
         if not known:
             return loop
         start = ix.maximum((loop.lo, *found.first)) if found.first else loop.lo
@@ -69,7 +76,7 @@ class _Splitter:
         end = loop.hi
         if found.end:
             end = ix.maximum((start, ix.minimum((loop.hi, *found.end))))
-        whole = assuming(replace(loop, lo=start, hi=end), dict.fromkeys(known, TRUE))
+        whole = assuming(replace(loop, lo=start, hi=end), known)
         parts = [whole]
         border = replace(loop, body=general(loop.body, set(known)))
         if found.first:
@@ -126,6 +133,30 @@ def _where(condition: Node, var: Var) -> _Stretch | None:
             return None
 
 
+def _elsewhere(condition: Node, loop: For) -> _Stretch | None:
+    """Where an equality does not hold that holds at one of the first or of the last iterations of a
+    loop only; None for other conditions."""
+    if not (isinstance(condition, Op) and is_at_one_index(condition)):
+        return None
+    a, b = condition.operands
+    terms, constant = expanded(ix.sub(a, b))
+    step = terms.pop(loop.var, 0)
+    if abs(step) != 1:
+        return None
+    index = total({x: -step * times for x, times in terms.items()}, -step * constant)
+    if _is_near(ix.sub(index, loop.lo)):
+        return _Stretch([ix.add(index, integer(1))], [])
+    if _is_near(ix.sub(loop.hi, index)):
+        return _Stretch([], [index])
+    return None
+
+
+def _is_near(distance: Node) -> bool:
+    """Whether an index is known to be a few iterations from an end of a loop."""
+    terms, constant = expanded(distance)
+    return not terms and constant <= FEW
+
+
 def _positive(value: Node, var: Var) -> _Stretch | None:
     """Where an index is above 0."""
     if not is_small(value) or any(isinstance(n, Load) for n in postorder(value)):
@@ -135,10 +166,7 @@ def _positive(value: Node, var: Var) -> _Stretch | None:
     moving = [x for x in terms if var in set(postorder(x))]
     if len(moving) > 1 or (moving and step):
         return None
-    rest: Node = integer(constant)
-    for x, times in terms.items():
-        if x not in moving:
-            rest = ix.add(rest, ix.mul(x, integer(times)))
+    rest = total({x: times for x, times in terms.items() if x not in moving}, constant)
     if not moving:
         return _affine(rest, step)
     if terms[moving[0]] != 1:

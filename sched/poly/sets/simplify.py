@@ -21,6 +21,7 @@ from ...lang.nodes.nodes import (
 )
 
 TRUE = Const(True, bool_)
+FALSE = Const(False, bool_)
 
 
 def truth(node: Node | None) -> bool | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from mutations.run import FAULTS
@@ -125,6 +126,87 @@ def test_conditions_are_tested_in_front_of_loops_that_do_not_change_them() -> No
               fold ii#1 in [0, 0 + 8):
                 f[i * 8 + ii#1] = f[i * 8 + ii#1 if ii#1 < min(n - i * 8, 8)] + a[k, i * 8 + ii#1 if ii#1 < min(n - i * 8, 8)] where ii#1 < min(n - i * 8, 8)
         """,  # noqa: E501
+    )  # fmt: skip
+
+
+def bordered(*border: Any) -> ps.Schedule:
+    """A row or a column of its own, in one nest of loops with the rest."""
+    x, f = ps.Input("x", ps.int32, (n, m)), ps.Func("f", (n, m))
+    f[border] = 0
+    f[i, j] = 2 * x[i, j]
+    s = ps.Schedule(f)
+    s[f].join()
+    return s
+
+
+def test_what_is_done_at_one_index_is_not_tested_elsewhere() -> None:
+    """Tiles without the first row have no test for it inside of loops."""
+    s = bordered(0, j)
+    s["f"].tile(i, j, 4, 8)
+    listed(
+        s, hoist_conditions,
+        """
+        for io in [0, (n - 1) // 4 + 1):
+          for jo in [0, (m - 1) // 8 + 1):
+            for ii in [0, min(n - io * 4, 4)):
+              if (0 < ii + io * 4) & (io != 0):
+                for ji in [0, min(m - jo * 8, 8)):
+                  f[io * 4 + ii, jo * 8 + ji] = 2 * x[io * 4 + ii, jo * 8 + ji]
+              else:
+                for ji in [0, min(m - jo * 8, 8)):
+                  if (io == 0) & (ii == 0):
+                    f[0, jo * 8 + ji] = 0
+                  if io * 4 + ii >= 1:
+                    f[io * 4 + ii, jo * 8 + ji] = 2 * x[io * 4 + ii, jo * 8 + ji]
+        """,
+    )  # fmt: skip
+
+
+def test_what_is_done_at_an_end_of_a_loop_is_in_a_loop_of_its_own() -> None:
+    listed(
+        bordered(i, 0), split_loops,
+        """
+        for i in [0, n):
+          for j.1' in [0, min(m, 1)):
+            if j.1' == 0:
+              f[i, 0] = 0
+            if j.1' >= 1:
+              f[i, j.1'] = 2 * x[i, j.1']
+          for j in [min(m, 1), m):
+            f[i, j] = 2 * x[i, j]
+        """,
+    )  # fmt: skip
+    listed(
+        bordered(i, m - 1), split_loops,
+        """
+        for i in [0, n):
+          for j in [0, max(min(m, -1 + m), 0)):
+            f[i, j] = 2 * x[i, j]
+          for j.1' in [max(min(m, -1 + m), 0), m):
+            if j.1' + 1 == m:
+              f[i, m - 1] = 0
+            if m >= j.1' + 2:
+              f[i, j.1'] = 2 * x[i, j.1']
+        """,
+    )  # fmt: skip
+
+
+def test_what_has_one_iteration_in_the_loop_of_another_is_in_front_of_it() -> None:
+    x, a, b = ps.Input("x", ps.int32, (n + 1,)), ps.Func("a", (n + 1,)), ps.Func("b", (1,))
+    a[i] = 2 * x[i]
+    b[j] = 7
+    s = ps.Schedule((a, b))
+    s[b].compute_with(a, i)
+    listed(
+        s, split_loops,
+        """
+        for i.1' in [0, min(n + 1, 1)):
+          a[i.1'] = 2 * x[i.1']
+          if i.1' == 0:
+            b[i.1'] = 7
+        for i in [min(n + 1, 1), n + 1):
+          a[i] = 2 * x[i]
+        """,
     )  # fmt: skip
 
 

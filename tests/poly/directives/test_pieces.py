@@ -81,7 +81,7 @@ def test_a_loop_that_pieces_share_is_split_once() -> None:
 
 def test_what_one_piece_refuses_none_is_given() -> None:
     s, f = edges()
-    for ask in (lambda: s[f].parallel(i), lambda: s[f].tile(i, j, 4, 8)):
+    for ask in (lambda: s[f].parallel(i), lambda: s[f].unroll_and_jam(i, 2)):
         with refused(
             s, 's["f"].', "is refused: f.piece(0) has no loop i",
             hint='of the pieces of f, only s["f.piece(1)"] has i',

@@ -13,6 +13,7 @@ from ....targets.words import Number
 from ...directives.assumptions import AlignBounds, Bound
 from ...directives.bodies import ComputeWith, Fission
 from ...directives.parts import Partition, Peel
+from ...directives.pieces import Join
 from ...state.fields import in_terms_of
 from .base import Handle, Loop
 
@@ -39,6 +40,18 @@ class BodyDirectives(Handle):
         the other way round.
         """
         self._do(ComputeWith, other=other, loop=loop, shift=shift)
+        return self
+
+    def join(self) -> Self:
+        """Puts the pieces of a definition into one nest of loops, that of the closing piece: each
+        runs where that one would compute the same point.
+
+        `tile`, and whatever else changes several loops, joins pieces that do not share these
+        loops, if it is said of the Func.
+
+        Legal: where each point comes behind those that it is made of, in these loops.
+        """
+        self._do(Join)
         return self
 
     def partition(self, condition: Any) -> tuple[Self, Self]:

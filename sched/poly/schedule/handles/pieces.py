@@ -12,8 +12,10 @@ from ....lang.expr.expr import Expr
 from ....lang.nodes.nodes import RVar, Var
 from ....lang.nodes.tensor import Tensor
 from ...directives import every as every  # which makes all directives known
+from ...directives.pieces import are_joined
+from ...report.finding import pieces_of
 from ...state.record import KINDS
-from ...tree.edits import loops_around
+from ...tree.edits import loops_around, stages
 from ..stages import StageHandle
 from .base import LoopHandle
 from .loops import LoopDirectives
@@ -27,6 +29,9 @@ MADE_OF_OTHERS = frozenset(x for x in vars(LoopDirectives) if x[0] != "_" and x 
 
 ON_LOOPS = MADE_OF_OTHERS | {x for x, kind in KINDS.items() if kind.scope == "loops"}
 """Directives on loops: where pieces share these, they are given once."""
+
+ON_NESTS = frozenset({"tile", "wavefront", "reorder", "fuse", "skew", "transform"})
+"""Directives on several loops: pieces that do not share these are joined for them."""
 
 ON_STAGES = frozenset(x for x, kind in KINDS.items() if kind.scope == "stage")
 """Directives on single stages. All others are about the Func, and given once."""
@@ -67,18 +72,56 @@ class PiecesHandle(StageHandle):
     def _given(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """A directive, for all pieces that it concerns."""
         shown = [_shown(a) for a in args] + [f"{k}={_shown(v)}" for k, v in options.items()]
+        text = f's["{self._func}"].{name}({", ".join(shown)})'
+        concerned = self._concerned(name, (*args, *options.values()))
+        if name in ON_NESTS and len(concerned) > 1:
+            try:
+                return self._given_each(text, name, args, options, concerned)
+            except ScheduleError as error:
+                if error.status != "malformed":
+                    raise
+                try:
+                    return self._in_one_nest(text, name, args, options)
+                except ScheduleError as joined:
+                    raise (error if joined.status == "malformed" else joined) from None
+        return self._given_each(text, name, args, options, concerned)
+
+    def _given_each(
+        self,
+        text: str,
+        name: str,
+        args: tuple[Any, ...],
+        options: dict[str, Any],
+        concerned: list[str],
+    ) -> Any:
+        """A directive, for some of the pieces."""
         found: list[Any] = []
         wanted = {*_names((*args, *options.values()))}
         have = {p: wanted & {x.name for x in self._piece(p).loops} for p in self.pieces}
-        with self._schedule._builder.as_one(f's["{self._func}"].{name}({", ".join(shown)})'):
-            for piece in self._concerned(name, (*args, *options.values())):
+        with self._schedule._builder.as_one(text):
+            for piece in concerned:
                 try:
                     found.append(getattr(self._piece(piece), name)(*args, **options))
                 except ScheduleError as error:
                     raise self._with_pieces(error, have) from None
-        return self._joined(name, found)
+        return self._as_given(name, found)
 
-    def _joined(self, name: str, found: list[Any]) -> Any:
+    def _in_one_nest(
+        self, text: str, name: str, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """A directive on several loops, once the pieces share them; so do those of other Funcs in
+        the same loops, with which the Func is mutually recursive."""
+        s = self._schedule
+        with s._builder.as_one(text):
+            nest = loops_around(s.tree, self.name)
+            inside = {x.statement.func for at in nest[:1] for x in stages(at.loop)}
+            for func in (f for f in s.program.funcs if f in inside):
+                pieces = pieces_of(s.analysis, func)
+                if pieces and not are_joined(s.tree, pieces):
+                    self._piece(pieces[-1]).join()
+            return self._as_given(name, [getattr(self._piece(self.name), name)(*args, **options)])
+
+    def _as_given(self, name: str, found: list[Any]) -> Any:
         """What a directive returned for each piece, as one."""
         if name == "partition":
             sides = zip(*found, strict=True)
