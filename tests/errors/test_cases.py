@@ -7,10 +7,10 @@ import traceback
 import pytest
 from replay.refusals import plain
 
-from . import codegen, lang, poly
+from . import codegen, lang, pieces, poly
 from .case import CASES, Case
 
-ROOMS = (codegen, lang, poly)
+ROOMS = (codegen, lang, pieces, poly)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

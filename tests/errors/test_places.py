@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 from replay.run import KEPT
 
-from . import codegen, lang, lists, places, poly
+from . import codegen, lang, lists, pieces, places, poly
 from .case import CASES
 
-ROOMS = (codegen, lang, poly)
+ROOMS = (codegen, lang, pieces, poly)
 
 
 @cache

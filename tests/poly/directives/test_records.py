@@ -62,6 +62,7 @@ GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
     "fission": ("g", {"loop": "i", "after": "f"}),
     "fold_storage": ("f", {"axis": 0, "planes": 2}),
     "fuse": ("g", {"outer": "i", "inner": "j", "name": "k"}),
+    "join": ("g", {}),
     "parallel": ("g", {"loop": "i"}),
     "partition": ("g", {"condition": BELOW_FOUR}),
     "peel": ("g", {"loop": "i", "first": 1, "last": 1}),
