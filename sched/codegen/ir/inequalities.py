@@ -32,7 +32,7 @@ def strongest(conditions: Iterable[Node]) -> tuple[Node, ...]:
             continue
         for terms, constant in found:
             sums[terms] = min(constant, sums.get(terms, constant))
-    return (*(_comparison(terms, constant) for terms, constant in sums.items()), *others)
+    return (*(comparison(terms, constant) for terms, constant in sums.items()), *others)
 
 
 def compatible(conditions: Sequence[Node]) -> list[Node]:
@@ -75,6 +75,37 @@ def as_known(conditions: Iterable[Node]) -> dict[Node, Node]:
         if isinstance(condition, Op) and condition.op == "ne":
             known[Op("eq", condition.operands, bool_)] = FALSE
     return known
+
+
+class Known:
+    """Conditions that hold, and what they imply of others that differ from them in a constant."""
+
+    def __init__(self, conditions: Iterable[Node] = ()) -> None:
+        self.least: dict[frozenset[tuple[Node, int]], int] = {}
+        for condition in conditions:
+            for terms, constant in as_sums(condition) or ():
+                self.least[terms] = min(constant, self.least.get(terms, constant))
+
+    def implies(self, condition: Node) -> bool:
+        """Whether a condition is known to hold."""
+        sums = as_sums(condition)
+        return sums is not None and all(self.least.get(t, c + 1) <= c for t, c in sums)
+
+
+def weakest(conjunctions: Iterable[Sequence[Node]]) -> list[Sequence[Node]]:
+    """Conjunctions of which one holds exactly where one of the given ones does, none of which is
+    implied by another one condition by condition."""
+    left: list[Sequence[Node]] = []
+    for parts in conjunctions:
+        if not any(_implies(parts, other) for other in left):
+            left = [x for x in left if not _implies(x, parts)]
+            left.append(parts)
+    return left
+
+
+def _implies(first: Sequence[Node], second: Sequence[Node]) -> bool:
+    known = Known(first)
+    return all(x in first or known.implies(x) for x in second)
 
 
 def _equal_sums(condition: Node) -> list[Sum]:
@@ -140,7 +171,7 @@ def total(terms: Mapping[Node, int], constant: int) -> Node:
     return found
 
 
-def _comparison(terms: frozenset[tuple[Node, int]], constant: int) -> Node:
+def comparison(terms: frozenset[tuple[Node, int]], constant: int) -> Node:
     """less < more, without negative numbers: terms in the order of their names."""
     ordered = sorted(terms, key=lambda t: _name(t[0]))
     more = total({x: k for x, k in ordered if k > 0}, max(constant + 1, 0))

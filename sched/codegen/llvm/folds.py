@@ -35,7 +35,7 @@ class Fold:
         self.evaluator, self.builder = evaluator, evaluator.builder
         self.lanes = stmt.lanes
         self.store = stmt.stores[0]
-        self.vectors = Vectors(evaluator, stmt.lanes)
+        self.vectors = Vectors(evaluator, stmt.lanes, [s.value for s in stmt.stores])
         self.parts = self._terms() if len(stmt.stores) == 1 else None
 
     @property

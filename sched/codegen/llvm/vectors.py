@@ -20,6 +20,7 @@ from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
 from . import instructions
 from .expressions import Evaluator
+from .lane_masks import FirstLanes, first_lanes, mask_type
 from .rows import runs_of
 from .shuffles import listed, splat
 from .values import Value, constant
@@ -44,6 +45,7 @@ class Vectors:
         self._varying: dict[Node, bool] = {}
         self._strides: dict[Node, int | None] = {}
         self._patterns: dict[Node, LaneOffsets | None] = {}
+        self._masks: dict[Node, FirstLanes | None] = {}
 
     # expressions ------------------------------------------------------------------------------
     def varies(self, node: Node) -> bool:
@@ -119,6 +121,12 @@ class Vectors:
         """Loads of elements that follow each other, where data say which."""
         return runs_of([n for n in postorder(*self.roots) if self._is_scattered(n)])
 
+    def _first_lanes(self, node: Node) -> FirstLanes | None:
+        """A condition as one on the number of the lane, if it is one."""
+        if node not in self._masks:
+            self._masks[node] = first_lanes(node, self.lanes)
+        return self._masks[node]
+
     def _is_scattered(self, node: Node) -> TypeGuard[ir.Load]:
         if not isinstance(node, ir.Load) or node.guard is not None or node.buffer.strided:
             return False
@@ -128,7 +136,7 @@ class Vectors:
 
     def _operands(self, node: Node) -> Sequence[Node]:
         """What has to be known in all lanes before a node is."""
-        if not self.varies(node):
+        if not self.varies(node) or self._first_lanes(node) is not None:
             return ()
         if isinstance(node, ir.Load):
             (index,) = node.index
@@ -142,6 +150,10 @@ class Vectors:
     def _one(self, node: Node) -> Value:
         if not self.varies(node):
             return self.splat(self.scalar(node))
+        first = self._first_lanes(node)
+        if first is not None:
+            dtype = mask_type(self.roots, self.count)
+            return first.mask(self.builder, self.scalar(first.end), self.count, dtype)
         match node:
             case Op(op=op, operands=operands):
                 args = [self._known[a] for a in operands]

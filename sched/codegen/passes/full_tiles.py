@@ -2,28 +2,32 @@
 
 store T[8]:                             store T[8]:
   for k:                                  for k:
-    if i < n: T[0] += A[i, k]               T[0] += A[i, k if i < n or i + 1 < n or ...]
-    if i + 1 < n: T[1] += A[i + 1, k]  ->   T[1] += A[i + 1, k if i + 1 < n]
+    if i < n: T[0] += A[i, k]               T[0] += A[i, k if i < n]
+    if i + 1 < n: T[1] += A[i + 1, k]  ->   T[1] += A[min(i + 1, n - 1), k if i < n]
   if i < n: C[i] = T[0]                   if i < n: C[i] = T[0]
   if i + 1 < n: C[i + 1] = T[1]           if i + 1 < n: C[i + 1] = T[1]
 
 A condition that all accesses to an element have in common says which elements are part of the tile
 at all: where it does not hold, the element is not read, so anything may be written there. Without
 it the accumulators of a tile at a border stay in registers, and no branch or masked store is left
-in the loops that fill it. Loads of other buffers keep the condition as their guard. Where several
-statements of an iteration load the same, the guard is that any of them would: so one load is enough
-for them, as in a full tile.
+in the loops that fill it. Loads of other buffers keep the condition as their guard, but for what
+loops around the tile say already. Where several statements of an iteration load the same, the guard
+is that any of them would: so one load is enough for them, as in a full tile. Where there is a load
+of the row in front of it, and of that in front of this, ..., a row that is not there is the last
+one that is: then a loop needs no test for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import count, product
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, postorder, replaced_all, transform_all
-from ...poly.sets.linear import direction
+from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all, transform_all
+from ...poly.sets.linear import direction, expanded
+from ..ir.inequalities import Known, Sum, as_sums, comparison, strongest, total, weakest
 from ..ir.ir import (
     Alloc,
     Buffer,
@@ -38,36 +42,52 @@ from ..ir.ir import (
     dtype_of,
     map_children,
 )
-from ..ir.lane_number import LANE, Conditions, guard_parts, in_lanes, load_key, ordered, with_guard
-from ..ir.rewrite import map_module
+from ..ir.lane_number import LANE, Conditions, at_lane, guard_parts, in_lanes, ordered, with_guard
+from ..ir.simplify import conjuncts
 from ..ir.tiles import Tiles
 
 
 def full_tiles(module: Module) -> Module:
     """Accesses to elements of tiles on the stack lose the conditions that all of them share."""
-    return map_module(module, _full)
+    functions = tuple(replace(f, body=_full(f.body, ())) for f in module.functions)
+    return module if functions == module.functions else replace(module, functions=functions)
 
 
-def _full(stmt: Stmt) -> Stmt:
-    if not isinstance(stmt, Alloc):
-        return stmt
-    tiles = Tiles(stmt)
+def _full(stmt: Stmt, known: tuple[Node, ...]) -> Stmt:
+    """A statement where some conditions hold."""
+    match stmt:
+        case For(var=var, lo=lo, hi=hi, body=body):
+            inside = (ix.compare("ge", var, lo), ix.compare("lt", var, hi))
+            return replace(stmt, body=_full(body, (*known, *inside)))
+        case If(condition=c, body=body, otherwise=otherwise):
+            body = _full(body, (*known, *conjuncts(c)))
+            return replace(stmt, body=body, otherwise=otherwise and _full(otherwise, known))
+        case _:
+            made = map_children(stmt, lambda child: _full(child, known))
+            return _tile(made, known) if isinstance(made, Alloc) else made
+
+
+def _tile(alloc: Alloc, known: Sequence[Node]) -> Stmt:
+    tiles = Tiles(alloc)
     if not any(tiles.shared.values()):
-        return stmt
-    return replace(stmt, body=_Filled(tiles).body(stmt.body))
+        return alloc
+    # What is read at the head of a loop may have changed in it.
+    held = tuple(x for x in known if not _reads(x))
+    return replace(alloc, body=_Filled(tiles, held).body(alloc.body))
 
 
 class _Filled:
     """The body of an allocation or a loop, with tiles in full."""
 
-    def __init__(self, tiles: Tiles) -> None:
+    def __init__(self, tiles: Tiles, known: tuple[Node, ...]) -> None:
         self.tiles = tiles
+        self.known = known
         #: For loads of one element in one iteration, where each of them happens.
-        self.loaded: dict[tuple[Buffer, tuple[Node, ...]], dict[Conditions, None]] = {}
+        self.loaded: dict[Element, dict[Conditions, None]] = {}
 
     def body(self, stmt: Stmt) -> Stmt:
         """One iteration, in which loads of the same element find the same in memory."""
-        inside = _Filled(self.tiles)
+        inside = _Filled(self.tiles, self.known)
         inside._collect(stmt, frozenset())
         return inside._rewritten(stmt, frozenset())
 
@@ -75,7 +95,7 @@ class _Filled:
         match stmt:
             case Stores(lanes=lanes) if self._dropped(stmt):
                 for load, where in _loads(stmt, held):
-                    self.loaded.setdefault(load_key(load, lanes), {})[where] = None
+                    self.loaded.setdefault(element(load, lanes), {})[where] = None
             case If(condition=c, body=body) if _is_plain(stmt):
                 self._collect(body, held | frozenset(guard_parts(c, None)))
             case If() | For() | Alloc() | Stores():
@@ -136,13 +156,79 @@ class _Filled:
 
     def _guarded(self, load: Load, held: Conditions, lanes: Lanes | None) -> Node:
         """A load under the conditions of all statements that have it, which may have lost some."""
-        terms = list(self.loaded[load_key(load, lanes)])
-        common = reduce(frozenset.__and__, terms)
-        others = [ix.conjunction(ordered(t - common)) for t in terms]
-        parts = [*ordered(common), *self._rest(load, held, lanes)]
+        found = element(load, lanes)
+        parts, rest = self._conditions(found, lanes), self._rest(load, held, lanes)
+        own = [x for x in rest if x not in parts]
+        if not own:
+            for part, axis in product(parts, range(len(load.index))):
+                last = self._last(found, axis, part, lanes)
+                if last is not None:
+                    index = list(load.index)
+                    index[axis] = ix.minimum((index[axis], last))
+                    load = Load(load.buffer, tuple(index), None, load.type)
+                    return with_guard(load, [x for x in parts if x is not part], lanes)
+        return with_guard(load, [*parts, *own], lanes)
+
+    def _conditions(self, found: Element, lanes: Lanes | None) -> list[Node]:
+        """Where any statement loads an element, beyond what is known."""
+        known = self._known(lanes)
+        terms = [[x for x in ordered(t) if not known.implies(x)] for t in self.loaded[found]]
+        terms = weakest(terms)
+        common = [x for x in terms[0] if all(x in t for t in terms)]
+        others = [ix.conjunction(x for x in t if x not in common) for t in terms]
         if None not in others:
-            parts.append(ix.disjunction(x for x in others if x is not None))
-        return with_guard(load, parts, lanes)
+            common.append(ix.disjunction(x for x in others if x is not None))
+        return common
+
+    def _known(self, lanes: Lanes | None) -> Known:
+        """What holds around the tile, and of the numbers of lanes."""
+        count = 1 if lanes is None else lanes.count
+        return Known((*self.known, ix.compare("lt", LANE, integer(count))))
+
+    def _last(self, found: Element, axis: int, part: Node, lanes: Lanes | None) -> Node | None:
+        """The last index along an axis at which a condition of a load holds, where the tile loads
+        what is there too: each element up to there, under this condition of its own, and the first
+        of them wherever the tile is. None where that is not so."""
+        sums, (terms, at) = as_sums(part), found.index[axis]
+        if sums is None or len(sums) != 1:
+            return None
+        ((room, less),) = sums
+        if LANE in dict(terms) or LANE in dict(room):
+            return None
+        known = self._known(lanes)
+        rest = {x for x in self._conditions(found, lanes) if x is not part}
+        for steps in count(1):
+            before = found.moved(axis, -steps)
+            if before not in self.loaded:
+                return None
+            wanted, own = comparison(room, less + steps), set(self._conditions(before, lanes))
+            if known.implies(wanted):
+                # What has cancelled out counts 0 times.
+                last = {x: dict(terms).get(x, 0) + dict(room).get(x, 0) for x, _ in {*terms, *room}}
+                return total(last, at + less) if own == rest else None
+            if own != {*rest, wanted}:
+                return None
+        return None
+
+
+@dataclass(frozen=True)
+class Element:
+    """What lanes load, in normal form: of each index the terms, and a constant."""
+
+    buffer: Buffer
+    index: tuple[Sum, ...]
+
+    def moved(self, axis: int, by: int) -> Element:
+        """The element so much further along an axis."""
+        terms, constant = self.index[axis]
+        index = (*self.index[:axis], (terms, constant + by), *self.index[axis + 1 :])
+        return Element(self.buffer, index)
+
+
+def element(load: Load, lanes: Lanes | None) -> Element:
+    """What a load loads, the same for lanes of any variable."""
+    forms = map(expanded, at_lane(load.index, lanes))
+    return Element(load.buffer, tuple((frozenset(x.items()), c) for x, c in forms))
 
 
 def _is_harmless(stmt: Stores) -> bool:
@@ -181,7 +267,7 @@ def _loads(stmt: Stores, held: Conditions) -> Iterator[tuple[Load, Conditions]]:
             if isinstance(node, Load):
                 parts = [*guard_parts(s.guard, stmt.lanes), *guard_parts(node.guard, stmt.lanes)]
                 if not _moves(node, stmt.lanes):
-                    parts = list(replaced_all(tuple(parts), {LANE: ix.ZERO}))
+                    parts = list(strongest(replaced_all(tuple(parts), {LANE: ix.ZERO})))
                 yield node, held | frozenset(parts)
 
 

@@ -1,0 +1,58 @@
+"""Which lanes a comparison of indices holds in, where these are the first ones, or all but these.
+
+x + lane < n is lane < n - x. The right side is the same in all lanes and is cut off at their
+number, so it is compared in as many bits as the elements have that the lanes work on: the mask is
+one comparison of one register, and not of several whose results are packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import DType, int8, int16, int32, int64
+from ...lang.nodes.nodes import Node, Op, integer, postorder
+from ..ir.inequalities import as_sums, total
+from ..ir.ir import Lanes, dtype_of
+from ..ir.lane_number import LANE, at_lane
+from .function_builder import FunctionBuilder
+from .shuffles import listed, splat
+from .values import Value
+
+
+@dataclass(frozen=True)
+class FirstLanes:
+    """A condition that holds in the lanes below `end`, or in all but these."""
+
+    end: Node
+    inside: bool
+
+    def mask(self, b: FunctionBuilder, end: Value, count: int, dtype: DType) -> Value:
+        """The lanes in which it holds; `end` is its value, cut off at `count`."""
+        below = splat(b, b.convert("trunc", end, dtype) if dtype is not int64 else end, count)
+        return b.compare("slt" if self.inside else "sge", listed(range(count), dtype), below)
+
+
+def first_lanes(condition: Node, lanes: Lanes) -> FirstLanes | None:
+    """A comparison of indices as one of the number of the lane; None for others."""
+    if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):
+        return None
+    sums = as_sums(at_lane([condition], lanes)[0])
+    if sums is None or len(sums) != 1:
+        return None
+    (terms, constant), step = sums[0], dict(sums[0][0]).get(LANE)
+    rest = {x: times for x, times in terms if x is not LANE}
+    if step not in (1, -1) or LANE in set(postorder(*rest)):
+        return None
+    # rest + constant - lane >= 0, or rest + constant + lane >= 0
+    end = total({x: -step * k for x, k in rest.items()}, -step * constant + (step < 0))
+    cut_off = ix.minimum((ix.maximum((end, ix.ZERO)), integer(lanes.count)))
+    return FirstLanes(cut_off, step < 0)
+
+
+def mask_type(values: Iterable[Node], count: int) -> DType:
+    """The type to compare numbers of lanes in, for what is made of them."""
+    widths = [t.bits for t in map(dtype_of, values) if not t.is_bool]
+    wide = max(widths, default=64)
+    return next(t for t in (int8, int16, int32, int64) if t.bits >= wide and t.max >= count)
