@@ -88,8 +88,12 @@ def clobbered(
         )  # fmt: skip
     reader, writer = pair.source, pair.sink
     at = ", ".join(f"{k}={v}" for k, v in pair.sizes.items())
+    if found.races:
+        wrong = f"{reader} and {writer} write one element of it concurrently"
+    else:
+        wrong = f"{writer} overwrites what {reader} still reads"
     return ScheduleError(
-        f"{what}: too few, {writer} overwrites what {reader} still reads, at {at}",
+        f"{what}: too few, {wrong}, at {at}",
         where=span,
         hint=f"keep more planes: fold_storage({window.axis}, {enough})"
         if enough is not None

@@ -32,7 +32,7 @@ from ..tree.looptree import Seq, loops_of, produced
 from ..tree.memory import Window
 from ..tree.times import scheduled_stages
 from ..tree.uses import Uses
-from .overwritten import line_along, overwritten_in
+from .overwritten import Racing, line_along, overwritten_in
 from .precedence import Before, precedence
 from .storage_placement import stored_depth
 
@@ -138,17 +138,19 @@ def _enough_for_all(distances: Sequence[Set]) -> int | None:
 
 @dataclass(frozen=True, eq=False)
 class Clobber:
-    """{ r -> w : w overwrites what r still has to read }, where planes share storage."""
+    """{ r -> w : w overwrites what r still has to read }, where planes share storage; or, if it
+    `races`, two writes of one plane that run concurrently."""
 
     func: Func
     read: Statement
     write: Statement
     pairs: Map
+    races: bool
 
     @property
     def subject(self) -> object:
         """Clobbers of one subject are about the same instances."""
-        return self.func, self.read, self.write
+        return self.func, self.read, self.write, self.races
 
     @property
     def statements(self) -> tuple[Statement, Statement]:
@@ -200,7 +202,8 @@ def clobbers(known: Set, func: Func, window: Window, tree: Seq, context: Set) ->
         if not pairs.is_empty():
             instances = pairs.apply_domain(x.read.map.domain_map())
             instances = instances.apply_range(x.write.map.domain_map())
-            found.append(Clobber(func, x.read.statement, x.write.statement, instances))
+            races = isinstance(x, Racing)
+            found.append(Clobber(func, x.read.statement, x.write.statement, instances, races))
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import combinations_with_replacement
 
 from ...cached import cached_property
 from ...lang.tensors.tensors import Func
@@ -11,7 +12,7 @@ from ..model.statements import Access
 from ..sets.isl import Map, Set, isl
 from ..sets.projections import along
 from ..tree.edits import stages
-from ..tree.looptree import Seq
+from ..tree.looptree import Loop, Seq, loops_of
 from .precedence import Before, precedence, within_lives
 
 
@@ -76,17 +77,44 @@ class Overwritten:
         ]
 
 
+class Racing(Overwritten):
+    """Two writes that run concurrently and write one element, if elements along an axis share
+    storage, whether anything reads it or not. The first one is in the place of the read."""
+
+    @cached_property
+    def _late(self) -> Map:
+        """{ (v, [p, x]) -> (w, [q, y]) : nothing orders v and w }"""
+        first, second = self.read.statement, self.write.statement
+        free = self.before(second, first).intersect(self.before(first, second).reverse())
+        return self.read.reach.domain_map().apply_range(free).apply_range(self._writer)
+
+    @cached_property
+    def _held(self) -> list[Map]:
+        return [self._late]
+
+
 def overwritten_in(known: Set, func: Func, tree: Seq) -> list[Overwritten]:
-    """For each write and each read of a Func in a tree, what the write may overwrite too early."""
+    """For each write and each read of a Func in a tree, what the write may overwrite too early; and
+    for each two writes, what they may write at the same time."""
     accesses = _accesses(tree, func)
     writes = [a for a in accesses if a.is_write]
     before = within_lives(tree, func, precedence(tree))
-    return [
+    found = [
         Overwritten(known, write, read, writes, before)
         for write in writes
         for read in accesses
         if not read.is_write
     ]
+    if any(loop.kind == "parallel" for loop in _loops_of_writes(tree, func)):
+        pairs = combinations_with_replacement(writes, 2)
+        found += [Racing(known, write, other, writes, before) for other, write in pairs]
+    return found
+
+
+def _loops_of_writes(tree: Seq, func: Func) -> Iterator[Loop]:
+    for path, stage in tree.leaves:
+        if stage.statement.writes_of(func):
+            yield from loops_of(path)
 
 
 def _along(pairs: Map, axis: int) -> Set:
