@@ -24,6 +24,7 @@ from .passes.full_lanes import full_lanes
 from .passes.full_tiles import full_tiles
 from .passes.hoist_conditions import hoist_conditions
 from .passes.join_stores import join_stores
+from .passes.promote_accumulators import promote_accumulators
 from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
 
@@ -44,6 +45,7 @@ ON_LOOPS: tuple[Pass, ...] = (
 )
 PASSES: tuple[Pass, ...] = (
     *ON_LOOPS,
+    promote_accumulators,
     fill_tiles,
     full_tiles,
     carry_values,

@@ -28,7 +28,7 @@ class FirstLanes:
     end: Node
     inside: bool
 
-    def mask(self, b: FunctionBuilder, end: Value, count: int, dtype: DType) -> Value:
+    def value(self, b: FunctionBuilder, end: Value, count: int, dtype: DType) -> Value:
         """The lanes in which it holds; `end` is its value, cut off at `count`."""
         below = splat(b, b.convert("trunc", end, dtype) if dtype is not int64 else end, count)
         return b.compare("slt" if self.inside else "sge", listed(range(count), dtype), below)

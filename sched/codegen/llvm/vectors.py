@@ -150,10 +150,10 @@ class Vectors:
     def _one(self, node: Node) -> Value:
         if not self.varies(node):
             return self.splat(self.scalar(node))
-        first = self._first_lanes(node)
-        if first is not None:
+        mask = self._first_lanes(node)
+        if mask is not None:
             dtype = mask_type(self.roots, self.count)
-            return first.mask(self.builder, self.scalar(first.end), self.count, dtype)
+            return mask.value(self.builder, self.scalar(mask.end), self.count, dtype)
         match node:
             case Op(op=op, operands=operands):
                 args = [self._known[a] for a in operands]

@@ -20,17 +20,17 @@ one that is: then a loop needs no test for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import count, product
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all, transform_all
-from ...poly.sets.linear import direction, expanded
-from ..ir.inequalities import Known, Sum, as_sums, comparison, strongest, total, weakest
+from ...poly.sets.linear import direction
+from ..ir.elements import Element, loaded_by
+from ..ir.inequalities import Known, as_sums, comparison, strongest, total, weakest
 from ..ir.ir import (
     Alloc,
-    Buffer,
     For,
     If,
     Lanes,
@@ -42,7 +42,7 @@ from ..ir.ir import (
     dtype_of,
     map_children,
 )
-from ..ir.lane_number import LANE, Conditions, at_lane, guard_parts, in_lanes, ordered, with_guard
+from ..ir.lane_number import LANE, Conditions, guard_parts, in_lanes, ordered, with_guard
 from ..ir.simplify import conjuncts
 from ..ir.tiles import Tiles
 
@@ -95,7 +95,7 @@ class _Filled:
         match stmt:
             case Stores(lanes=lanes) if self._dropped(stmt):
                 for load, where in _loads(stmt, held):
-                    self.loaded.setdefault(element(load, lanes), {})[where] = None
+                    self.loaded.setdefault(loaded_by(load, lanes), {})[where] = None
             case If(condition=c, body=body) if _is_plain(stmt):
                 self._collect(body, held | frozenset(guard_parts(c, None)))
             case If() | For() | Alloc() | Stores():
@@ -156,7 +156,7 @@ class _Filled:
 
     def _guarded(self, load: Load, held: Conditions, lanes: Lanes | None) -> Node:
         """A load under the conditions of all statements that have it, which may have lost some."""
-        found = element(load, lanes)
+        found = loaded_by(load, lanes)
         parts, rest = self._conditions(found, lanes), self._rest(load, held, lanes)
         own = [x for x in rest if x not in parts]
         if not own:
@@ -172,8 +172,8 @@ class _Filled:
     def _conditions(self, found: Element, lanes: Lanes | None) -> list[Node]:
         """Where any statement loads an element, beyond what is known."""
         known = self._known(lanes)
-        terms = [[x for x in ordered(t) if not known.implies(x)] for t in self.loaded[found]]
-        terms = weakest(terms)
+        each = ([x for x in ordered(t) if not known.implies(x)] for t in self.loaded[found])
+        terms = weakest(each)
         common = [x for x in terms[0] if all(x in t for t in terms)]
         others = [ix.conjunction(x for x in t if x not in common) for t in terms]
         if None not in others:
@@ -198,7 +198,7 @@ class _Filled:
         known = self._known(lanes)
         rest = {x for x in self._conditions(found, lanes) if x is not part}
         for steps in count(1):
-            before = found.moved(axis, -steps)
+            before = found.further(axis, -steps)
             if before not in self.loaded:
                 return None
             wanted, own = comparison(room, less + steps), set(self._conditions(before, lanes))
@@ -209,26 +209,6 @@ class _Filled:
             if own != {*rest, wanted}:
                 return None
         return None
-
-
-@dataclass(frozen=True)
-class Element:
-    """What lanes load, in normal form: of each index the terms, and a constant."""
-
-    buffer: Buffer
-    index: tuple[Sum, ...]
-
-    def moved(self, axis: int, by: int) -> Element:
-        """The element so much further along an axis."""
-        terms, constant = self.index[axis]
-        index = (*self.index[:axis], (terms, constant + by), *self.index[axis + 1 :])
-        return Element(self.buffer, index)
-
-
-def element(load: Load, lanes: Lanes | None) -> Element:
-    """What a load loads, the same for lanes of any variable."""
-    forms = map(expanded, at_lane(load.index, lanes))
-    return Element(load.buffer, tuple((frozenset(x.items()), c) for x, c in forms))
 
 
 def _is_harmless(stmt: Stores) -> bool:
