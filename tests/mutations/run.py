@@ -54,6 +54,7 @@ STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/passes/test_carried.py",)
 PASSES = ("tests/codegen/passes/test_passes.py",)
+PROMOTED = ("tests/codegen/passes/test_promoted.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
 
@@ -73,6 +74,7 @@ PASSES_TESTED_IN = {
     "flatten_indices": "codegen/runtime/test_kernel", "reverse_parallel": "testing/test_trials",
     "full_tiles": "codegen/passes/test_full_tiles",
     "join_stores": "codegen/passes/test_join_stores",
+    "promote_accumulators": "codegen/passes/test_promoted",
 }  # fmt: skip
 """The same of passes; without an entry it is tests/codegen/passes/test_passes.py."""
 
@@ -569,6 +571,46 @@ FAULTS = (
         "yield from _invariant(body, inside | {var}, around)",
         "yield from _invariant(body, inside, around)",
         VECTORS,
+    ),
+    Fault(
+        "rows in front of one need not be there", "codegen/passes/full_tiles.py",
+        "            if known.implies(wanted):\n", "            if True:\n", FULL_TILES,
+    ),
+    Fault(
+        "a row is taken for one under another condition", "codegen/passes/full_tiles.py",
+        "if own == rest else None", "", FULL_TILES,
+    ),
+    Fault(
+        "elements that may be one are kept apart", "codegen/passes/promote_accumulators.py",
+        "return found if all(a.is_beside(b) for a, b in combinations(found, 2)) else {}",
+        "return found", PROMOTED,
+    ),
+    Fault(
+        "an element is kept under one of its conditions", "codegen/passes/promote_accumulators.py",
+        "if a.conditions != first.conditions or var in changing", "if var in changing", PROMOTED,
+    ),
+    Fault(
+        "an element is kept where the loop never runs", "codegen/passes/promote_accumulators.py",
+        'return If(ix.compare("lt", loop.lo, loop.hi), whole)', "return whole", PROMOTED,
+    ),
+    Fault(
+        "what is kept is looked for in memory", "codegen/passes/promote_accumulators.py",
+        "index=tuple(rest), value=value", "index=index, value=value", PROMOTED,
+    ),
+    Fault(
+        "a mask ends one lane too early", "codegen/llvm/lane_masks.py",
+        "-step * constant + (step < 0)", "-step * constant",
+        ("tests/codegen/llvm/test_lane_masks.py",),
+    ),
+    Fault(
+        "a weaker condition implies a stronger one", "codegen/ir/inequalities.py",
+        "self.least.get(t, c + 1) <= c", "t in self.least",
+        ("tests/codegen/ir/test_inequalities.py",),
+    ),
+    Fault(
+        "concurrent writes may share storage", "poly/placement/overwritten.py",
+        'if any(loop.kind == "parallel" for', 'if any(loop.kind == "none" for',
+        ("tests/poly/directives/test_fold_storage.py",),
     ),
     Fault(
         "what is done at one index is left out everywhere", "codegen/passes/hoist_conditions.py",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from codegen.llvm.harness import size
 
-from polysched.codegen.ir.inequalities import as_sums, strongest
+from polysched.codegen.ir.inequalities import Known, as_sums, strongest, weakest
 from polysched.lang.arithmetic.evaluate import compile_nodes
 from polysched.lang.nodes import index as ix
 from polysched.lang.nodes.nodes import Node, integer
@@ -72,3 +72,36 @@ def test_the_strongest_of_some_conditions_hold_where_all_do() -> None:
         for at in POINTS:
             values = made(at)
             assert all(values[: len(given)]) == all(values[len(given) :]), (given, at)
+
+
+def test_what_known_conditions_imply_holds_where_they_do() -> None:
+    conditions = list(drawn(90))
+    implied = 0
+    for first in range(0, len(conditions), 2):
+        given = conditions[first : first + 2]
+        known = Known(given)
+        others = [*conditions, *(ix.compare("lt", x, ix.add(y, integer(by)))
+                  for c in given for x, y in [c.args] for by in (0, 1, 3))]  # fmt: skip
+        found = [c for c in others if known.implies(c)]
+        implied += len(found)
+        made = compile_nodes([*given, *found])
+        for at in POINTS:
+            values = made(at)
+            assert not all(values[:2]) or all(values[2:]), (given, at)
+    assert implied > 150
+
+
+def test_the_weakest_of_some_conjunctions_hold_where_any_does() -> None:
+    conditions = [*drawn(60), *(ix.compare("lt", n, integer(k)) for k in range(20))]
+    fewer = 0
+    for first in range(60):
+        draw = random.Random(first)
+        given = [draw.sample(conditions[-24:], draw.randint(1, 2)) for _ in range(4)]
+        found = weakest(given)
+        fewer += len(found) < len(given)
+        made = compile_nodes([c for parts in (*given, *found) for c in parts])
+        for at in POINTS:
+            values = iter(made(at))
+            held = [[next(values) for _ in parts] for parts in (*given, *found)]
+            assert any(map(all, held[:4])) == any(map(all, held[4:])), (given, at)
+    assert fewer > 40

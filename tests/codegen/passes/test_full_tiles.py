@@ -13,7 +13,19 @@ from codegen.passes.test_pass_meaning import Unwatched, v, x, y
 import polysched as ps
 from polysched.checking.execute import Machine
 from polysched.codegen.build.build import build
-from polysched.codegen.ir.ir import Alloc, Buffer, For, If, Lanes, Module, Seq, Stmt, Stores, walk
+from polysched.codegen.ir.ir import (
+    Alloc,
+    Buffer,
+    For,
+    If,
+    Lanes,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Stores,
+    walk,
+)
 from polysched.codegen.ir.text import stmt_text
 from polysched.codegen.ir.verify import verify
 from polysched.codegen.lower import ON_LOOPS
@@ -21,7 +33,7 @@ from polysched.codegen.passes.fill_tiles import fill_tiles
 from polysched.codegen.passes.full_tiles import full_tiles
 from polysched.interp.evaluate import Symbols
 from polysched.lang.nodes.dtypes import int64
-from polysched.lang.nodes.nodes import Node, Var, integer
+from polysched.lang.nodes.nodes import Node, Var, integer, postorder
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
@@ -321,3 +333,59 @@ def test_one_load_serves_statements_under_several_conditions() -> None:
         for node in st.value.args if getattr(node, "buffer", None) is x
     }  # fmt: skip
     assert len(guards) == 1
+
+
+# rows beyond the border ---------------------------------------------------------------------------
+def rows(*conditions: Node, first: int = 0, at: Callable[[Node], Node] = lambda r: r) -> Stmt:
+    """for w in [0, 4): a tile of rows 2 w, 2 w + 1, ... of x, each under a condition of its own."""
+    parts: list[Stmt] = []
+    for k, condition in enumerate(conditions):
+        row = add(mul(w, 2), first + k)
+        parts += [If(condition, store(TILE, k, integer(0)))]
+        parts += [If(condition, store(TILE, k, add(load(TILE, k), load(x, at(row)))))]
+        parts += [If(condition, store(y, row, load(TILE, k)))]
+    return loop(w, 0, 4, tile(*parts))
+
+
+def below(end: Node | int, first: int = 0) -> list[Node]:
+    return [lt(add(mul(w, 2), first + k), end) for k in range(2)]
+
+
+def guards(made: Module) -> list[Node]:
+    """Of what is loaded from x."""
+    return [
+        node.guard
+        for part in walk(made.functions[0].body)
+        if isinstance(part, Stores)
+        for st in part.stores
+        for node in postorder(st.value)
+        if isinstance(node, Load) and node.buffer is x and node.guard is not None
+    ]
+
+
+@pytest.mark.parametrize("end", [7, add(s, 6)], ids=["a constant", "a size"])
+def test_a_row_beyond_the_border_is_the_last_one_in_front_of_it(end: Node | int) -> None:
+    """x[7] is loaded nowhere, and x[6] twice. A loop that knows no size keeps a test for all."""
+    body = rows(*below(end))
+    program = module([x, y, TILE], [s], body)
+    made = full_tiles(program)
+    assert left(made, x=list(range(8))) == left(program, x=list(range(8)))
+    assert ("min(w * 2 + 1, " in stmt_text(made.functions[0].body)) == (end == 7)
+    assert len(set(guards(made))) == (0 if end == 7 else 2)
+
+
+KEPT = {
+    "no row is known to be there": rows(*below(7, first=1), first=1),
+    "a row has another condition": rows(below(7)[0], lt(s, add(w, 2))),
+    "data say where": rows(*below(7), at=lambda row: load(y, row)),
+    "the row in front is another one": rows(*below(7), at=lambda row: mul(row, row)),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_a_row_keeps_its_guard_where_no_other_one_is_in_its_place(case: str) -> None:
+    program = module([x, y, TILE], [s], KEPT[case])
+    made = full_tiles(program)
+    assert "min(" not in stmt_text(made.functions[0].body)
+    if case != "the row in front is another one":  # which is beyond the end of x
+        assert left(made, x=[3] * 8) == left(program, x=[3] * 8)

@@ -205,6 +205,31 @@ def test_refuses_a_fold_below_a_parallel_loop() -> None:
     same(s)
 
 
+def test_refuses_writes_at_the_same_time_whoever_reads_them() -> None:
+    """No element of f is read: the loop over r never runs."""
+    f, g, r = ps.Func("f", (n, 4)), ps.Func("g", (n,)), ps.RVar("r", 0, 0)
+    f[j, i] = i + j
+    g[j] = 0
+    g[j] += f[j, r]
+    for is_parallel in (True, False):
+        s = ps.Schedule(g)
+        s[f].compute_root()
+        if is_parallel:
+            s[f].parallel(i)
+            with refused(
+                s, "1 plane of f along axis 1: too few, f[j=0, i=0] and f[j=0, i=1] write one "
+                "element of it concurrently, at n=1", hint="fold_storage(1, 4)", kind="clobber",
+            ):  # fmt: skip
+                s[f].fold_storage(1, 1)
+            s[f].fold_storage(1, 4)
+        else:
+            s[f].fold_storage(1, 1)
+            with refused(s, 's["f"].parallel', "concurrently", kind="clobber"):
+                s[f].parallel(i)
+            s[f].parallel(j)
+        same(s)
+
+
 def row_by_row() -> ps.Schedule:
     """g needs the row of f that has just been computed, from both ends."""
     x = ps.Input("x", ps.int64, (n, m))
