@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..nests.loop_nest import NestLoop, walk
 from ..sets.budget import BudgetExceeded, attempt
+from .accumulator_notes import accumulator_notes
 from .again_notes import again_notes
 from .lane_notes import lane_notes
 from .notes import LoopNote
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Analysis", NestLoop], Iterator[LoopNote]]
 
-RULES: tuple[Rule, ...] = (lane_notes, again_notes)
+RULES: tuple[Rule, ...] = (lane_notes, again_notes, accumulator_notes)
 
 WITH_VECTORS: tuple[Rule, ...] = (scalar_notes,)
 """What goes without saying in a schedule without any vector loop."""

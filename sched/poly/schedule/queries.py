@@ -29,6 +29,7 @@ from ..report import facts, requires
 from ..report.analysis import Analysis
 from ..report.evaluations import Evaluation
 from ..report.explain import explain, listing
+from ..report.finding import existing
 from ..report.requirements import Requirements
 from ..report.said import Said
 from ..sets.budget import BudgetExceeded
@@ -268,6 +269,7 @@ class ScheduleQueries(Suggesting):
         for stage in stages(self.tree):
             if stage.name == name:
                 return stage
+        existing(self.analysis, name)
         raise self._builder.in_their_terms(NoLoops(name))
 
     def _find(self, stage: str, loop: str) -> At:

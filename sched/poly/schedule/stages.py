@@ -66,16 +66,18 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
 
     def _ipython_key_completions_(self) -> list[str]:
         """What may stand in `stage["..."]`."""
-        return [loop.name for loop in self.loops]
+        return [] if self._is_gone else [loop.name for loop in self.loops]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """As IPython shows it: a line for each loop."""
-        lines = [f"\n  {x.name}{x._iterations()}" for x in self.loops]
+        lines = [] if self._is_gone else [f"\n  {x.name}{x._iterations()}" for x in self.loops]
         printer.text(f"stage {self.name}{''.join(lines)}" if lines else repr(self))
 
     def __repr__(self) -> str:
         if self.is_inlined:
             return f"stage {self.name}, inlined"
+        if self._is_gone:
+            return f"stage {self.name}, which is not there any more"
         names = ", ".join(x.name for x in self.loops) or "none"
         return f"stage {self.name}, loops {names}"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 import polysched as ps
@@ -160,3 +163,31 @@ def test_suggests_directives(name: str) -> None:
     s, f = edges()
     with pytest.raises(AttributeError, match="did you mean"):
         getattr(s[f], name)
+
+
+@pytest.mark.parametrize("name", ["f.piece(0)", "f.piece(1)"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda u: u.split(j, 4), lambda u: u.reorder(i, j), lambda u: u.tile(i, j, 2, 2),
+        lambda u: u.partition(j < 3), lambda u: u.loops, lambda u: u.parallelizable,
+        lambda u: u.permutable, lambda u: u.vectorize(j, 4),
+    ],
+    ids=[
+        "split", "reorder", "tile", "partition", "loops", "parallelizable", "permutable",
+        "vectorize",
+    ],
+)  # fmt: skip
+def test_what_has_become_parts_is_not_there_any_more(name: str, ask: Callable[[Any], Any]) -> None:
+    """Neither by its own name, nor as one of all pieces."""
+    s, f = edges()
+    alone, every = s[name], s[f]
+    s[name].partition(j % 2 == 0)
+    for handle in (alone, every):
+        with refused(s, f"there is no stage {name}", hint=f"{name}[0], {name}[1]"):
+            ask(handle)
+        assert f"stage {name}, which is not there any more" in repr(handle)
+        assert "split" in dir(handle)
+    with pytest.raises(AttributeError, match="did you mean split"):
+        alone.spilt(j, 4)
+    assert alone._ipython_key_completions_() == []

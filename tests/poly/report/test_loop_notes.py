@@ -1,4 +1,4 @@
-"""Notes beside loops: what is computed again, and what runs one element at a time."""
+"""Notes beside loops: what is computed again, added in parts, or runs one element at a time."""
 
 from __future__ import annotations
 
@@ -62,6 +62,41 @@ def test_what_runs_once_needs_no_note(place: str) -> None:
     if place == "slides":
         s[g].store_root()
     assert not any("runs g" in text for text in notes(s).values())
+
+
+# sums in parts ------------------------------------------------------------------------------------
+def tiles(*loops: str) -> ps.Schedule:
+    """A product whose sums are kept at the loop in front of the last three."""
+    k = ps.RVar("k", 0, l)
+    a, b = ps.Input("a", ps.float32, (n, l)), ps.Input("b", ps.float32, (l, m))
+    c = ps.Func("c", (n, m))
+    c[i, j] = 0
+    c[i, j] += a[i, k] * b[k, j]
+    s = ps.Schedule(c)
+    u = s[c].update(0)
+    u.split(i, 4, names=("io", "ii"))
+    u.split(k, 256, names=("ko", "ki"))
+    u.reorder(*loops)
+    u.accumulate_at(loops[-4])
+    return s
+
+
+@pytest.mark.parametrize(
+    ("loops", "said"),
+    [
+        (("ko", "io", "ki", "ii", "j"), {"ko"}), (("io", "ko", "ki", "ii", "j"), {"ko"}),
+        (("io", "ko", "ii", "j", "ki"), {"ko"}), (("io", "ii", "ko", "j", "ki"), set()),
+    ],
+)  # fmt: skip
+def test_a_loop_over_parts_of_sums_loads_and_stores_them(loops: tuple[str, ...], said: set) -> None:
+    """Only outside of the loop in which they are kept."""
+    found = notes(tiles(*loops))
+    assert {x for x, text in found.items() if "loads and stores c again" in text} == said
+
+
+def test_other_loops_around_an_accumulator_need_no_note() -> None:
+    s = tiles("io", "j", "ko", "ii", "ki")
+    assert not any("loads and stores" in text for text in notes(s).values())
 
 
 # one element at a time ----------------------------------------------------------------------------

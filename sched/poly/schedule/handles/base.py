@@ -18,9 +18,10 @@ from ....lang.tensors.tensors import Func
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
 from ...report.facts import AccessFact, accesses
+from ...report.finding import existing
 from ...state.fields import LOOP_HINT, Meaning, check_number
 from ...state.record import Directive
-from ...tree.edits import loops_around
+from ...tree.edits import loops_around, stages
 from ..numbers import resolved
 
 if TYPE_CHECKING:
@@ -112,7 +113,9 @@ class Handle(Suggesting):
 
     def _others(self) -> dict[str, str]:
         at = f's["{self.name}"]'
-        loops = {x.name: f'{at}["{x.name}"] is its loop of that name' for x in self.loops}
+        loops: dict[str, str] = {}
+        with suppress(PolyschedError):  # it may be gone
+            loops = {x.name: f'{at}["{x.name}"] is its loop of that name' for x in self.loops}
         return {x: f"that is of the Schedule: s.{x}" for x in public(self._schedule)} | loops
 
     @property
@@ -122,6 +125,7 @@ class Handle(Suggesting):
     @property
     def loops(self) -> tuple[LoopHandle, ...]:
         """Its loops, outermost first; those that it shares with others too."""
+        existing(self._schedule.analysis, self.name)
         if self.is_inlined:
             return ()
         found = loops_around(self._schedule.tree, self.name)
@@ -157,6 +161,11 @@ class Handle(Suggesting):
         names = [*(x.name for x in band), loop.name]
         orders = ((x, *(y for y in names if y != x)) for x in reversed(names[1:]))
         return all(self._schedule.legal(Reorder(self.name, loops=order)) for order in orders)
+
+    @property
+    def _is_gone(self) -> bool:
+        """Whether the schedule has no such stage any more: its parts have names of their own."""
+        return all(s.name != self.name for s in stages(self._schedule.tree)) and not self.is_inlined
 
     @property
     def is_inlined(self) -> bool:

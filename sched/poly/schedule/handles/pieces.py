@@ -13,7 +13,7 @@ from ....lang.nodes.nodes import RVar, Var
 from ....lang.nodes.tensor import Tensor
 from ...directives import every as every  # which makes all directives known
 from ...directives.pieces import are_joined
-from ...report.finding import pieces_of
+from ...report.finding import existing, pieces_of
 from ...state.record import KINDS
 from ...tree.edits import loops_around, stages
 from ..stages import StageHandle
@@ -73,6 +73,8 @@ class PiecesHandle(StageHandle):
         """A directive, for all pieces that it concerns."""
         shown = [_shown(a) for a in args] + [f"{k}={_shown(v)}" for k, v in options.items()]
         text = f's["{self._func}"].{name}({", ".join(shown)})'
+        for piece in self.pieces:
+            existing(self._schedule.analysis, piece)
         concerned = self._concerned(name, (*args, *options.values()))
         if name in ON_NESTS and len(concerned) > 1:
             try:
