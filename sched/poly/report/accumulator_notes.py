@@ -23,9 +23,10 @@ def accumulator_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
 
 def _splits_the_terms(loop: NestLoop, inside: NestAccumulator) -> bool:
     """Whether the iterations of a loop have different terms of the same sums."""
-    return any(
-        isinstance(dim, RVar) and loop.var in set(postorder(value))
-        for x in walk(inside.body)
-        if isinstance(x, NestStage) and inside.accumulator.is_of(x.stage)
-        for dim, value in x.point.items()
-    )
+    for x in walk(inside.body):
+        if isinstance(x, NestStage) and inside.accumulator.is_of(x.stage):
+            placing = set(postorder(*x.stage.statement.definition.lhs))
+            for dim, value in x.point.items():
+                if isinstance(dim, RVar) and dim not in placing and loop.var in postorder(value):
+                    return True
+    return False

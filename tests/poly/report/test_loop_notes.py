@@ -99,6 +99,18 @@ def test_other_loops_around_an_accumulator_need_no_note() -> None:
     assert not any("loads and stores" in text for text in notes(s).values())
 
 
+def test_rvars_that_say_which_element_it_is_split_no_terms() -> None:
+    a = ps.InOut("a", ps.float32, (n, n))
+    r, c, k = ps.RVar("r", 0, n), ps.RVar("c", 0, n), ps.RVar("k", 0, n)
+    b = ps.Input("b", ps.float32, (n, n))
+    a[r, c] += b[r, k] * b[k, c]
+    s = ps.Schedule(a)
+    u = s["a"]
+    u.split(r, 4)
+    u.reorder("ro", c, k, "ri").accumulate_at(c)
+    assert not any("loads and stores" in text for text in notes(s).values())
+
+
 # one element at a time ----------------------------------------------------------------------------
 def product() -> ps.Func:
     k = ps.RVar("k", 0, l)
