@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from limits import behind
 from report import COLUMNS, NOTE, cell, groups, mean, number, summary, told, worst
 from runs import RESULTS, Line, Run, load
 
@@ -77,7 +78,7 @@ def page_of(processor: str, runs: Iterable[Run]) -> str:
             f"{run.system}; {run.peak}. {versions}. Milliseconds: best (median).",
             f"![ratios]({run.path.with_suffix('.svg').name})",
             table(head, [_row(line, run, names) for line in run.lines], left=2),
-            "\n".join(f"* {text}" for text in summary(run.lines)),
+            "\n".join(f"* {text}" for text in (*summary(run.lines), *behind(run.lines))),
             *([NOTE] if told(run.lines) else []),
             *(f"{peer} is missing: {reason}." for peer, reason in run.missing.items()),
         ]

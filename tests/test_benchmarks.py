@@ -16,6 +16,7 @@ import runs
 import setting
 from case import Case
 from cases import CASES, GROUPS, find
+from limits import GOALS, LIMITS, behind
 from measure import Measured, race
 from peak import Peak
 from peers import environments
@@ -125,8 +126,23 @@ def test_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.count("| 250 (250) | *250 (250) | missing | failed | 1.00 | 1.00 | 100% |") == 2
     assert f"## {FORCED.level}, 2 thread(s)" in page
     assert "torch is missing: not here." in page
+    assert page.count("* blur: 0.25, where 0.9 is the goal. ") == 2
     assert f"| {FORCED.level} | 2 | 1.00 | 0.25 | 0.50 | 1 of 2 | blur (0.250) |" in overview
     assert len(list((tmp_path / "znver9").glob("*.svg"))) == 2
+
+
+def test_what_limits_cases_below_their_goals() -> None:
+    """Products have a higher goal; each limit is of a case that there is."""
+    lines = [
+        _line(0.25, 0.24), _line(0.25, 0.24, name="LU"), _line(0.5, name="LU"),
+        _line(0.5, name="blur"),
+    ]  # fmt: skip
+    product, lu, blur = behind(lines)
+    assert product.startswith("sgemm 1024: 0.96, where 0.97 is the goal.")
+    assert lu.startswith("LU: 0.50, where 0.9 is the goal. The columns of a block")
+    assert blur == "blur: 0.50, where 0.9 is the goal. What limits it is not known yet."
+    assert {*LIMITS} <= {case.name for case in CASES}
+    assert {*GOALS} <= {*GROUPS}
 
 
 def test_means_of_groups() -> None:

@@ -26,7 +26,7 @@ def scalar_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
     inside = list(walk(loop.body))
     if loop.loop.kind not in ("serial", "parallel") or _extent(loop) in range(FEW + 1):
         return
-    if any(isinstance(x, NestLoop) and _extent(x) not in range(FEW + 1) for x in inside):
+    if any(isinstance(x, NestLoop) and not _is_short(x) for x in inside):
         return
     vectors = (x for x in walk(*a.nests) if isinstance(x, NestLoop) and x.loop.kind == "vector")
     if any(x is loop or y is loop for x in vectors for y in walk(x)) or any(
@@ -41,6 +41,11 @@ def scalar_notes(a: Analysis, loop: NestLoop) -> Iterator[LoopNote]:
 def has_vectors(a: Analysis) -> bool:
     """Whether any loop is a vector."""
     return any(isinstance(x, NestLoop) and x.loop.kind == "vector" for x in walk(*a.nests))
+
+
+def _is_short(loop: NestLoop) -> bool:
+    """Whether a loop is part of the body of the one around it."""
+    return loop.loop.kind == "unrolled" or _extent(loop) in range(FEW + 1)
 
 
 def _extent(loop: NestLoop) -> int | None:

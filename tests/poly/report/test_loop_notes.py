@@ -141,6 +141,18 @@ def test_loops_inside_and_around_vectors_are_no_scalar_ones() -> None:
     assert notes(s) == {}
 
 
+def test_an_unrolled_loop_is_a_part_of_the_body() -> None:
+    """The copy of a panel, four rows at a time."""
+    s = tiles("io", "j", "ko", "ii", "ki")
+    copy = s[s["c"].update(0).stage("a", at="io")]
+    s["c"].vectorize(j, 8)
+    rows, columns = copy.loops[-2:]
+    copy.reorder(columns, rows).unroll(rows)
+    assert "one element at a time" in notes(s)[columns.name]
+    copy.vectorize(columns, 8)
+    assert not any("one element" in notes(s).get(x.name, "") for x in copy.loops)
+
+
 def test_few_iterations_are_not_worth_a_word() -> None:
     f, g = ps.Func("f", (n, 3)), ps.Func("g", (n,))
     f[i, j] = ps.cast(ps.float32, i * j)
