@@ -66,7 +66,8 @@ def _runs_idle(schedule: ps.Schedule, text: str) -> bool:
     if found is None:
         return False
     stage, directive, loop = found.groups()
-    around = loops_around(schedule.tree, stage)
+    told = [s.name for s in stages(schedule.tree) if s.name.partition(".piece(")[0] == stage]
+    around = [at for name in told or [stage] for at in loops_around(schedule.tree, name)]
     if directive == "shift":
         return any(len(list(stages(at.loop))) > 1 for at in around)
     return any(at.loop.kind == "vector" and at.loop.name == loop for at in around)

@@ -173,10 +173,15 @@ def total(terms: Mapping[Node, int], constant: int) -> Node:
 
 def comparison(terms: frozenset[tuple[Node, int]], constant: int) -> Node:
     """less < more, without negative numbers: terms in the order of their names."""
-    ordered = sorted(terms, key=lambda t: _name(t[0]))
-    more = total({x: k for x, k in ordered if k > 0}, max(constant + 1, 0))
-    less = total({x: -k for x, k in ordered if k < 0}, max(-constant - 1, 0))
+    ordered = in_order(dict(terms))
+    more = total({x: k for x, k in ordered.items() if k > 0}, max(constant + 1, 0))
+    less = total({x: -k for x, k in ordered.items() if k < 0}, max(-constant - 1, 0))
     return ix.compare("lt", less, more)
+
+
+def in_order(terms: Mapping[Node, int]) -> dict[Node, int]:
+    """Terms in the order of their names, which is the same in every process."""
+    return dict(sorted(terms.items(), key=lambda t: _name(t[0])))
 
 
 def _name(node: Node) -> str:

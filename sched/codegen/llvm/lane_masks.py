@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType, int8, int16, int32, int64
 from ...lang.nodes.nodes import Node, Op, integer, postorder
-from ..ir.inequalities import as_sums, total
+from ..ir.inequalities import as_sums, in_order, total
 from ..ir.ir import Lanes, dtype_of
 from ..ir.lane_number import LANE, at_lane
 from .function_builder import FunctionBuilder
@@ -42,7 +42,7 @@ def first_lanes(condition: Node, lanes: Lanes) -> FirstLanes | None:
     if sums is None or len(sums) != 1:
         return None
     (terms, constant), step = sums[0], dict(sums[0][0]).get(LANE)
-    rest = {x: times for x, times in terms if x is not LANE}
+    rest = in_order({x: times for x, times in terms if x is not LANE})
     if step not in (1, -1) or LANE in set(postorder(*rest)):
         return None
     # rest + constant - lane >= 0, or rest + constant + lane >= 0

@@ -28,7 +28,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all, transform_all
 from ...poly.sets.linear import direction
 from ..ir.elements import Element, loaded_by
-from ..ir.inequalities import Known, as_sums, comparison, strongest, total, weakest
+from ..ir.inequalities import Known, as_sums, comparison, in_order, strongest, total, weakest
 from ..ir.ir import (
     Alloc,
     For,
@@ -205,7 +205,7 @@ class _Filled:
             if known.implies(wanted):
                 # What has cancelled out counts 0 times.
                 last = {x: dict(terms).get(x, 0) + dict(room).get(x, 0) for x, _ in {*terms, *room}}
-                return total(last, at + less) if own == rest else None
+                return total(in_order(last), at + less) if own == rest else None
             if own != {*rest, wanted}:
                 return None
         return None
