@@ -4,6 +4,7 @@ lanes have other variables."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
@@ -21,7 +22,12 @@ Conditions = frozenset[Node]
 def guard_parts(guard: Node | None, lanes: Lanes | None) -> list[Node]:
     """The conditions that a guard joins, in terms of the number of the lane, and in a normal form:
     equal ones may have been written in the variables of different loops."""
-    return list(strongest(at_lane(list(conjuncts(guard)), lanes)))
+    return list(_parts(guard, lanes))
+
+
+@lru_cache(4096)
+def _parts(guard: Node | None, lanes: Lanes | None) -> tuple[Node, ...]:
+    return strongest(at_lane(list(conjuncts(guard)), lanes))
 
 
 def in_lanes(condition: Node | None, lanes: Lanes | None) -> Node | None:

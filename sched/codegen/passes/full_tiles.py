@@ -19,9 +19,9 @@ one that is: then a loop needs no test for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cache, partial, reduce
 from itertools import count, product
 
 from ...lang.nodes import index as ix
@@ -73,15 +73,21 @@ def _tile(alloc: Alloc, known: Sequence[Node]) -> Stmt:
         return alloc
     # What is read at the head of a loop may have changed in it.
     held = tuple(x for x in known if not _reads(x))
-    return replace(alloc, body=_Filled(tiles, held).body(alloc.body))
+    return replace(alloc, body=_Filled(tiles, cache(partial(_known, held))).body(alloc.body))
+
+
+def _known(held: tuple[Node, ...], lanes: int) -> Known:
+    """What holds around a tile, and of the numbers of so many lanes."""
+    return Known((*held, ix.compare("lt", LANE, integer(lanes))))
 
 
 class _Filled:
     """The body of an allocation or a loop, with tiles in full."""
 
-    def __init__(self, tiles: Tiles, known: tuple[Node, ...]) -> None:
+    def __init__(self, tiles: Tiles, known: Callable[[int], Known]) -> None:
         self.tiles = tiles
         self.known = known
+        self._found: dict[Element, list[Node]] = {}
         #: For loads of one element in one iteration, where each of them happens.
         self.loaded: dict[Element, dict[Conditions, None]] = {}
 
@@ -157,11 +163,11 @@ class _Filled:
     def _guarded(self, load: Load, held: Conditions, lanes: Lanes | None) -> Node:
         """A load under the conditions of all statements that have it, which may have lost some."""
         found = loaded_by(load, lanes)
-        parts, rest = self._conditions(found, lanes), self._rest(load, held, lanes)
+        parts, rest = self._conditions(found), self._rest(load, held, lanes)
         own = [x for x in rest if x not in parts]
         if not own:
             for part, axis in product(parts, range(len(load.index))):
-                last = self._last(found, axis, part, lanes)
+                last = self._last(found, axis, part)
                 if last is not None:
                     index = list(load.index)
                     index[axis] = ix.minimum((index[axis], last))
@@ -169,23 +175,20 @@ class _Filled:
                     return with_guard(load, [x for x in parts if x is not part], lanes)
         return with_guard(load, [*parts, *own], lanes)
 
-    def _conditions(self, found: Element, lanes: Lanes | None) -> list[Node]:
+    def _conditions(self, found: Element) -> list[Node]:
         """Where any statement loads an element, beyond what is known."""
-        known = self._known(lanes)
-        each = ([x for x in ordered(t) if not known.implies(x)] for t in self.loaded[found])
-        terms = weakest(each)
-        common = [x for x in terms[0] if all(x in t for t in terms)]
-        others = [ix.conjunction(x for x in t if x not in common) for t in terms]
-        if None not in others:
-            common.append(ix.disjunction(x for x in others if x is not None))
-        return common
+        if found not in self._found:
+            known = self.known(found.lanes)
+            each = ([x for x in ordered(t) if not known.implies(x)] for t in self.loaded[found])
+            terms = weakest(each)
+            common = [x for x in terms[0] if all(x in t for t in terms)]
+            others = [ix.conjunction(x for x in t if x not in common) for t in terms]
+            if None not in others:
+                common.append(ix.disjunction(x for x in others if x is not None))
+            self._found[found] = common
+        return self._found[found]
 
-    def _known(self, lanes: Lanes | None) -> Known:
-        """What holds around the tile, and of the numbers of lanes."""
-        count = 1 if lanes is None else lanes.count
-        return Known((*self.known, ix.compare("lt", LANE, integer(count))))
-
-    def _last(self, found: Element, axis: int, part: Node, lanes: Lanes | None) -> Node | None:
+    def _last(self, found: Element, axis: int, part: Node) -> Node | None:
         """The last index along an axis at which a condition of a load holds, where the tile loads
         what is there too: each element up to there, under this condition of its own, and the first
         of them wherever the tile is. None where that is not so."""
@@ -195,13 +198,13 @@ class _Filled:
         ((room, less),) = sums
         if LANE in dict(terms) or LANE in dict(room):
             return None
-        known = self._known(lanes)
-        rest = {x for x in self._conditions(found, lanes) if x is not part}
+        known = self.known(found.lanes)
+        rest = {x for x in self._conditions(found) if x is not part}
         for steps in count(1):
             before = found.further(axis, -steps)
             if before not in self.loaded:
                 return None
-            wanted, own = comparison(room, less + steps), set(self._conditions(before, lanes))
+            wanted, own = comparison(room, less + steps), set(self._conditions(before))
             if known.implies(wanted):
                 # What has cancelled out counts 0 times.
                 last = {x: dict(terms).get(x, 0) + dict(room).get(x, 0) for x, _ in {*terms, *room}}
