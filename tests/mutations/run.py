@@ -666,7 +666,8 @@ FAULTS = (
     ),
     Fault(
         "what fills a tile loads what is not there", "codegen/passes/full_tiles.py",
-        "return with_guard(load, parts, lanes)", "return with_guard(load, [], lanes)", FULL_TILES,
+        "return with_guard(load, [*parts, *own], lanes)", "return with_guard(load, [], lanes)",
+        FULL_TILES,
     ),
     Fault(
         "integers are divided for elements beyond a border", "codegen/passes/full_tiles.py",
