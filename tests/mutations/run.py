@@ -666,7 +666,7 @@ FAULTS = (
     ),
     Fault(
         "what fills a tile loads what is not there", "codegen/passes/full_tiles.py",
-        "return with_guard(load, [*parts, *own], lanes)", "return with_guard(load, [], lanes)",
+        "[*parts, *(x for x in rest if x not in parts)]", "[]",
         FULL_TILES,
     ),
     Fault(

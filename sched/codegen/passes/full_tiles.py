@@ -164,8 +164,7 @@ class _Filled:
         """A load under the conditions of all statements that have it, which may have lost some."""
         found = loaded_by(load, lanes)
         parts, rest = self._conditions(found), self._rest(load, held, lanes)
-        own = [x for x in rest if x not in parts]
-        if not own:
+        if not rest:  # else 0 is what it gives where its own guard does not hold
             for part, axis in product(parts, range(len(load.index))):
                 last = self._last(found, axis, part)
                 if last is not None:
@@ -173,7 +172,7 @@ class _Filled:
                     index[axis] = ix.minimum((index[axis], last))
                     load = Load(load.buffer, tuple(index), None, load.type)
                     return with_guard(load, [x for x in parts if x is not part], lanes)
-        return with_guard(load, [*parts, *own], lanes)
+        return with_guard(load, [*parts, *(x for x in rest if x not in parts)], lanes)
 
     def _conditions(self, found: Element) -> list[Node]:
         """Where any statement loads an element, beyond what is known."""

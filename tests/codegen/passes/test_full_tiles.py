@@ -389,3 +389,17 @@ def test_a_row_keeps_its_guard_where_no_other_one_is_in_its_place(case: str) -> 
     assert "min(" not in stmt_text(made.functions[0].body)
     if case != "the row in front is another one":  # which is beyond the end of x
         assert left(made, x=[3] * 8) == left(program, x=[3] * 8)
+
+
+def test_a_row_that_is_left_out_counts_as_zero() -> None:
+    """A guard of the load itself says what is loaded, not only whether it is there."""
+    parts: list[Stmt] = []
+    for k, inside in enumerate(below(8)):
+        row = add(mul(w, 2), k)
+        once = add(load(TILE, k), load(x, row, lt(row, 7)))
+        parts += [If(inside, store(TILE, k, integer(0))), If(inside, store(TILE, k, once))]
+        parts += [If(inside, store(y, row, load(TILE, k)))]
+    program = module([x, y, TILE], [s], loop(w, 0, 4, tile(*parts)))
+    made = full_tiles(program)
+    assert left(made, x=[5] * 8) == left(program, x=[5] * 8)
+    assert left(made, x=[5] * 8)["y"] == [5] * 7 + [0]
