@@ -53,11 +53,28 @@ def span_of(visited: Set, depth: int) -> int | None:
     whole = _whole_span(visited, depth) if visited.n_basic_set() > SEVERAL else None
     if whole is not None:
         return whole
+    if _is_endless(visited, depth):
+        return None
     values = by_outer(visited, depth)
     # Of any two, not of the last and the first one: to find these takes isl minutes where many
     # pieces have constraints on remainders.
     most = values.reverse().apply_range(values).deltas().dim_max_val(0)
     return int(most.to_python()) + 1 if most.is_int() else None
+
+
+def _is_endless(visited: Set, depth: int) -> bool:
+    """Whether one of the pieces spans more values the larger the sizes are.
+
+    Remainders are left out, as they decide where values lie in a range without an end, and not
+    whether it has one. With many of them isl searches for the largest value without counting.
+    """
+    for piece in visited.get_basic_sets():
+        if int(piece.dim(isl.dim_type.div)):
+            values = by_outer(Set.from_basic_set(piece).remove_divs(), depth)
+            most = values.reverse().apply_range(values).deltas().dim_max_val(0)
+            if not most.is_int() and not piece.is_empty():
+                return True
+    return False
 
 
 def _whole_span(visited: Set, depth: int) -> int | None:
