@@ -3,6 +3,7 @@ more than its domain. Each stands as far outside as the loops that it depends on
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from contextlib import suppress
 
 from ...lang.errors.errors import InternalError
@@ -47,11 +48,16 @@ def _outermost(domain: Set, around: Set) -> Set:
     """A condition on as few loops as possible, from the outermost on, that holds in the domain and
     nowhere else in the iterations of the loops."""
     count = int(domain.dim(_SET))
-    for depth in range(count):
-        outer = outermost(domain, depth).add_dims(_SET, count - depth)
-        if around.intersect(outer).is_subset(domain):
-            return outer
-    return domain
+
+    def of_outer(depth: int) -> Set:
+        return outermost(domain, depth).add_dims(_SET, count - depth)
+
+    def is_enough(depth: int) -> bool:
+        return around.intersect(of_outer(depth)).is_subset(domain)
+
+    # What is enough at a depth is enough at any depth beyond it.
+    depth = bisect_left(range(count), True, key=is_enough)
+    return of_outer(depth) if depth < count else domain
 
 
 def split_guard(guard: Set) -> list[tuple[int, Set]]:
