@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from .targets.facts import machine
     from .targets.target import Target, TargetError
     from .targets.words import cache_elements, native, rows_beside, tile_columns, tile_rows
+    from .tune.facts import facts
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
@@ -100,6 +101,7 @@ _LATER = {
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
     "extern": "lang.tensors.extern",
+    "facts": "tune.facts",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
@@ -183,10 +185,10 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "float32", "float64", "floor", "fma", "get_num_threads", "int16", "int32",
-    "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum", "min", "minimum",
-    "mux", "native", "prod", "rdom", "require", "rint", "round", "rows_beside", "rsqrt", "select",
-    "sequential",
+    "exp", "extern", "facts", "float32", "float64", "floor", "fma", "get_num_threads", "int16",
+    "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum", "min",
+    "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round", "rows_beside", "rsqrt",
+    "select", "sequential",
     "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

@@ -1,1 +1,1 @@
-"""What is found by measuring: today the facts of a machine."""
+"""What tools that choose schedules need: facts of programs, and what machines measure."""

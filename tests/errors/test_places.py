@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 from replay.run import KEPT
 
-from . import codegen, lang, lists, pieces, places, poly
+from . import codegen, lang, lists, pieces, places, poly, tune
 from .case import CASES
 
-ROOMS = (codegen, lang, pieces, poly)
+ROOMS = (codegen, lang, pieces, poly, tune)
 
 
 @cache

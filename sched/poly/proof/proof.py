@@ -114,13 +114,13 @@ class Prover:
     @property
     def dependences(self) -> tuple[Dependence, ...]:
         """The dependences of the program as written."""
-        return flow_first(d for tensor in self._tensors for d in self._dependences_on(tensor))
+        return flow_first(d for tensor in self._tensors for d in self.dependences_on(tensor))
 
     @cached_property
     def _tensors(self) -> list[Tensor]:
         return list(dict.fromkeys(t for s in self.model.statements for t in s.tensors))
 
-    def _dependences_on(self, tensor: Tensor) -> list[Dependence]:
+    def dependences_on(self, tensor: Tensor) -> list[Dependence]:
         """The dependences on one tensor, found on demand."""
         key = ("dependences", tensor, self._as_written[tensor], Same(self.model.context))
         find = partial(dependences_on, tensor, self.model, self.written)
@@ -129,7 +129,7 @@ class Prover:
     def _dependences_among(self, tensors: Collection[Tensor]) -> Iterator[Dependence]:
         """The dependences on some tensors."""
         chosen = (tensor for tensor in self._tensors if tensor in tensors)
-        yield from flow_first(d for tensor in chosen for d in self._dependences_on(tensor))
+        yield from flow_first(d for tensor in chosen for d in self.dependences_on(tensor))
 
     def violations(
         self,

@@ -1,0 +1,177 @@
+"""Facts of a program that no schedule changes: what each statement does, how often, on which data,
+and what must come before what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+from ..garbage import uncollected
+from ..lang.errors.frames import bounded
+from ..lang.nodes.nodes import Node, Read, postorder
+from ..lang.program.program import Program
+from ..lang.tensors.tensors import Func
+from ..poly.model.model import Model
+from ..poly.model.statements import Statement
+from ..poly.program.accumulation import accumulates, is_exact
+from ..poly.schedule.schedule import Schedule
+from ..poly.state.rewritten import RewrittenProgram
+from ..poly.tree.times import scheduled_stages
+from .accesses import Layouts, MemoryAccess, memory_accesses
+from .boxes import Ranges
+from .distances import Distance, bands, distances, skews, within
+from .operations import operations
+from .sizes import chosen_sizes
+from .windows import Window, windows
+from .written_nest import LoopFacts, written_nest
+
+Kind = Literal[
+    "pointwise", "reduction", "float reduction", "scatter", "gather", "recurrence", "extern"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementFacts:
+    """What is known of a statement: of one definition of a Func.
+
+    Attributes:
+        name: as schedules call it.
+        func: what it computes.
+        kind: `pointwise`, or what keeps it from being that. A `reduction` gives the same bits in
+            any order, a `float reduction` does not.
+        loops: outermost first.
+        operations: of one instance, by class and type: `{"multiply-add float32": 1}`.
+        accesses: of one instance; what it writes is among them.
+        permutable: its loops in groups of neighbours that may come in any order.
+        skewable: for a loop along which dependences go backwards, the least factors by which it
+            must be skewed by loops around it so that none does; of the loops as they are written,
+            so skew the innermost one first.
+    """
+
+    name: str
+    func: str
+    kind: Kind
+    loops: tuple[LoopFacts, ...]
+    operations: Mapping[str, int] = field(hash=False)
+    accesses: tuple[MemoryAccess, ...]
+    permutable: tuple[tuple[str, ...], ...]
+    skewable: Mapping[str, Mapping[str, int]] = field(hash=False)
+
+    @property
+    def instances(self) -> int:
+        """About how many there are: exactly, where loops do not depend on each other."""
+        return prod(loop.middle for loop in self.loops)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a program at some sizes.
+
+    Attributes:
+        sizes: all that numbers were found for, given or not.
+        statements: in the order in which they run as written.
+        windows: what each consumer needs of each producer.
+        distances: of dependences between statements that share loops.
+    """
+
+    sizes: Mapping[str, int] = field(hash=False)
+    statements: tuple[StatementFacts, ...]
+    windows: tuple[Window, ...]
+    distances: tuple[Distance, ...]
+
+    def statement(self, name: str) -> StatementFacts:
+        """The facts of a statement.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        for s in self.statements:
+            if s.name == name:
+                return s
+        raise KeyError(name)
+
+
+@bounded
+def facts(
+    program: Func | Sequence[Func] | Program | Schedule, sizes: Mapping[str, int] | None = None
+) -> Facts:
+    """What is known of a program that no schedule changes.
+
+    Args:
+        program: outputs, a program, or a schedule, of which only the program and what it inlines
+            count. Of outputs and programs, definitions are inlined as a bare call does.
+        sizes: numbers for sizes, and for integer Params that bound loops. Others count as 1024, or
+            as the nearest number that the program accepts.
+
+    Raises:
+        LanguageTypeError: a name is no size of the program.
+        ScheduleError: the program does not accept these sizes.
+    """
+    match program:
+        case Schedule():
+            schedule = program
+        case Program():
+            schedule = Schedule.default(program.outputs, program.inputs)
+        case _:
+            schedule = Schedule.default(program)
+    return facts_of(schedule.rewritten, sizes or {})
+
+
+def facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts:
+    """The facts of a program with its definitions as they are inlined and rewritten."""
+    with uncollected():
+        return _facts_of(rewritten, given)
+
+
+def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts:
+    model = rewritten.model
+    sizes = chosen_sizes(model, given)
+    symbols = {**model.program.sizes, **model.program.params}
+    known = Ranges({node: (sizes[x],) * 2 for x, node in symbols.items() if x in sizes})
+    layouts = Layouts(model, sizes)
+    found = distances(rewritten.prover)
+    nests = {p.stage.statement.name: p for p in scheduled_stages(rewritten.written)}
+    statements: list[StatementFacts] = []
+    needed: list[Window] = []
+    for statement in model.statements:
+        placed = nests[statement.name]
+        nest = written_nest(placed, within(placed, nests, found), sizes)
+        statements.append(
+            StatementFacts(
+                statement.name,
+                model.program.names[statement.func],
+                kind_of(statement, model),
+                nest.loops,
+                operations(statement.definition),
+                memory_accesses(statement, nest.dims, nest.extents, layouts),
+                bands(nest.names, nest.around),
+                skews(nest.names, nest.around),
+            )
+        )
+        if nest.box is not None:
+            needed += windows(statement, nest.dims, nest.box, known, layouts)
+    return Facts(sizes, tuple(statements), tuple(needed), found)
+
+
+def kind_of(statement: Statement, model: Model) -> Kind:
+    """What a statement is, for the choice of a template."""
+    d = statement.definition
+    if d.opaque is not None:
+        return "extern"
+    if d.is_update and any(_reads_data(x) for x in d.lhs):
+        return "scatter"
+    in_place = d.is_update and not accumulates(d) and not d.is_pointwise
+    if model.program.is_recurrence(statement.func) or d.loops or in_place:
+        return "recurrence"
+    if d.is_update and not d.is_pointwise:
+        return "scatter"
+    if d.is_update and d.rvars:
+        return "reduction" if is_exact(d) else "float reduction"
+    reads = (n for n in postorder(*d.values) if isinstance(n, Read))
+    return "gather" if any(_reads_data(x) for n in reads for x in n.index) else "pointwise"
+
+
+def _reads_data(index: Node) -> bool:
+    return any(isinstance(n, Read) for n in postorder(index))

@@ -1,0 +1,115 @@
+"""The loops of a statement as it is written, with what is known of them at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..lang.nodes import index as ix
+from ..lang.nodes.nodes import Node, RVar, Var
+from ..poly.model.statements import Statement
+from ..poly.sets.isl import relation
+from ..poly.sets.linear import coefficient
+from ..poly.tree.times import ScheduledStage
+from .boxes import Box, at_sizes, box_of, extents_in_the_middle
+from .distances import Distance, is_parallel
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFacts:
+    """A loop of a statement, as it is written.
+
+    Attributes:
+        name: as schedules call it.
+        extent: how many iterations it has at most.
+        middle: how many it has where those around it are in the middle of theirs.
+        is_reduction: whether it is an RVar's, or that of a `sequential`.
+        parallel: whether no dependence is carried by it.
+    """
+
+    name: str
+    extent: int
+    middle: int
+    is_reduction: bool
+    parallel: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenNest:
+    """A statement in its loops.
+
+    Attributes:
+        dims: the dimensions of the statement that the loops run over, outermost first.
+        names: the names of the loops.
+        around: the distances of dependences along these loops.
+        is_plain: whether each loop runs over one dimension, up or down. If not, the loops are
+            taken to be the dimensions, none of them parallel.
+        box: the first and the last value of each dimension; None if there is no instance.
+        middle: how many values each has where those before it are in the middle of theirs.
+    """
+
+    dims: tuple[Var | RVar, ...]
+    names: tuple[str, ...]
+    around: tuple[Distance, ...]
+    is_plain: bool
+    box: Box | None
+    middle: tuple[int, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many iterations each loop has at most."""
+        if self.box is None:
+            return (0,) * len(self.dims)
+        return tuple(hi - lo + 1 for lo, hi in self.box)
+
+    @property
+    def loops(self) -> tuple[LoopFacts, ...]:
+        return tuple(
+            LoopFacts(name, extent, middle, isinstance(dim, RVar), self._is_parallel(k))
+            for k, (name, dim, extent, middle) in enumerate(
+                zip(self.names, self.dims, self.extents, self.middle, strict=True)
+            )
+        )
+
+    def _is_parallel(self, depth: int) -> bool:
+        return self.is_plain and is_parallel(depth, self.around)
+
+
+def written_nest(
+    nest: ScheduledStage, around: tuple[Distance, ...], sizes: Mapping[str, int]
+) -> WrittenNest:
+    """The loops of a statement as it is written.
+
+    Args:
+        around: the distances of dependences along them.
+    """
+    statement = nest.stage.statement
+    over = _order(nest)
+    is_plain = over is not None
+    order = list(range(len(statement.loops))) if over is None else over
+    dims = tuple(statement.loops[k] for k in order)
+    names = tuple(x.name for x in (nest.loops if is_plain else dims))
+    domain = at_sizes(statement.domain, sizes)
+    if order != sorted(order):
+        frame = statement.frame
+        domain = domain.apply(relation([frame.dim(frame.dims[k]) for k in order], frame))
+    box = box_of(domain)
+    middle = (0,) * len(dims) if box is None else extents_in_the_middle(domain, box)
+    return WrittenNest(dims, names, around if is_plain else (), is_plain, box, middle)
+
+
+def _order(nest: ScheduledStage) -> list[int] | None:
+    """By loop, the dimension of the statement that it runs over; None where there is no such."""
+    statement = nest.stage.statement
+    found = [k for c in nest.stage.coordinates if (k := _runs_over(statement, c)) is not None]
+    every = len(found) == len(nest.loops) and sorted(found) == list(range(len(statement.loops)))
+    return found if every else None
+
+
+def _runs_over(statement: Statement, coordinate: Node) -> int | None:
+    """The dimension that a coordinate is, but for its direction and where it begins."""
+    found = [k for k, x in enumerate(statement.loops) if coefficient(coordinate, x) is not ix.ZERO]
+    if len(found) != 1:
+        return None
+    times = coefficient(coordinate, statement.loops[found[0]])
+    return found[0] if times is not None and ix.constant(times) in (1, -1) else None

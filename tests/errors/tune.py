@@ -1,0 +1,41 @@
+"""Messages of facts about programs."""
+
+from __future__ import annotations
+
+import polysched as ps
+
+from .case import says
+
+n, m = ps.sizes("n m")
+i = ps.vars("i")
+
+
+def paired() -> ps.Func:
+    """Two sizes, of which one is three times the other."""
+    x, f = ps.Input("x", ps.int32, (m,)), ps.Func("f", (n,))
+    f[i] = x[i]
+    ps.require(m == 3 * n, "three for each", f)
+    return f
+
+
+@says(
+    """
+    q is no size of this program
+      at FILE:LINE
+      hint: they are m, n
+    """,
+    ps.LanguageTypeError,
+)
+def facts_at_a_size_of_nobody() -> None:
+    ps.facts(paired(), sizes={"q": 3})
+
+
+@says(
+    """
+    the program accepts no call with n=4, m=13
+      at FILE:LINE
+      hint: ps.Schedule(f).conditions are what sizes must meet
+    """
+)
+def facts_at_sizes_that_do_not_go_together() -> None:
+    ps.facts(paired(), sizes={"n": 4, "m": 13})
