@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise, repeat
 from math import prod
 
 from ..lang.arithmetic.evaluate import size_value
 from ..lang.nodes import index as ix
 from ..lang.nodes.dtypes import concrete
-from ..lang.nodes.nodes import Node, RVar, Var
+from ..lang.nodes.nodes import Node, Read, RVar, Var, postorder
 from ..lang.nodes.tensor import Tensor
 from ..poly.model.model import Model
 from ..poly.model.statements import Access, Statement
 from ..poly.sets.linear import coefficient
-from .boxes import at_sizes, box_of
+from .boxes import Box, Ranges, at_sizes, box_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,11 @@ class MemoryAccess:
     Attributes:
         tensor: by its name.
         is_write: whether it is written.
-        bytes: of one element.
+        bytes: of one element; of a tuple that is written, of all its values.
         strides: for each loop of the statement, how many elements further the next iteration
-            touches memory, as tensors are laid out that no directive says anything of; None where
-            data say which element it is, or the distance is no constant.
+            touches memory, as tensors are laid out that no directive says anything of. Where an
+            index is clamped, it is so in the middle of all iterations. None where data say which
+            element it is, or the distance is no constant.
         elements: how many different ones all iterations touch, at most.
     """
 
@@ -80,43 +81,79 @@ class Layouts:
 
 
 def memory_accesses(
-    statement: Statement, loops: Sequence[Var | RVar], extents: Sequence[int], layouts: Layouts
+    statement: Statement, loops: Sequence[Var | RVar], box: Box, known: Ranges, layouts: Layouts
 ) -> tuple[MemoryAccess, ...]:
     """What an instance reads and writes; reads of one element once.
 
     Args:
         loops: the dimensions of the statement in the order of its loops.
-        extents: how many values each has.
+        box: the first and the last value of each.
+        known: the ranges of expressions, where sizes and Params have their values.
     """
-    found: dict[tuple[Tensor, tuple[Node, ...], bool], MemoryAccess] = {}
+    found: dict[tuple[Tensor, tuple[Node, ...], int | None], MemoryAccess] = {}
     for access in statement.accesses:
-        key = access.tensor, access.index, access.is_write
+        component = None if access.node is None else access.node.component
+        key = access.tensor, access.index, component
         if key not in found:
-            found[key] = _of(access, loops, extents, layouts)
+            found[key] = _of(access, loops, box, known, layouts)
     return tuple(found.values())
 
 
 def _of(
-    access: Access, loops: Sequence[Var | RVar], extents: Sequence[int], layouts: Layouts
+    access: Access, loops: Sequence[Var | RVar], box: Box, known: Ranges, layouts: Layouts
 ) -> MemoryAccess:
     tensor = access.tensor
-    steps = [_steps(access, loop, layouts) for loop in loops]
-    strides = layouts.strides(tensor)
-    moved = [_distance(by_axis, strides) for by_axis in steps]
-    touched = [
-        _touched([by_axis[axis] for by_axis in steps], extents, whole)
-        for axis, whole in enumerate(layouts.extents(tensor))
-    ]
-    size = concrete(tensor.dtypes[0]).itemsize
+    strides, whole = layouts.strides(tensor), layouts.extents(tensor)
+    by_axis = [_steps(access, axis, loops, box, known, layouts) for axis in range(len(whole))]
+    moved = [_distance(steps, strides) for steps in zip(*by_axis, strict=True)]
+    touched = map(_touched, by_axis, repeat(box), whole)
+    sizes = [concrete(t).itemsize for t in tensor.dtypes]
+    size = sum(sizes) if access.node is None else sizes[access.node.component]
     name = layouts.model.program.names[tensor]
-    return MemoryAccess(name, access.is_write, size, tuple(moved), prod(touched))
+    strides_by_loop = tuple(moved) if by_axis else (0,) * len(loops)
+    return MemoryAccess(name, access.is_write, size, strides_by_loop, prod(touched))
 
 
-def _steps(access: Access, loop: Var | RVar, layouts: Layouts) -> list[int | None]:
-    """By axis, how far an iteration of a loop moves the index."""
+def _steps(
+    access: Access,
+    axis: int,
+    loops: Sequence[Var | RVar],
+    box: Box,
+    known: Ranges,
+    layouts: Layouts,
+) -> list[int | None]:
+    """How far an iteration of each loop moves the index along an axis."""
     if access.region_end is not None:
-        return [None] * len(access.index)
-    return [layouts.step(x, loop) for x in access.index]
+        return [None] * len(loops)
+    index = access.index[axis]
+    found = [layouts.step(index, loop) for loop in loops]
+    if None in found and not any(isinstance(n, Read) for n in postorder(index)):
+        return [
+            _in_the_middle(index, k, loops, box, known) if step is None else step
+            for k, step in enumerate(found)
+        ]
+    return found
+
+
+def _in_the_middle(
+    index: Node, k: int, loops: Sequence[Var | RVar], box: Box, known: Ranges
+) -> int | None:
+    """How far iterations of a loop in the middle of all move an index; None if not all of them move
+    it as far."""
+    middle = [(lo + hi) // 2 for lo, hi in box]
+    values: list[int] = []
+    for ahead in range(FEW + 1):
+        at = [x + ahead if j == k else x for j, x in enumerate(middle)]
+        lo, hi = known.of(index, {x: (v, v) for x, v in zip(loops, at, strict=True)})
+        if lo != hi:
+            return None
+        values.append(lo)
+    steps = {b - a for a, b in pairwise(values)}
+    return steps.pop() if len(steps) == 1 else None
+
+
+FEW = 4
+"""So many iterations in the middle are looked at."""
 
 
 def _distance(steps: Sequence[int | None], strides: Sequence[int]) -> int | None:
@@ -129,11 +166,11 @@ def _distance(steps: Sequence[int | None], strides: Sequence[int]) -> int | None
     return found
 
 
-def _touched(steps: Sequence[int | None], extents: Sequence[int], whole: int) -> int:
+def _touched(steps: Sequence[int | None], box: Box, whole: int) -> int:
     """How many indices are touched along an axis, of as many as there are."""
     count = 1
-    for step, extent in zip(steps, extents, strict=True):
+    for step, (lo, hi) in zip(steps, box, strict=True):
         if step is None:
             return whole
-        count += abs(step) * max(0, extent - 1)
+        count += abs(step) * max(0, hi - lo)
     return min(count, whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement, takewhile
+from itertools import combinations, combinations_with_replacement, takewhile
 from math import ceil
 
 from ..lang.tensors.tensors import Func
@@ -67,7 +67,7 @@ def _distances(prover: Prover) -> Iterator[Distance]:
     names = model.program.names
     for tensor in dict.fromkeys(s.func for s in model.statements):
         users = [s for s in model.statements if s.touches(tensor)]
-        if not _share_loops(users, placed):
+        if not _share_loops(tensor, users, placed):
             continue
         simple = _of_sums(users, tensor, names[tensor], placed)
         if simple is not None:
@@ -106,17 +106,19 @@ OPERATIONS = 1_000_000
 
 
 def _share_loops(
-    users: Sequence[Statement], placed: Mapping[Statement, Sequence[ScheduledStage]]
+    func: Func, users: Sequence[Statement], placed: Mapping[Statement, Sequence[ScheduledStage]]
 ) -> bool:
-    """Whether dependences between them may be carried by a loop: what is written once and read by
-    statements with loops of their own has none."""
+    """Whether dependences on a Func may be between statements that share loops: none are on what is
+    written once and read by others in loops of their own."""
+    if _meet(users, placed) or not are_written_once(w for s in users for w in s.writes_of(func)):
+        return True
+    return any(s.func is func and s.reads_from(func) for s in users)
+
+
+def _meet(users: Sequence[Statement], placed: Mapping[Statement, Sequence[ScheduledStage]]) -> bool:
+    """Whether two of some statements share loops."""
     stages = [p for s in users for p in placed.get(s, ())]
-    writes = [w for s in users for w in s.accesses if w.is_write]
-    if are_written_once(w for w in writes if w.tensor in {s.func for s in users}) and not any(
-        a is not b and meeting(a, b).loops for a in stages for b in stages
-    ):
-        return any(s.reads_from(s.func) for s in users)
-    return True
+    return any(meeting(a, b).loops for a, b in combinations(stages, 2))
 
 
 def _of_sums(
@@ -127,9 +129,9 @@ def _of_sums(
 ) -> list[Distance] | None:
     """The distances where a Func is only accumulated into, an element at a time, by statements with
     loops of their own: these are carried by the loops of RVars. None where there is more to it."""
-    stages = [p for s in users for p in placed.get(s, ())]
-    if any(a is not b and meeting(a, b).loops for a in stages for b in stages):
+    if _meet(users, placed):
         return None
+    stages = [p for s in users for p in placed.get(s, ())]
     found: list[Distance] = []
     for stage in stages:
         statement = stage.stage.statement

@@ -9,16 +9,21 @@ from math import prod
 from typing import Literal
 
 from ..garbage import uncollected
+from ..lang.errors.errors import LanguageTypeError
 from ..lang.errors.frames import bounded
 from ..lang.nodes.nodes import Node, Read, postorder
 from ..lang.program.program import Program
 from ..lang.tensors.tensors import Func
 from ..poly.model.model import Model
+from ..poly.model.proven import unproved
 from ..poly.model.statements import Statement
 from ..poly.program.accumulation import accumulates, is_exact
+from ..poly.program.inline import without_recomputation
 from ..poly.schedule.schedule import Schedule
-from ..poly.state.rewritten import RewrittenProgram
+from ..poly.sets.budget import BudgetExceeded, allowance, budget
+from ..poly.state.rewritten import RewrittenProgram, rewritten_program
 from ..poly.tree.times import scheduled_stages
+from ..steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges
 from .distances import Distance, bands, distances, skews, within
@@ -106,17 +111,25 @@ def facts(
             as the nearest number that the program accepts.
 
     Raises:
+        LanguageError: the program is ill-formed.
         LanguageTypeError: a name is no size of the program.
-        ScheduleError: the program does not accept these sizes.
+        ScheduleError: the program does not accept these sizes, or is too intricate to be proven.
     """
-    match program:
-        case Schedule():
-            schedule = program
-        case Program():
-            schedule = Schedule.default(program.outputs, program.inputs)
-        case _:
-            schedule = Schedule.default(program)
-    return facts_of(schedule.rewritten, sizes or {})
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise LanguageTypeError(f"sizes={sizes!r} is no mapping", hint='sizes={"n": 1000}')
+    if isinstance(program, Schedule):
+        return facts_of(program.rewritten, sizes or {})
+    whole = program if isinstance(program, Program) else Program(program)
+    return facts_of(_as_called(whole), sizes or {})
+
+
+def _as_called(program: Program) -> RewrittenProgram:
+    """A program with the definitions inlined that a bare call inlines."""
+    try:
+        with uncollected(), budget(allowance(len(program.definitions))):
+            return rewritten_program(program, without_recomputation, Log())
+    except BudgetExceeded:
+        raise unproved(program) from None
 
 
 def facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts:
@@ -145,7 +158,7 @@ def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts
                 kind_of(statement, model),
                 nest.loops,
                 operations(statement.definition),
-                memory_accesses(statement, nest.dims, nest.extents, layouts),
+                memory_accesses(statement, nest.dims, nest.ranges, known, layouts),
                 bands(nest.names, nest.around),
                 skews(nest.names, nest.around),
             )

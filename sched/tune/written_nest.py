@@ -56,11 +56,14 @@ class WrittenNest:
     middle: tuple[int, ...]
 
     @property
+    def ranges(self) -> Box:
+        """The box, empty along each dimension if there is no instance."""
+        return ((0, -1),) * len(self.dims) if self.box is None else self.box
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """How many iterations each loop has at most."""
-        if self.box is None:
-            return (0,) * len(self.dims)
-        return tuple(hi - lo + 1 for lo, hi in self.box)
+        return tuple(hi - lo + 1 for lo, hi in self.ranges)
 
     @property
     def loops(self) -> tuple[LoopFacts, ...]:

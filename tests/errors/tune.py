@@ -39,3 +39,15 @@ def facts_at_a_size_of_nobody() -> None:
 )
 def facts_at_sizes_that_do_not_go_together() -> None:
     ps.facts(paired(), sizes={"n": 4, "m": 13})
+
+
+@says(
+    """
+    sizes=1000 is no mapping
+      at FILE:LINE
+      hint: sizes={"n": 1000}
+    """,
+    ps.LanguageTypeError,
+)
+def facts_at_a_number() -> None:
+    ps.facts(paired(), sizes=1000)  # type: ignore[arg-type]

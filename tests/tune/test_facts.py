@@ -125,6 +125,34 @@ def test_there_is_no_fact_of_another_statement() -> None:
         ps.facts(product()).statement("g")
 
 
+def test_strides_are_those_in_the_middle_where_an_index_is_clamped() -> None:
+    x, index = ps.Input("x", ps.float32, (n, m)), ps.Input("index", ps.int32, (m,), range=(0, m))
+    f = ps.Func("f", (n, m))
+    f[i, j] = x[ps.clip(i - 1, 0, n - 1), m - 1 - j] + x[i, j // 2] + x[i, index[j]]
+    accesses = ps.facts(f, sizes={"n": 50, "m": 60}).statement("f").accesses
+    reads = sorted((a.strides for a in accesses if a.tensor == "x"), key=str)
+    assert reads == [(60, -1), (60, None), (60, None)]
+
+
+def test_a_tuple_is_written_whole_and_read_by_its_values() -> None:
+    x = ps.Input("x", ps.float32, (n,))
+    pair, f = ps.Func("pair", (n,), (ps.float32, ps.int64)), ps.Func("f", (n,))
+    pair[i] = (x[i], i)
+    f[i] = pair[n - 1 - i][0]
+    found = ps.facts([pair, f])
+    assert [a.bytes for a in found.statement("pair").accesses] == [4, 12]
+    assert [a.bytes for a in found.statement("f").accesses] == [4, 4]
+
+
+def test_a_program_and_an_array_that_is_updated() -> None:
+    a, t = ps.InOut("a", ps.float32, (n,)), ps.RVar("t", 1, n)
+    a[t] = a[t - 1] + a[t]
+    found = ps.facts(ps.Program(a), sizes={"n": 9})
+    assert found == ps.facts(a, sizes={"n": 9})
+    (update,) = found.statements
+    assert (update.kind, update.loops[0].parallel) == ("recurrence", False)
+
+
 # windows ----------------------------------------------------------------------------------------
 def window(
     found: Facts, producer: str, loop: str
