@@ -9,3 +9,10 @@ def machine_attributes(target: Target) -> str:
     """The processor whose instructions a function may use, and the one that it is tuned for."""
     tune = f' "tune-cpu"="{target.tune}"' if target.tune else ""
     return f'"target-cpu"="{target.cpu}" "target-features"="{target.feature_text}"{tune}'
+
+
+def stack_alignment(target: Target) -> str:
+    """The attribute by which the frame of a function begins where a vector may lie. Without it LLVM
+    keeps vectors in frames at multiples of 16 bytes: some lie in two cache lines then, and one that
+    lies in two pages makes each streaming store wait until the one before it is in memory."""
+    return f"alignstack={target.vector_bytes} " if target.vector_bytes > 16 else ""

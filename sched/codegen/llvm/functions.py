@@ -18,7 +18,7 @@ from ...targets.target import Target
 from ..ir import ir
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
-from .attributes import machine_attributes
+from .attributes import machine_attributes, stack_alignment
 from .entry import Call, entry_text
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
@@ -57,7 +57,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
             "!0 = !{i32 1}",
             f"attributes #0 = {{ nounwind {machine} }}",
-            f"attributes #1 = {{ nounwind noinline {machine} }}\n",
+            f"attributes #1 = {{ nounwind noinline {stack_alignment(target)}{machine} }}\n",
         ]
     )
 

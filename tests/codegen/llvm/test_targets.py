@@ -147,3 +147,25 @@ def test_v3_has_fused_multiply_add_and_no_avx512() -> None:
     assert "vfmadd" in product_text
     assert "fmaf" not in product_text
     assert "%zmm" not in text + product_text
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="makes x86 code")
+@pytest.mark.parametrize(("name", "register"), [("v3", "ymm"), ("v4", "zmm")])
+def test_vectors_in_frames_lie_in_one_cache_line(name: str, register: str) -> None:
+    """Of more accumulators than there are registers, some are kept in the frame."""
+    n, m, q = ps.sizes("n m q")
+    i, j = ps.vars("i j")
+    k = ps.RVar("k", 0, q)
+    a, b = ps.Input("a", ps.float32, (n, q)), ps.Input("b", ps.float32, (q, m))
+    c = ps.Func("c", (n, m))
+    c[i, j] = 0
+    c[i, j] += a[i, k] * b[k, j]
+    s = ps.Schedule(c, target=name)
+    u = s["c"].update(0)
+    u.split("i", 40, names=("io", "ii"))
+    u.split("j", ps.native, names=("jo", "ji"))
+    u.reorder("io", "jo", "k", "ii", "ji").accumulate_at("jo")
+    u.vectorize("ji", ps.native).unroll("ii")
+    text = assembly(s.loop_program, target_of(name))
+    kept = re.findall(rf"vmov([au])ps\s+%{register}\d+, -?\d+\(%r[sb]p\)", text)
+    assert set(kept) == {"a"}
