@@ -249,6 +249,7 @@ def test_loops_that_are_called_parallel_may_be(case: Case) -> None:
     assert [x for x in parallel if is_refuted(s, *x)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_extents_are_those_of_the_loops(case: Case) -> None:
     """The interval of each loop, found by isl, is within what the loops' bounds allow."""
