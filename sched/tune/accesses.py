@@ -10,11 +10,12 @@ from math import prod
 from ..lang.arithmetic.evaluate import size_value
 from ..lang.nodes import index as ix
 from ..lang.nodes.dtypes import concrete
-from ..lang.nodes.nodes import Node, Read, RVar, Var, postorder
+from ..lang.nodes.nodes import Node, RVar, Var
 from ..lang.nodes.tensor import Tensor
 from ..poly.model.model import Model
 from ..poly.model.statements import Access, Statement
 from ..poly.sets.linear import coefficient
+from ..poly.sets.simplify import reads_memory
 from .boxes import Box, Ranges, at_sizes, box_of
 
 
@@ -127,7 +128,7 @@ def _steps(
         return [None] * len(loops)
     index = access.index[axis]
     found = [layouts.step(index, loop) for loop in loops]
-    if None in found and not any(isinstance(n, Read) for n in postorder(index)):
+    if None in found and not reads_memory(index):
         return [
             _in_the_middle(index, k, loops, box, known) if step is None else step
             for k, step in enumerate(found)

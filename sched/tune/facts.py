@@ -11,7 +11,7 @@ from typing import Literal
 from ..garbage import uncollected
 from ..lang.errors.errors import LanguageTypeError
 from ..lang.errors.frames import bounded
-from ..lang.nodes.nodes import Node, Read, postorder
+from ..lang.nodes.nodes import Read, postorder
 from ..lang.program.program import Program
 from ..lang.tensors.tensors import Func
 from ..poly.model.model import Model
@@ -21,12 +21,13 @@ from ..poly.program.accumulation import accumulates, is_exact
 from ..poly.program.inline import without_recomputation
 from ..poly.schedule.schedule import Schedule
 from ..poly.sets.budget import BudgetExceeded, allowance, budget
+from ..poly.sets.simplify import reads_memory
 from ..poly.state.rewritten import RewrittenProgram, rewritten_program
 from ..poly.tree.times import scheduled_stages
 from ..steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges
-from .distances import Distance, bands, distances, skews, within
+from .distances import Distance, distances, within
 from .operations import operations
 from .sizes import chosen_sizes
 from .windows import Window, windows
@@ -159,8 +160,8 @@ def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts
                 nest.loops,
                 operations(statement.definition),
                 memory_accesses(statement, nest.dims, nest.ranges, known, layouts),
-                bands(nest.names, nest.around),
-                skews(nest.names, nest.around),
+                nest.permutable,
+                nest.skewable,
             )
         )
         if nest.box is not None:
@@ -173,7 +174,7 @@ def kind_of(statement: Statement, model: Model) -> Kind:
     d = statement.definition
     if d.opaque is not None:
         return "extern"
-    if d.is_update and any(_reads_data(x) for x in d.lhs):
+    if d.is_update and any(reads_memory(x) for x in d.lhs):
         return "scatter"
     in_place = d.is_update and not accumulates(d) and not d.is_pointwise
     if model.program.is_recurrence(statement.func) or d.loops or in_place:
@@ -183,8 +184,4 @@ def kind_of(statement: Statement, model: Model) -> Kind:
     if d.is_update and d.rvars:
         return "reduction" if is_exact(d) else "float reduction"
     reads = (n for n in postorder(*d.values) if isinstance(n, Read))
-    return "gather" if any(_reads_data(x) for n in reads for x in n.index) else "pointwise"
-
-
-def _reads_data(index: Node) -> bool:
-    return any(isinstance(n, Read) for n in postorder(index))
+    return "gather" if any(reads_memory(x) for n in reads for x in n.index) else "pointwise"

@@ -10,6 +10,7 @@ from ..lang.nodes.dtypes import concrete
 from ..lang.nodes.nodes import Node, Op, Read, postorder, replaced_all
 from ..lang.nodes.ops import COMPARISONS, FUNCTIONS
 from ..lang.tensors.definitions import Definition
+from ..poly.sets.simplify import reads_memory
 
 CLASSES = {
     "add": "add", "sub": "add", "neg": "add", "absd": "add",
@@ -32,16 +33,13 @@ def operations(d: Definition) -> dict[str, int]:
     if d.opaque is not None:
         return {}
     found: Counter[str] = Counter()
-    seen: set[Node] = set()
     for node in _computed((*d.values, *d.where)):
-        if node not in seen:
-            seen.add(node)
-            found.update(_counted(node))
+        found.update(_counted(node))
     return dict(sorted(found.items()))
 
 
 def _computed(roots: Iterable[Node]) -> Iterable[Node]:
-    """The operators of expressions. The index of a read is none of them unless data are in it."""
+    """The operators of expressions, each once; those of an index only where data are in it."""
     pending = list(roots)
     done: set[Node] = set()
     while pending:
@@ -51,7 +49,7 @@ def _computed(roots: Iterable[Node]) -> Iterable[Node]:
         done.add(node)
         match node:
             case Read(index=index):
-                pending += [x for x in index if any(isinstance(n, Read) for n in postorder(x))]
+                pending += filter(reads_memory, index)
             case Op(operands=operands):
                 yield node
                 pending += operands

@@ -12,7 +12,7 @@ from ..poly.sets.isl import relation
 from ..poly.sets.linear import coefficient
 from ..poly.tree.times import ScheduledStage
 from .boxes import Box, at_sizes, box_of, extents_in_the_middle
-from .distances import Distance, is_parallel
+from .distances import Distance, bands, is_parallel, skews
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class WrittenNest:
         names: the names of the loops.
         around: the distances of dependences along these loops.
         is_plain: whether each loop runs over one dimension, up or down. If not, the loops are
-            taken to be the dimensions, none of them parallel.
+            taken to be the dimensions, none of them parallel or permutable.
         box: the first and the last value of each dimension; None if there is no instance.
         middle: how many values each has where those before it are in the middle of theirs.
     """
@@ -74,6 +74,16 @@ class WrittenNest:
             )
         )
 
+    @property
+    def permutable(self) -> tuple[tuple[str, ...], ...]:
+        """The loops in groups of neighbours that may come in any order."""
+        return bands(self.names, self.around) if self.is_plain else tuple((x,) for x in self.names)
+
+    @property
+    def skewable(self) -> dict[str, dict[str, int]]:
+        """For loops along which dependences go backwards, the factors by which they are skewed."""
+        return skews(self.names, self.around) if self.is_plain else {}
+
     def _is_parallel(self, depth: int) -> bool:
         return self.is_plain and is_parallel(depth, self.around)
 
@@ -98,7 +108,7 @@ def written_nest(
         domain = domain.apply(relation([frame.dim(frame.dims[k]) for k in order], frame))
     box = box_of(domain)
     middle = (0,) * len(dims) if box is None else extents_in_the_middle(domain, box)
-    return WrittenNest(dims, names, around if is_plain else (), is_plain, box, middle)
+    return WrittenNest(dims, names, around, is_plain, box, middle)
 
 
 def _order(nest: ScheduledStage) -> list[int] | None:

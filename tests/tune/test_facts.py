@@ -302,3 +302,18 @@ def test_a_number_that_is_no_size(number: object) -> None:
 def test_facts_are_the_same_each_time() -> None:
     first, second = ps.facts(blur()), ps.facts(blur())
     assert repr(first) == repr(second)
+
+
+def test_loops_that_run_over_no_dimension_are_called_neither_parallel_nor_permutable() -> None:
+    """The order that is found for it runs along i + j: no loop of it is one of its dimensions."""
+    x, f = ps.Input("x", ps.float32, (n, n)), ps.Func("f", (n, n))
+    ahead = f[ps.clip(i - 1, 0, n - 1), ps.clip(j + 2, 0, n - 1)]
+    back = f[ps.clip(i + 1, 0, n - 1), ps.clip(j - 1, 0, n - 1)]
+    f[i, j] = ps.select((i > 0) & (j < n - 2) & (i < n - 1) & (j > 0), ahead + back, x[i, j])
+    s = ps.Schedule.default(f)
+    (statement,) = facts_of(s.rewritten, {}).statements
+    loops = [loop.name for loop in statement.loops]
+    assert loops == ["i", "j"] != [loop.name for loop in s["f"].loops]
+    assert not any(loop.parallel for loop in statement.loops)
+    assert statement.permutable == (("i",), ("j",))
+    assert statement.skewable == {}
