@@ -23,3 +23,10 @@ def test_every_program_runs_once(request: pytest.FixtureRequest, file: str, case
         if "test_native_equals_interpreter" in row.nodeid and not row.get_closest_marker("slow")
     ]
     assert quick == list(cases)
+
+
+def test_groups_are_heeded(request: pytest.FixtureRequest) -> None:
+    """Where tests are sent out by groups, xdist knows each by its name and that of its group. With
+    a pytest that takes no such names, all pass, but what is shared is made in each process."""
+    if request.config.getoption("loadgroup", False):
+        assert request.node.nodeid.rpartition("@")[0]
