@@ -83,7 +83,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tables: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         tables[_table(item)].append(item)
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(_group(item)))
     for rows in tables.values():
         _mark_slow([row for row in rows if row.get_closest_marker("slow") is None])
 

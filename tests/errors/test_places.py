@@ -11,6 +11,8 @@ from replay.run import KEPT
 from . import codegen, lang, lists, pieces, places, poly, tune
 from .case import CASES
 
+pytestmark = pytest.mark.xdist_group("places")  # what is found is found once
+
 ROOMS = (codegen, lang, pieces, poly, tune)
 
 
