@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from .targets.facts import machine
     from .targets.target import Target, TargetError
     from .targets.words import cache_elements, native, rows_beside, tile_columns, tile_rows
-    from .tune.facts import facts
+    from .tune.facts.facts import facts
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
@@ -101,7 +101,7 @@ _LATER = {
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
     "extern": "lang.tensors.extern",
-    "facts": "tune.facts",
+    "facts": "tune.facts.facts",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",

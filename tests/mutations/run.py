@@ -107,19 +107,19 @@ class Fault:
 FACTS = ("tests/tune/test_facts.py",)
 FAULTS = (
     Fault(
-        "a loop is called parallel although others in it depend on its order", "tune/distances.py",
+        "a loop is called parallel although others in it depend on its order", "tune/facts/distances.py",
         "        if count:\n", "        if count and nest.stage.statement.name == d.sink:\n", FACTS,
     ),
     Fault(
-        "skews leave out what outer skews move backwards", "tune/distances.py",
+        "skews leave out what outer skews move backwards", "tune/facts/distances.py",
         "times = (*factors.values(), 1)", "times = (*(0 for _ in factors), 1)", FACTS,
     ),
     Fault(
-        "scatters meet nowhere", "tune/distances.py",
+        "scatters meet nowhere", "tune/facts/distances.py",
         "(0, 0) if x in d.lhs else ANY", "(0, 0)", FACTS,
     ),
     Fault(
-        "windows are those of the first read", "tune/windows.py",
+        "windows are those of the first read", "tune/facts/windows.py",
         "for access in reads]\n        return", "for access in reads[:1]]\n        return", FACTS,
     ),
     Fault(

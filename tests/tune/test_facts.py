@@ -10,8 +10,8 @@ from gallery.registry import CASES
 import polysched as ps
 from polysched.poly.directives.kinds import Parallel
 from polysched.poly.schedule.stages import StageHandle
-from polysched.tune.facts import Facts, facts_of
-from polysched.tune.sizes import USUAL
+from polysched.tune.facts.facts import Facts, facts_of
+from polysched.tune.facts.sizes import USUAL
 
 #: `parallel` is proven for one loop after the other, which takes long where there are many.
 TOO_LARGE = 40

@@ -8,27 +8,27 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
-from ..garbage import uncollected
-from ..lang.errors.errors import LanguageTypeError
-from ..lang.errors.frames import bounded
-from ..lang.nodes.nodes import Read, postorder
-from ..lang.program.program import Program
-from ..lang.tensors.tensors import Func
-from ..poly.model.model import Model
-from ..poly.model.proven import unproved
-from ..poly.model.statements import Statement
-from ..poly.program.accumulation import accumulates, is_exact
-from ..poly.program.inline import without_recomputation
-from ..poly.schedule.schedule import Schedule
-from ..poly.sets.budget import BudgetExceeded, allowance, budget
-from ..poly.sets.simplify import reads_memory
-from ..poly.state.rewritten import RewrittenProgram, rewritten_program
-from ..poly.tree.times import scheduled_stages
-from ..steps import Log
+from ...garbage import uncollected
+from ...lang.errors.errors import LanguageTypeError
+from ...lang.errors.frames import bounded
+from ...lang.nodes.nodes import Read, RVar, Var, postorder
+from ...lang.program.program import Program
+from ...lang.tensors.tensors import Func
+from ...poly.model.model import Model
+from ...poly.model.proven import unproved
+from ...poly.model.statements import Statement
+from ...poly.program.accumulation import accumulates, is_exact
+from ...poly.program.inline import without_recomputation
+from ...poly.schedule.schedule import Schedule
+from ...poly.sets.budget import BudgetExceeded, allowance, budget
+from ...poly.sets.simplify import reads_memory
+from ...poly.state.rewritten import RewrittenProgram, rewritten_program
+from ...poly.tree.times import scheduled_stages
+from ...steps import Log
 from .accesses import Layouts, MemoryAccess, memory_accesses
 from .boxes import Ranges
-from .distances import Distance, distances, within
-from .operations import operations
+from .distances import Distance, distances, shared_loops, within
+from .operations import operations, operations_by_loops
 from .sizes import chosen_sizes
 from .windows import Window, windows
 from .written_nest import LoopFacts, written_nest
@@ -48,8 +48,11 @@ class StatementFacts:
         kind: `pointwise`, or what keeps it from being that. A `reduction` gives the same bits in
             any order, a `float reduction` does not.
         loops: outermost first.
+        axes: for each loop, the axis of what it computes that it moves along; None for none.
         operations: of one instance, by class and type: `{"multiply-add float32": 1}`.
+        varying: the same, apart for the loops that change their operands.
         accesses: of one instance; what it writes is among them.
+        distances: of dependences along its loops, also of those between others in these loops.
         permutable: its loops in groups of neighbours that may come in any order.
         skewable: for a loop along which dependences go backwards, the least factors by which it
             must be skewed by loops around it so that none does; of the loops as they are written,
@@ -60,8 +63,11 @@ class StatementFacts:
     func: str
     kind: Kind
     loops: tuple[LoopFacts, ...]
+    axes: tuple[int | None, ...]
     operations: Mapping[str, int] = field(hash=False)
+    varying: tuple[tuple[str, tuple[bool, ...], int], ...]
     accesses: tuple[MemoryAccess, ...]
+    distances: tuple[Distance, ...]
     permutable: tuple[tuple[str, ...], ...]
     skewable: Mapping[str, Mapping[str, int]] = field(hash=False)
 
@@ -151,15 +157,19 @@ def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts
     needed: list[Window] = []
     for statement in model.statements:
         placed = nests[statement.name]
-        nest = written_nest(placed, within(placed, nests, found), sizes)
+        around = within(placed, nests, found)
+        nest = written_nest(placed, around, shared_loops(placed, nests.values()), sizes)
         statements.append(
             StatementFacts(
                 statement.name,
                 model.program.names[statement.func],
                 kind_of(statement, model),
                 nest.loops,
+                tuple(axis_of(statement, x) for x in nest.dims),
                 operations(statement.definition),
+                operations_by_loops(statement.definition, nest.dims),
                 memory_accesses(statement, nest.dims, nest.ranges, known, layouts),
+                around,
                 nest.permutable,
                 nest.skewable,
             )
@@ -169,6 +179,12 @@ def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts
     return Facts(sizes, tuple(statements), tuple(needed), found)
 
 
+def axis_of(statement: Statement, dim: Var | RVar) -> int | None:
+    """The axis of what a statement computes that a dimension of it moves along."""
+    lhs = statement.definition.lhs
+    return next((axis for axis, x in enumerate(lhs) if dim in postorder(x)), None)
+
+
 def kind_of(statement: Statement, model: Model) -> Kind:
     """What a statement is, for the choice of a template."""
     d = statement.definition
@@ -176,12 +192,12 @@ def kind_of(statement: Statement, model: Model) -> Kind:
         return "extern"
     if d.is_update and any(reads_memory(x) for x in d.lhs):
         return "scatter"
+    if d.is_update and d.rvars and accumulates(d) and not d.loops:
+        return "reduction" if is_exact(d) else "float reduction"
     in_place = d.is_update and not accumulates(d) and not d.is_pointwise
     if model.program.is_recurrence(statement.func) or d.loops or in_place:
         return "recurrence"
     if d.is_update and not d.is_pointwise:
         return "scatter"
-    if d.is_update and d.rvars:
-        return "reduction" if is_exact(d) else "float reduction"
     reads = (n for n in postorder(*d.values) if isinstance(n, Read))
     return "gather" if any(reads_memory(x) for n in reads for x in n.index) else "pointwise"

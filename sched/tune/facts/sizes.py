@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..lang.errors.errors import LanguageTypeError, ScheduleError
-from ..poly.model.space import ProgramSpace
-from ..poly.report.facts import check_size
-from ..poly.sets.isl import Set, isl, val
+from ...lang.errors.errors import LanguageTypeError, ScheduleError
+from ...poly.model.space import ProgramSpace
+from ...poly.report.facts import check_size
+from ...poly.sets.isl import Set, isl, val
 
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
 

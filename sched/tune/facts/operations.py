@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ..lang.arithmetic.math import expansion
-from ..lang.nodes.dtypes import concrete
-from ..lang.nodes.nodes import Node, Op, Read, postorder, replaced_all
-from ..lang.nodes.ops import COMPARISONS, FUNCTIONS
-from ..lang.tensors.definitions import Definition
-from ..poly.sets.simplify import reads_memory
+from ...lang.arithmetic.math import expansion
+from ...lang.nodes.dtypes import concrete
+from ...lang.nodes.nodes import Const, Node, Op, Read, postorder, replaced_all
+from ...lang.nodes.ops import COMPARISONS, FUNCTIONS
+from ...lang.tensors.definitions import Definition
+from ...poly.sets.simplify import reads_memory
 
 CLASSES = {
     "add": "add", "sub": "add", "neg": "add", "absd": "add",
@@ -22,6 +22,9 @@ CLASSES = {
 }  # fmt: skip
 """The class of each operator that a processor is asked for. Comparisons are selects; what only
 says how bits are read is none."""
+
+NAN = 3
+"""Operators of a minimum of floats, which is NaN where either is."""
 
 _FREE = frozenset({"bitcast", "strict"})
 
@@ -38,6 +41,30 @@ def operations(d: Definition) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
+def operations_by_loops(
+    d: Definition, loops: Sequence[Node]
+) -> tuple[tuple[str, tuple[bool, ...], int], ...]:
+    """The same, apart for the loops whose iterations change their operands: what none inside
+    changes is computed outside of them.
+
+    Args:
+        loops: the dimensions of the statement in the order of its loops.
+    """
+    if d.opaque is not None:
+        return ()
+    found: Counter[tuple[str, tuple[bool, ...]]] = Counter()
+    varies: dict[Node, frozenset[Node]] = {}
+    inside = frozenset(loops)
+    for node in postorder(*d.values, *d.where):
+        own = frozenset((node,)) & inside
+        varies[node] = own.union(*(varies[x] for x in node.args))
+    for node in _computed((*d.values, *d.where)):
+        by = tuple(x in varies[node] for x in loops)
+        for name, count in _counted(node).items():
+            found[name, by] += count
+    return tuple((name, by, count) for (name, by), count in sorted(found.items()))
+
+
 def _computed(roots: Iterable[Node]) -> Iterable[Node]:
     """The operators of expressions, each once; those of an index only where data are in it."""
     pending = list(roots)
@@ -50,11 +77,29 @@ def _computed(roots: Iterable[Node]) -> Iterable[Node]:
         match node:
             case Read(index=index):
                 pending += filter(reads_memory, index)
+                yield from filter(_is_division, postorder(*index))
+            case Op(op="select", operands=(condition, *values)) if not reads_memory(condition):
+                pending += values  # there are loops of their own for borders
             case Op(operands=operands):
-                yield node
+                if _is_division(node) or not _is_index(node):
+                    yield node
                 pending += operands
             case _:
                 pending += node.args
+
+
+def _is_index(node: Node) -> bool:
+    """Whether a value is made of loops and sizes alone, which is kept in registers of its own."""
+    return node.type is not None and not concrete(node.type).is_float and not reads_memory(node)
+
+
+def _is_division(node: Node) -> bool:
+    """Whether a processor has to divide integers for it."""
+    return (
+        isinstance(node, Op)
+        and node.op in ("floordiv", "mod")
+        and not isinstance(node.operands[1], Const)
+    )
 
 
 def _counted(node: Node) -> Counter[str]:
@@ -64,7 +109,11 @@ def _counted(node: Node) -> Counter[str]:
     if node.op not in FUNCTIONS:
         operand = node.operands[-1] if node.op in COMPARISONS else node
         kind = CLASSES.get(node.op, "select")
-        return Counter({f"{kind} {_type_name(operand)}": 1})
+        if node.op in ("floordiv", "mod") and not _is_division(node):
+            kind = "multiply"  # by the reciprocal, and then shifted
+        name = _type_name(operand)
+        several = node.op in ("min", "max") and name.startswith("float")
+        return Counter({f"{kind} {name}": NAN if several else 1})
     assert node.type is not None
     params, body = expansion(node.op, concrete(node.type))
     (value,) = replaced_all((body,), dict(zip(params, node.operands, strict=True)))

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from math import prod
 
-from ..lang.arithmetic.evaluate import size_value
-from ..lang.nodes import index as ix
-from ..lang.nodes.dtypes import concrete
-from ..lang.nodes.nodes import Node, RVar, Var
-from ..lang.nodes.tensor import Tensor
-from ..poly.model.model import Model
-from ..poly.model.statements import Access, Statement
-from ..poly.sets.linear import coefficient
-from ..poly.sets.simplify import reads_memory
+from ...lang.arithmetic.evaluate import size_value
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import concrete
+from ...lang.nodes.nodes import Node, RVar, Var
+from ...lang.nodes.tensor import Tensor
+from ...poly.model.model import Model
+from ...poly.model.statements import Access, Statement
+from ...poly.sets.linear import coefficient
+from ...poly.sets.simplify import reads_memory
 from .boxes import Box, Ranges, at_sizes, box_of
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..lang.nodes.nodes import Node, RVar, Var, postorder
-from ..poly.sets.intervals import Interval, interval
-from ..poly.sets.isl import Set, dim_count, isl, val
+from ...lang.nodes.nodes import Node, Op, RVar, Var, postorder
+from ...poly.sets.intervals import Interval, interval
+from ...poly.sets.isl import Set, dim_count, isl, val
 
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
 
@@ -84,6 +84,35 @@ class Ranges:
     def _range(self, root: Node, dims: Mapping[Node, Interval]) -> Interval:
         ranges: dict[Node, Interval] = {}
         for node in postorder(root):
-            given = dims.get(node) or self.known.get(node)
+            given = dims.get(node) or self.known.get(node) or _of_choice(node, ranges)
             ranges[node] = interval(node, ranges)[0] if given is None else given
         return ranges[root]
+
+
+def _of_choice(node: Node, ranges: Mapping[Node, Interval]) -> Interval | None:
+    """The range of a select where its condition is decided by the ranges of what it compares."""
+    match node:
+        case Op(op="select", operands=(condition, a, b)):
+            holds = _holds(condition, ranges)
+            return None if holds is None else ranges[a if holds else b]
+    return None
+
+
+def _holds(condition: Node, ranges: Mapping[Node, Interval]) -> bool | None:
+    """Whether a condition holds; None where that is not decided."""
+    match condition:
+        case Op(op="and" | "or" as op, operands=(a, b)):
+            decides = op == "or"
+            found = _holds(a, ranges), _holds(b, ranges)
+            return decides if decides in found else None if None in found else not decides
+        case Op(op="not", operands=(a,)):
+            inner = _holds(a, ranges)
+            return None if inner is None else not inner
+        case Op(op="lt" | "le" | "gt" | "ge" as op, operands=(a, b)):
+            if op in ("gt", "ge"):
+                a, b = b, a
+            (low, high), (first, last) = ranges[a], ranges[b]
+            if op in ("le", "ge"):
+                first, last = first + 1, last + 1
+            return True if high < first else False if low >= last else None
+    return None

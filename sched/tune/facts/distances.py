@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement, takewhile
 from math import ceil
 
-from ..lang.tensors.tensors import Func
-from ..poly.model.statements import Statement
-from ..poly.program.accumulation import accumulates
-from ..poly.proof.dependences import are_written_once
-from ..poly.proof.proof import Prover
-from ..poly.sets.budget import BudgetExceeded, attempt
-from ..poly.sets.isl import Map, Set, isl, val
-from ..poly.tree.times import ScheduledStage, meeting, scheduled_stages
+from ...lang.tensors.tensors import Func
+from ...poly.model.statements import Statement
+from ...poly.program.accumulation import accumulates
+from ...poly.proof.dependences import are_written_once
+from ...poly.proof.proof import Prover
+from ...poly.sets.budget import BudgetExceeded, attempt
+from ...poly.sets.isl import Map, Set, isl, val
+from ...poly.tree.times import ScheduledStage, meeting, scheduled_stages
 
 _SET = isl.dim_type.set
 
@@ -183,12 +183,21 @@ def within(
     """
     here: list[Distance] = []
     for d in found:
-        loops = nests[d.source].loops[: len(d.spans)]
-        pairs = zip(loops, nest.loops, strict=False)
-        count = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
+        count = min(len(d.spans), _in_common(nests[d.source], nest))
         if count:
             here.append(replace(d, spans=d.spans[:count]))
     return tuple(dict.fromkeys(here))
+
+
+def shared_loops(nest: ScheduledStage, nests: Iterable[ScheduledStage]) -> int:
+    """How many of the loops around a statement, from the outermost one, are around others, too."""
+    others = (x for x in nests if x.stage is not nest.stage)
+    return max((_in_common(nest, x) for x in others), default=0)
+
+
+def _in_common(a: ScheduledStage, b: ScheduledStage) -> int:
+    pairs = zip(a.loops, b.loops, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
 
 
 # what follows from them -------------------------------------------------------------------------

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..lang.nodes import index as ix
-from ..lang.nodes.nodes import Node, RVar, Var
-from ..poly.model.statements import Statement
-from ..poly.sets.isl import relation
-from ..poly.sets.linear import coefficient
-from ..poly.tree.times import ScheduledStage
+from ...lang.nodes import index as ix
+from ...lang.nodes.nodes import Node, RVar, Var
+from ...poly.model.statements import Statement
+from ...poly.sets.isl import relation
+from ...poly.sets.linear import coefficient
+from ...poly.sets.simplify import reads_memory
+from ...poly.tree.times import ScheduledStage
 from .boxes import Box, at_sizes, box_of, extents_in_the_middle
 from .distances import Distance, bands, is_parallel, skews
 
@@ -25,6 +26,9 @@ class LoopFacts:
         middle: how many it has where those around it are in the middle of theirs.
         is_reduction: whether it is an RVar's, or that of a `sequential`.
         parallel: whether no dependence is carried by it.
+        is_shared: whether other statements run in it, too.
+        is_short: whether it has few iterations at any sizes, and so can be unrolled.
+        is_ragged: whether data say how many iterations it has.
     """
 
     name: str
@@ -32,6 +36,9 @@ class LoopFacts:
     middle: int
     is_reduction: bool
     parallel: bool
+    is_shared: bool
+    is_short: bool
+    is_ragged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,8 @@ class WrittenNest:
             taken to be the dimensions, none of them parallel or permutable.
         box: the first and the last value of each dimension; None if there is no instance.
         middle: how many values each has where those before it are in the middle of theirs.
+        shared: how many of the loops, from the outermost one, other statements run in, too.
+        short: which of the loops have few iterations at any sizes.
     """
 
     dims: tuple[Var | RVar, ...]
@@ -54,6 +63,8 @@ class WrittenNest:
     is_plain: bool
     box: Box | None
     middle: tuple[int, ...]
+    shared: int
+    short: tuple[bool, ...]
 
     @property
     def ranges(self) -> Box:
@@ -68,9 +79,18 @@ class WrittenNest:
     @property
     def loops(self) -> tuple[LoopFacts, ...]:
         return tuple(
-            LoopFacts(name, extent, middle, isinstance(dim, RVar), self._is_parallel(k))
-            for k, (name, dim, extent, middle) in enumerate(
-                zip(self.names, self.dims, self.extents, self.middle, strict=True)
+            LoopFacts(
+                name,
+                extent,
+                middle,
+                isinstance(dim, RVar),
+                self._is_parallel(k),
+                k < self.shared,
+                short,
+                isinstance(dim, RVar) and (reads_memory(dim.lo) or reads_memory(dim.hi)),
+            )
+            for k, (name, dim, extent, middle, short) in enumerate(
+                zip(self.names, self.dims, self.extents, self.middle, self.short, strict=True)
             )
         )
 
@@ -89,12 +109,13 @@ class WrittenNest:
 
 
 def written_nest(
-    nest: ScheduledStage, around: tuple[Distance, ...], sizes: Mapping[str, int]
+    nest: ScheduledStage, around: tuple[Distance, ...], shared: int, sizes: Mapping[str, int]
 ) -> WrittenNest:
     """The loops of a statement as it is written.
 
     Args:
         around: the distances of dependences along them.
+        shared: how many of them other statements run in, too.
     """
     statement = nest.stage.statement
     over = _order(nest)
@@ -108,7 +129,22 @@ def written_nest(
         domain = domain.apply(relation([frame.dim(frame.dims[k]) for k in order], frame))
     box = box_of(domain)
     middle = (0,) * len(dims) if box is None else extents_in_the_middle(domain, box)
-    return WrittenNest(dims, names, around, is_plain, box, middle)
+    short = tuple(_is_short(statement, x) for x in dims)
+    return WrittenNest(dims, names, around, is_plain, box, middle, shared, short)
+
+
+def _is_short(statement: Statement, dim: Var | RVar) -> bool:
+    """Whether a dimension of a statement has few values at any sizes."""
+    k = statement.loops.index(dim)
+    high = statement.domain.dim_max_val(k)
+    if not high.is_int():
+        return False
+    low = statement.domain.dim_min_val(k)
+    return low.is_int() and int((high - low).to_python()) < SHORT
+
+
+SHORT = 64
+"""So many iterations are few."""
 
 
 def _order(nest: ScheduledStage) -> list[int] | None:
