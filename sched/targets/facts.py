@@ -19,6 +19,9 @@ VARIABLE = "POLYSCHED_CACHE_DIR"
 _HERTZ = 3e9  # of an estimate: a usual clock under load
 _WAKE = 10e-6
 _MEMORY = 10e9  # bytes a second for one core
+_UNITS = {"znver4": 32}
+"""Bytes of the units of processors whose registers are longer: an instruction takes two turns."""
+
 _LEVELS = (1.0, 0.5, 0.15)
 """Estimates of what a core reads of each cache, in vectors of the first one a cycle."""
 
@@ -64,7 +67,8 @@ class Machine:
         dtype = concrete(dtype)
         if self.measured is not None and dtype.name in self.measured.peak:
             return self.measured.peak[dtype.name]
-        return 2 * 2 * self.target.lanes(dtype) * _HERTZ
+        units = min(self.target.vector_bytes, _UNITS.get(self.target.tune or self.target.cpu, 64))
+        return 2 * 2 * (units // dtype.itemsize) * _HERTZ
 
     def bandwidth(self, level: int) -> float:
         """Bytes a second that one core reads of a cache; of memory where there is no such cache."""
