@@ -161,6 +161,10 @@ def _compile(schedule: Schedule, **options: Any) -> Any:
     return _loaded("kernels").compile_schedule(schedule, **options)
 
 
+def _auto(*args: Any) -> Any:
+    return _loaded("tune.auto").auto(*args)
+
+
 def _scheduled(func: Func) -> dict[str, str]:
     """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
     in place of them."""
@@ -178,6 +182,7 @@ def _scheduled(func: Func) -> dict[str, str]:
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
+Program._auto = staticmethod(_auto)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",

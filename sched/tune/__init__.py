@@ -1,1 +1,1 @@
-"""What tools that choose schedules need: facts of programs, and what machines measure."""
+"""Automatic schedules: facts of programs, plans, what they cost, and what machines measure."""

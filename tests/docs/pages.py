@@ -27,6 +27,7 @@ PAGES = (
     "docs/language.md",
     "docs/schedules.md",
     *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/directives/*.md")),
+    "docs/auto.md",
     "docs/facts.md",
     "docs/threads.md",
     "docs/testing.md",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polysched as ps
+from polysched.tune.plan import Plan
 
 from .case import says
 
@@ -51,3 +52,71 @@ def facts_at_sizes_that_do_not_go_together() -> None:
 )
 def facts_at_a_number() -> None:
     ps.facts(paired(), sizes=1000)  # type: ignore[arg-type]
+
+
+# automatic schedules ----------------------------------------------------------------------------
+@says(
+    """
+    q is no size of this program
+      at FILE:LINE
+      hint: they are m, n
+    """,
+    ps.LanguageTypeError,
+)
+def schedule_for_a_size_of_nobody() -> None:
+    ps.Schedule.auto(paired(), sizes={"q": 3})
+
+
+@says(
+    """
+    sizes=1000 is no mapping
+      at FILE:LINE
+      hint: sizes={"n": 1000}
+    """,
+    ps.LanguageTypeError,
+)
+def schedule_for_a_number() -> None:
+    ps.Schedule.auto(paired(), sizes=1000)  # type: ignore[arg-type]
+
+
+@says(
+    """
+    threads='2' is no number of threads
+      at FILE:LINE
+      hint: threads=2
+    """,
+    ps.LanguageTypeError,
+)
+def schedule_for_threads_as_text() -> None:
+    ps.Schedule.auto(paired(), threads="2")  # type: ignore[arg-type]
+
+
+@says(
+    """
+    threads=0: a call uses one thread or more
+      at FILE:LINE
+    """
+)
+def schedule_for_no_threads() -> None:
+    ps.Schedule.auto(paired(), threads=0)
+
+
+@says(
+    """
+    reassociate=1 is neither True nor False
+      at FILE:LINE
+    """,
+    ps.LanguageTypeError,
+)
+def schedule_with_a_number_for_a_choice() -> None:
+    ps.Schedule.auto(paired(), reassociate=1)  # type: ignore[arg-type]
+
+
+@says(
+    """
+    this text is no plan that to_json wrote
+      at FILE:LINE
+    """
+)
+def plan_of_other_text() -> None:
+    Plan.from_json("{}")

@@ -105,9 +105,31 @@ class Fault:
 
 
 FACTS = ("tests/tune/test_facts.py",)
+AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 FAULTS = (
     Fault(
-        "a loop is called parallel although others in it depend on its order", "tune/facts/distances.py",
+        "what takes long is computed wherever it is read", "tune/inlining.py",
+        "    if is_expensive(own):\n        return False\n", "", AUTO,
+    ),
+    Fault(
+        "float sums are in lanes without being asked for", "tune/candidates.py",
+        "not (self.reassociates and s.kind ==", "not (s.kind ==", AUTO,
+    ),
+    Fault(
+        "a plan that is refused is tried again", "tune/search.py",
+        "made.plan not in self.refusals.plans", "made.plan", AUTO,
+    ),
+    Fault(
+        "a distance that may go backwards is in order", "tune/facts/order.py",
+        "        if low is None or low < 0:\n            return False\n", "", AUTO,
+    ),
+    Fault(
+        "a chain of additions takes no time", "tune/model.py",
+        "if begin and work.chained[begin - 1]:", "if not work.chained:", AUTO,
+    ),
+    Fault(
+        "a loop is called parallel although others in it depend on its order",
+        "tune/facts/distances.py",
         "        if count:\n", "        if count and nest.stage.statement.name == d.sink:\n", FACTS,
     ),
     Fault(

@@ -49,6 +49,8 @@ class Program:
 
     #: Set by the package: how a Schedule of a program is compiled, far above this room.
     _compile: ClassVar[Callable[..., Any]]
+    #: The same: how a schedule of a program is found.
+    _auto: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,

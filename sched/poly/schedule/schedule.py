@@ -53,10 +53,10 @@ class Schedule(ScheduleQueries):
     """
 
     _public = frozenset({
-        "assume", "batch", "bit_exact", "broken_by", "compile", "conditions", "copy", "default",
-        "dependences", "digest", "directives", "explain", "extents", "from_json", "funcs",
-        "group", "key", "legal", "loop", "program", "prove", "sketch", "source", "specialize",
-        "to_json", "trust", "trusted", "variants"
+        "assume", "auto", "batch", "bit_exact", "broken_by", "compile", "conditions", "copy",
+        "default", "dependences", "digest", "directives", "explain", "extents", "from_json",
+        "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch", "source",
+        "specialize", "to_json", "trust", "trusted", "variants"
     })  # fmt: skip
     variants: tuple[tuple[Node, Schedule], ...]
 
@@ -102,6 +102,36 @@ class Schedule(ScheduleQueries):
         """What a bare call runs: nothing is computed twice, nothing is stored without need."""
         made = cls.__new__(cls)
         made._build(outputs, args, without_recomputation, target)
+        return made
+
+    @classmethod
+    def auto(
+        cls,
+        outputs: Outputs,
+        args: Sequence[Input] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        target: Target | str | None = None,
+        reassociate: bool = False,
+    ) -> Schedule:
+        """A schedule that a model of the machine finds best, as directives like any others, which
+        are proven for all sizes and can be changed. Nothing is measured; equal programs, sizes,
+        threads and machines give equal schedules. Results have the bits that they always have.
+
+        Args:
+            args: as of a Schedule.
+            sizes: those that it shall be good for; others count as 1024, or as the nearest number
+                that the program accepts.
+            threads: how many a call shall use; by default as many as calls use now.
+            reassociate: whether float sums may be taken in any order, which changes bits.
+
+        Raises:
+            LanguageError: the program is ill-formed.
+            LanguageTypeError: a name is no size of the program.
+            ScheduleError: the program does not accept these sizes, or is too intricate.
+        """
+        made: Schedule = Program._auto(outputs, args, sizes, threads, target, reassociate)
         return made
 
     def of(self, program: Program) -> Schedule:

@@ -1,0 +1,99 @@
+"""Schedules that are found by the model, and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..codegen.runtime.threads import get_num_threads
+from ..lang.errors.errors import LanguageTypeError, ScheduleError
+from ..lang.tensors.tensors import Func, Input
+from ..poly.schedule.schedule import Outputs, Schedule
+from ..targets.facts import machine
+from ..targets.target import Target
+from .facts.facts import Facts, facts_of
+from .inlining import chosen
+from .model import Model
+from .realise import Refused, realise
+from .search import Partial, Refusals, Search
+
+MOST = 16
+"""So many plans are tried before a program is left as it is written."""
+
+
+def auto(
+    outputs: Outputs,
+    args: Sequence[Input] | None,
+    sizes: Mapping[str, int] | None,
+    threads: int | None,
+    target: Target | str | None,
+    reassociate: bool,
+) -> Schedule:
+    """A schedule that the model finds best: see `Schedule.auto`."""
+    if sizes is not None and not isinstance(sizes, Mapping):
+        raise LanguageTypeError(f"sizes={sizes!r} is no mapping", hint='sizes={"n": 1000}')
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
+        raise LanguageTypeError(f"threads={threads!r} is no number of threads", hint="threads=2")
+    if not isinstance(reassociate, bool):
+        raise LanguageTypeError(f"reassociate={reassociate!r} is neither True nor False")
+    if threads is not None and threads < 1:
+        raise ScheduleError(f"threads={threads}: a call uses one thread or more")
+    s = _inlined(Schedule(outputs, args, target))
+    model = Model(machine(s.target), threads or get_num_threads())
+    return _planned(s, facts_of(s.rewritten, sizes or {}), model, reassociate)
+
+
+def _inlined(s: Schedule) -> Schedule:
+    """A schedule with the Funcs inlined that are better computed where they are read."""
+    inline, keep = chosen(s.program)
+    made = s.copy()
+    try:
+        with made.batch():
+            for func in keep:
+                made[func].compute_root()
+            for func in inline:
+                made[func].compute_inline()
+    except ScheduleError:
+        return s
+    return made
+
+
+def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Schedule:
+    """A schedule with the best plan that it accepts."""
+    names = {_name(s, func) for func in s.program.outputs}
+    refusals = Refusals()
+    for _ in range(MOST):
+        search = Search(facts, model, names, refusals, reassociate)
+        best = search.best()
+        made = s.copy()
+        try:
+            realise(made, list(best.funcs.values()), search.statements)
+        except Refused as refused:
+            if refused.decided is None or refused.decided.plan.is_as_written:
+                return s
+            refusals = _learned(refusals, refused)
+        else:
+            return made
+    return s
+
+
+def _name(s: Schedule, func: Func) -> str:
+    return s.program.names[func]
+
+
+def _learned(known: Refusals, refused: Refused) -> Refusals:
+    """What is known with one refusal more. What is refused for loops of no constant extent is tried
+    again without counting on that; otherwise the Func is computed elsewhere."""
+    assert refused.decided is not None
+    plan = refused.decided.plan
+    places = {(plan.func, spot.at) for spot in refused.decided.spots}
+    if not places <= known.varying:
+        return replace(known, varying=known.varying | places)
+    if plan.at is None:
+        return replace(known, plans=known.plans | {plan})
+    return replace(known, places=known.places | {(plan.func, plan.at)})
+
+
+def best_plan(s: Schedule, facts: Facts, model: Model) -> Partial:
+    """The plan that the model finds best, before anything is proven."""
+    return Search(facts, model, {_name(s, func) for func in s.program.outputs}).best()

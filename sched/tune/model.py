@@ -1,0 +1,314 @@
+"""What a nest of loops costs: the largest of what it computes and of what each cache lacks.
+
+All is found from facts by arithmetic: no code is made, and nothing is asked of isl. The terms are
+seconds of the slowest thread; `Cost` keeps each, so that a choice can be explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+
+from ..lang.nodes.dtypes import as_dtype, float32
+from ..targets.facts import Machine
+from .footprint import Touch, footprint
+from .templates import Kind
+
+HERTZ = 3e9
+"""A usual clock: latencies and what loops cost are counted in cycles of it."""
+
+SLOTS: Mapping[str, float] = {
+    "add": 1, "multiply": 1, "multiply-add": 1, "select": 1, "bits": 0.7, "round": 1,
+    "convert": 1.5, "divide": 10, "root": 12,
+}  # fmt: skip
+"""How long an operator keeps a unit that multiplies and adds vectors, in its steps."""
+
+LATENCY: Mapping[str, float] = {
+    "add": 4, "multiply": 4, "multiply-add": 4, "select": 2, "bits": 1, "round": 6,
+    "convert": 5, "divide": 13, "root": 18,
+}  # fmt: skip
+"""Cycles until the result of an operator can be used."""
+
+SUM, EXTREMUM = 4.0, 16.0
+"""The same of a float that is added, and of a minimum or maximum of floats."""
+
+INTEGER_DIVISION = 20.0
+"""Slots of a division of integers, of which there are no vectors."""
+
+ENTRY = 5.0
+"""Cycles that it takes to begin a loop: bounds, and what is left over behind full vectors."""
+
+MASK = 10.0
+"""Cycles more where it is one of vectors, the last of which is not full."""
+
+TURN = 1.0
+"""Cycles that each iteration of a loop takes for itself."""
+
+GATHER = 2.5
+"""Cycles for each lane of a vector whose elements are loaded or stored one by one."""
+
+MISS = 1.0
+"""Cycles for a line that is in the second cache, where many are asked for."""
+
+WRITE_MISS = 14.0
+"""The same for one that is written."""
+
+ISSUE = 0.25
+"""Cycles for an instance, whatever it does."""
+
+START = 1e-6
+"""Seconds to hand a loop to threads that are awake."""
+
+ASKED = 0.05e-6
+"""Seconds to find that a loop is not worth it."""
+
+WORTHWHILE = 10e-6
+"""Seconds below which a loop is not handed out."""
+
+ALONGSIDE = 0.3
+"""The part of what takes less long that is not hidden behind what takes the longest."""
+
+FULL = 0.8
+"""The part of a cache that a nest can count on."""
+
+SHARED_MEMORY = 1.5
+"""How much more several cores read of memory than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A nest, as the model sees it.
+
+    Attributes:
+        extents: of the loops, outermost first.
+        kinds: how their iterations run.
+        touches: what an instance reads and writes.
+        operations: of an instance: class and type, which loops change the operands, and how many.
+        chained: which loops carry a dependence from one iteration to the next.
+        is_sum: whether only the last addition of an instance waits for the iteration before.
+        is_held: whether results stay in registers in the innermost loop that has no vectors.
+    """
+
+    extents: tuple[float, ...]
+    kinds: tuple[Kind, ...]
+    touches: tuple[Touch, ...]
+    operations: tuple[tuple[str, tuple[bool, ...], int], ...]
+    chained: tuple[bool, ...]
+    is_sum: bool
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a nest costs, in seconds.
+
+    Attributes:
+        compute: what the units of a core take.
+        memory: by cache, the nearest first, what it takes to bring what the cache does not hold.
+        starts: what it takes to hand work to threads.
+    """
+
+    compute: float
+    memory: tuple[float, ...]
+    starts: float
+
+    @property
+    def seconds(self) -> float:
+        parts = (self.compute, *self.memory)
+        return max(parts) + ALONGSIDE * (sum(parts) - max(parts)) + self.starts
+
+    @property
+    def limit(self) -> str:
+        """What takes the longest."""
+        most = max(self.compute, *self.memory)
+        if most == self.compute:
+            return "arithmetic"
+        level = self.memory.index(most) + 1
+        return f"cache {level + 1}" if level < len(self.memory) else "memory"
+
+
+class Model:
+    """Costs on a machine.
+
+    Args:
+        threads: that calls may use.
+    """
+
+    def __init__(self, machine: Machine, threads: int) -> None:
+        self.machine, self.threads = machine, threads
+        lanes = machine.target.lanes(float32)
+        self.slot = 2 * lanes / machine.peak(float32)
+        self.scalar = min(self.slot, 0.5 / HERTZ)
+        caches = machine.target.caches
+        self.levels = [(FULL * c.bytes, machine.bandwidth(k + 2)) for k, c in enumerate(caches)]
+        self._bytes = machine.target.vector_bytes
+        self._registers = machine.target.vector_registers
+
+    def cost(self, work: Work) -> Cost:
+        """What a nest costs."""
+        compute = self._compute(work)
+        lines: dict[int, list[float]] = {}
+        memory = [self._traffic(work, lines, size) / speed for size, speed in self.levels]
+        if "parallel" not in work.kinds:
+            return Cost(compute, tuple(memory), 0.0)
+        at = work.kinds.index("parallel")
+        starts, share = prod(work.extents[:at]), work.extents[at]
+        at_once = min(self.threads, share)
+        if at_once <= 1 or max(compute, *memory) / starts < WORTHWHILE:
+            return Cost(compute, tuple(memory), starts * ASKED)
+        speed = share / ceil(share / at_once)
+        *caches, last = memory
+        memory = [x / speed for x in caches] + [last / min(speed, SHARED_MEMORY)]
+        return Cost(compute / speed, tuple(memory), starts * START)
+
+    # what is computed -----------------------------------------------------------------------
+    def _compute(self, work: Work) -> float:
+        depth = len(work.extents)
+        begin = depth
+        while begin and work.kinds[begin - 1] in ("vector", "unrolled"):
+            begin -= 1
+        widest = self._widest(work)
+        lanes = max(1, self._bytes // widest) if "vector" in work.kinds[begin:] else 1
+        copies = 1.0
+        for extent, kind in zip(work.extents[begin:], work.kinds[begin:], strict=True):
+            copies *= ceil(extent / lanes) if kind == "vector" else extent
+        slots = sum(
+            count * self._slots(name, lanes) * self._times(work, varying, begin, lanes)
+            for name, varying, count in work.operations
+        )
+        turns = work.extents[begin - 1] if begin else 1.0
+        moves = 0.0
+        held = 0.0
+        for t in work.touches:
+            cycles, count = self._moved(work, t, begin, lanes)
+            is_invariant = begin > 0 and t.strides[begin - 1] == 0
+            if not work.is_held and (t.is_write or t.is_own):
+                is_invariant = False
+            moves += cycles / turns if is_invariant else cycles
+            held = max(held, count) if not is_invariant else held
+            if is_invariant and t.is_write:
+                held += count
+        cycle = 1 / HERTZ
+        moves = max(moves, self._conflicts(work, begin), copies * ISSUE)
+        busy = max(slots * (self.slot if lanes > 1 else self.scalar), moves * cycle)
+        if held > self._registers:
+            busy *= 1.5
+        if begin and work.chained[begin - 1]:
+            busy = max(busy, self._chain(work) * cycle)
+        total = busy
+        for at in reversed(range(begin)):
+            turn = TURN if at == begin - 1 else ENTRY
+            total = work.extents[at] * (total + turn * cycle)
+            if lanes > 1 and at == begin - 1:
+                total += MASK * cycle
+        return total + ENTRY * cycle
+
+    def _times(self, work: Work, varying: Sequence[bool], begin: int, lanes: int) -> float:
+        """How often an operator is computed in a block of vectors; less than once where several
+        blocks have it in common."""
+        times = 1.0
+        for at, changes in enumerate(varying):
+            if at >= begin and changes:
+                is_vector = work.kinds[at] == "vector"
+                times *= ceil(work.extents[at] / lanes) if is_vector else work.extents[at]
+        if begin and not varying[begin - 1]:
+            times /= work.extents[begin - 1]
+        return times
+
+    def _widest(self, work: Work) -> int:
+        sizes = [t.bytes for t in work.touches]
+        sizes += [as_dtype(name.split()[-1]).itemsize for name, _, _ in work.operations]
+        return min(8, max(sizes, default=4))
+
+    def _slots(self, name: str, lanes: int) -> float:
+        kind, of = name.rsplit(" ", 1)
+        dtype = as_dtype(of)
+        slots = SLOTS.get(kind, 1.0)
+        if not dtype.is_float:
+            if kind == "divide":
+                return INTEGER_DIVISION * (lanes * 1.5 if lanes > 1 else 1)
+            if kind in ("multiply", "multiply-add") and dtype.itemsize == 8:
+                return 3.0
+        elif kind in ("divide", "root") and dtype.itemsize == 8:
+            return slots * 1.7
+        return slots
+
+    def _moved(self, work: Work, t: Touch, begin: int, lanes: int) -> tuple[float, float]:
+        """Cycles for the loads or stores of a block of vectors, and how many there are."""
+        count, each = float(t.count), 1.0 if t.is_write else 0.5
+        together: dict[float | None, float] = {}
+        for at in range(begin, len(work.extents)):
+            stride, extent = t.strides[at], work.extents[at]
+            if stride == 0:
+                continue
+            if work.kinds[at] != "vector":
+                # Windows that overlap share what they load.
+                before = together.get(stride, 1.0)
+                together[stride] = before * extent if stride is None else before + extent - 1
+                continue
+            count *= ceil(extent / lanes)
+            if stride is None or abs(stride) > 4:
+                each = GATHER * min(lanes, extent)
+            elif abs(stride) != 1:
+                each = 2.0 * abs(stride)
+        if any(s is None for s in t.strides[begin:]) and "vector" in work.kinds:
+            each = GATHER * lanes
+        count *= prod(together.values())
+        return count * each, count
+
+    def _conflicts(self, work: Work, begin: int) -> float:
+        """Cycles for lines of a block that drive each other out of the nearest cache, since they
+        lie a large power of two apart."""
+        cache = self.machine.target.caches[0]
+        period = cache.bytes // cache.ways
+        lines, cycles = 0.0, 0.0
+        for t in work.touches:
+            if work.is_held and t.is_own:
+                continue  # it is in registers
+            own = 1.0
+            for at in range(begin, len(work.extents)):
+                stride = t.strides[at]
+                if stride and work.kinds[at] == "unrolled" and stride * t.bytes % period == 0:
+                    own *= work.extents[at]
+            if own > 1:
+                lines += own
+                cycles += own * (WRITE_MISS if t.is_write else MISS)
+        return cycles if lines > cache.ways else 0.0
+
+    def _chain(self, work: Work) -> float:
+        """Cycles from an instance to the next one that needs it."""
+        if not work.is_sum:
+            return sum(LATENCY.get(n.rsplit(" ", 1)[0], 3) * c for n, _, c in work.operations)
+        own = [n for n, _, _ in work.operations if as_dtype(n.rsplit(" ", 1)[1]).is_float]
+        if not own:
+            return 1.0
+        return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
+
+    # what is moved --------------------------------------------------------------------------
+    def _traffic(self, work: Work, lines: dict[int, list[float]], size: float) -> float:
+        """Bytes that a cache of a size does not hold when they are needed.
+
+        Args:
+            lines: what is known already: by position of a loop, what it touches of each tensor.
+        """
+
+        def touched(at: int) -> list[float]:
+            if at not in lines:
+                lines[at] = [footprint(t, work.extents, at) for t in work.touches]
+            return lines[at]
+
+        depth = len(work.extents)
+        at = next((k for k in range(depth) if sum(touched(k)) <= size), depth)
+        if at == 0:
+            return 0.0
+        total = 0.0
+        for k, t in enumerate(work.touches):
+            times = prod(work.extents[: at - 1])
+            # What does not change from an iteration to the next is still there, and so is what
+            # neighbours have in common.
+            once = touched(at)[k]
+            if t.strides[at - 1] != 0:
+                once = min(once * work.extents[at - 1], touched(at - 1)[k])
+            total += times * once * (2 if t.is_write else 1)
+        return total

@@ -1,0 +1,206 @@
+"""The directives that a plan stands for, in the order that is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..lang.errors.errors import ScheduleError
+from ..lang.tensors.tensors import Func
+from ..poly.schedule.schedule import Schedule
+from ..poly.schedule.stages import StageHandle
+from .facts.facts import StatementFacts
+from .plan import Place
+from .search import Decided
+from .templates import Nest, PlannedLoop, splits
+
+
+class Refused(Exception):
+    """A decision that a schedule does not accept.
+
+    Attributes:
+        decided: the decision; None where it is not known which one.
+        error: what the schedule says.
+    """
+
+    def __init__(self, decided: Decided | None, error: ScheduleError) -> None:
+        super().__init__(str(error))
+        self.decided, self.error = decided, error
+
+
+def realise(
+    s: Schedule, funcs: Sequence[Decided], statements: Mapping[str, Sequence[StatementFacts]]
+) -> None:
+    """Gives a schedule the directives of a plan, and proves them together.
+
+    Args:
+        funcs: consumers before producers.
+        statements: by Func.
+
+    Raises:
+        Refused: a directive is refused; with the decision that it belongs to.
+    """
+    made = _Realisation(s, statements)
+    owners: dict[str, Decided] = {}
+    try:
+        with s.batch():
+            for step in made.steps:
+                for d in funcs:
+                    before = len(s.directives)
+                    try:
+                        step(d)
+                    except ScheduleError as error:
+                        raise Refused(d, error) from None
+                    owners.update((x.text(), d) for x in s.directives[before:])
+    except ScheduleError as error:
+        raise Refused(owners.get(error.directive or ""), error) from None
+
+
+class _Realisation:
+    """A plan on its way to a schedule.
+
+    Attributes:
+        steps: what is done for each Func, one after the other: reductions are taken apart before
+            anything moves; consumers have their loops before producers are computed there; sums
+            are accumulated in registers when all loops are what they shall be.
+    """
+
+    def __init__(self, s: Schedule, statements: Mapping[str, Sequence[StatementFacts]]) -> None:
+        self.s, self.statements = s, statements
+        self.steps = (self.take_apart, self.place, self.mark, self.accumulate, self.share)
+        self._partial: dict[str, Func] = {}
+
+    def _stage(self, what: str | Func) -> StageHandle:
+        """A stage by its own name, which may also be what several Funcs are called."""
+        return StageHandle(self.s, what) if isinstance(what, str) else self.s[what]
+
+    def _loop(self, place: Place) -> tuple[StageHandle, str]:
+        return self._stage(place[0]), place[1]
+
+    def take_apart(self, d: Decided) -> None:
+        """Gives each lane of a vector a partial result, which is a Func of its own: its loops over
+        lanes are innermost, and so is the axis of lanes in memory."""
+        for statement, nest in self._nests(d, "lanes"):
+            stage = self._stage(statement.name)
+            width = nest.plan.number("lanes") * nest.plan.number("columns")
+            if statement.kind == "float reduction":
+                stage.reassociate()
+            _, lane = stage.split(statement.loops[nest.plan.number("vector")].name, width)
+            made = self._partial[d.plan.func] = stage.rfactor(lane)
+            if made.ndim > 1:
+                part = self.s[made]
+                part.reorder_storage(*range(1, made.ndim), 0)
+                part.reorder(*(x.name for x in part.loops[1:]), lane)
+
+    def place(self, d: Decided) -> None:
+        """Splits and orders loops, and computes a Func in a loop of a consumer."""
+        statements = self.statements[d.plan.func]
+        first = self._stage(statements[0].name)
+        is_inside = "." in d.plan.func and not any(x.is_shared for x in statements[0].loops)
+        if d.plan.at is None and is_inside and len(first.loops) > len(statements[0].loops):
+            first.compute_root()  # a reduction in an expression has moved with what it is in
+        self._compute_at(statements[0].name, d)
+        for statement, nest in zip(statements, d.nests, strict=True):
+            if nest.packed is not None:
+                self._panels(statement, nest)
+            elif nest.plan.template == "lanes":
+                self._compute_partial_results(d, statement)
+            elif nest.plan.template != "leave":
+                self._arrange(statement, nest)
+        begin = d.spots[0]
+        if begin is not d.spot and begin.at is not None:
+            self._stage(statements[0].name).compute_at(*self._loop(begin.at))
+
+    def _compute_at(self, stage: str | Func, d: Decided) -> None:
+        if d.plan.at is None:
+            return
+        handle = self._stage(stage).compute_at(*self._loop(d.plan.at))
+        if d.plan.stored is not None:
+            handle.store_at(*self._loop(d.plan.stored))
+
+    def _compute_partial_results(self, d: Decided, statement: StatementFacts) -> None:
+        """Where the result is: in a loop of a consumer, or row by row."""
+        made = self._partial[d.plan.func]
+        if d.plan.at is not None:
+            self._compute_at(made, d)
+        elif made.ndim > 1:
+            stage = self._stage(statement.name)
+            self.s[made].compute_at(stage, stage.loops[-2].name)
+
+    def _arrange(self, statement: StatementFacts, nest: Nest) -> None:
+        stage = self._stage(statement.name)
+        for loop, factor, outer, inner in splits(nest, statement):
+            stage.split(loop, factor, names=(outer, inner))
+        order = _own(nest.loops, statement)
+        if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
+            stage.reorder(*order)
+
+    def _panels(self, statement: StatementFacts, nest: Nest) -> None:
+        """The loops of a product whose second operand is copied, panel by panel, to full tiles."""
+        assert nest.accumulates_at is not None
+        assert nest.packed is not None
+        stage, vector = self._stage(statement.name), nest.plan.number("vector")
+        width = nest.plan.number("lanes") * nest.plan.number("columns")
+        parts = sorted((x for x in nest.loops if x.loop == vector), key=lambda x: -x.step)
+        around = [x.name for x in parts if x.step >= width]
+        inner = next(x.name for x in parts if x.step < width)
+        for loop, factor, *names in splits(nest, statement):
+            if names[0] not in {x.name for x in parts}:
+                stage.split(loop, factor, names=(names[0], names[1]))
+        whole = statement.loops[vector].name
+        stage.split(whole, width, tail="pad", names=(around[0], inner))
+        if len(around) > 1:
+            stage.split(around[0], nest.plan.number("panels"), names=(around[0], around[1]))
+        order = [x for x in nest.loops if x.loop != vector or x.step >= width]
+        stage.reorder(*_own(order, statement), inner)
+        sums = [x.name for x in order if statement.loops[x.loop].is_reduction]
+        layout = (*around[1:], *sums, inner)
+        copy = self.s[stage.stage(nest.packed, at=around[0], layout=layout, pad=True)]
+        self._lanes(copy.name, inner, nest)
+        if width > nest.plan.number("lanes"):
+            stage.split(inner, nest.plan.number("lanes"), names=(inner, parts[-1].name))
+
+    def _lanes(self, stage: str, loop: str, nest: Nest) -> None:
+        """A loop as wide as a tile, as vectors side by side."""
+        handle, lanes = self._stage(stage), nest.plan.number("lanes")
+        handle.vectorize(loop, lanes)
+        if nest.plan.number("columns") > 1:
+            handle.unroll(loop)
+
+    def mark(self, d: Decided) -> None:
+        """Says which loops are of vectors, and which are unrolled."""
+        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+            if nest.plan.template == "lanes":
+                made = self.s[self._partial[d.plan.func]]
+                lane = self._stage(statement.name).loops[-1].name
+                for part in (made.name, made.update(0).name):
+                    self._lanes(part, lane, nest)
+                self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
+                continue
+            stage = self._stage(statement.name)
+            for x in reversed(nest.loops):
+                if x.kind == "vector":
+                    stage.vectorize(x.name)
+                elif x.kind == "unrolled":
+                    stage.unroll(x.name)
+
+    def accumulate(self, d: Decided) -> None:
+        """Gives sums their accumulators, where these are not there yet."""
+        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+            if nest.accumulates_at is not None:
+                self._stage(statement.name).accumulate_at(nest.accumulates_at)
+
+    def share(self, d: Decided) -> None:
+        """Says which loops threads share."""
+        for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
+            for x in nest.loops:
+                if x.kind == "parallel":
+                    self._stage(statement.name).parallel(x.name)
+
+    def _nests(self, d: Decided, template: str) -> list[tuple[StatementFacts, Nest]]:
+        pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
+        return [(s, n) for s, n in pairs if n.plan.template == template]
+
+
+def _own(loops: Sequence[PlannedLoop], statement: StatementFacts) -> list[str]:
+    """Those of some loops that no other statement runs in."""
+    return [x.name for x in loops if not statement.loops[x.loop].is_shared]

@@ -1,0 +1,275 @@
+"""Which plan the model finds best: a beam over Funcs, consumers before producers.
+
+Nothing is proven here and no code is made; the same facts and the same machine give the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from .candidates import Candidates
+from .facts.facts import Facts, StatementFacts
+from .facts.windows import Window
+from .model import Cost, Model
+from .places import ROOT, Reader, Spot, inside, spots
+from .plan import FuncPlan, Place
+from .templates import Nest
+from .work import work
+
+WIDTH = 12
+"""So many partial plans are followed."""
+
+KINDS = ("chunk", "rows", "columns")
+"""Knobs by which nests are of different use to producers."""
+
+LARGE = 40
+"""Statements of a program beyond which all Funcs stay at the root, and few nests are looked at."""
+
+UNEVEN = 2.5
+"""How much longer loops take whose bounds are not simple."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A Func of which all is decided.
+
+    Attributes:
+        plan: the same as plain data.
+        spot: where it is computed.
+        nests: of its statements.
+        spots: of these: that of the Func, or for its pure definition a loop of its update.
+    """
+
+    plan: FuncPlan
+    spot: Spot
+    nests: tuple[Nest, ...]
+    spots: tuple[Spot, ...]
+
+    @property
+    def stored_in(self) -> int:
+        """How many loops around use the same storage in each iteration: where a window slides,
+        that is folded to as much as is still read."""
+        return len(self.spot.outer)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A plan for some of the Funcs.
+
+    Attributes:
+        funcs: by name, consumers before producers.
+        costs: by statement.
+    """
+
+    funcs: Mapping[str, Decided] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """What it costs."""
+        return sum(c.seconds for c in self.costs.values())
+
+    def stored_in(self, tensor: str) -> int:
+        """How many loops around a Func use the same storage of it; none of what is at the root, of
+        Inputs, and of what is not decided yet."""
+        decided = self.funcs.get(tensor)
+        return 0 if decided is None else decided.stored_in
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """What a schedule is known not to accept.
+
+    Attributes:
+        plans: decisions of Funcs at the root.
+        places: Funcs, each with a place that does not suit it.
+        varying: Funcs, each with a place at which its loops are of no constant extent.
+    """
+
+    plans: frozenset[FuncPlan] = frozenset()
+    places: frozenset[tuple[str, Place | None]] = frozenset()
+    varying: frozenset[tuple[str, Place | None]] = frozenset()
+
+
+class Search:
+    """Looks for the best plan of a program.
+
+    Args:
+        outputs: the names of Funcs that stay at the root.
+        refusals: what is left out.
+        reassociates: whether sums of floats may be added in any order.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        model: Model,
+        outputs: Collection[str],
+        refusals: Refusals = Refusals(),
+        reassociates: bool = False,
+    ) -> None:
+        self.facts, self.model, self.outputs, self.refusals = facts, model, outputs, refusals
+        self.statements: dict[str, list[StatementFacts]] = {}
+        for s in facts.statements:
+            self.statements.setdefault(s.func, []).append(s)
+        self._windows: dict[str, list[Window]] = {}
+        for w in facts.windows:
+            if facts.statement(w.consumer).func != w.producer:
+                self._windows.setdefault(w.producer, []).append(w)
+        self._is_large = len(facts.statements) > LARGE
+        self.candidates = Candidates(
+            model.machine.target,
+            self.statements,
+            refusals.varying,
+            self._is_large,
+            reassociates,
+        )
+        self._costs: dict[object, Cost] = {}
+        self._alone: dict[object, Nest] = {}
+
+    def best(self) -> Partial:
+        """The best plan that is found, with what it costs."""
+        beam = [Partial()]
+        for func in reversed(self.statements):
+            found = [made for p in beam for made in self._decisions(p, func)]
+            beam = _varied(sorted(found, key=lambda p: p.seconds), func)
+        return beam[0]
+
+    def decided(self, plans: Sequence[FuncPlan]) -> Partial | None:
+        """A plan with its loops and places; None where facts do not allow them."""
+        p = Partial()
+        for plan in plans:
+            made = (x for x in self._decisions(p, plan.func) if x.funcs[plan.func].plan == plan)
+            found = next(made, None)
+            if found is None:
+                return None
+            p = found
+        return p
+
+    # one Func -------------------------------------------------------------------------------
+    def _decisions(self, p: Partial, func: str) -> Iterator[Partial]:
+        """A partial plan with each of what can be decided of a Func."""
+        for spot in self._spots(p, func):
+            for made in self._at(p, func, spot):
+                if made.plan not in self.refusals.plans:
+                    yield self._with(p, made)
+
+    def _spots(self, p: Partial, func: str) -> list[Spot]:
+        """The places where a Func can be computed."""
+        own, windows = self.statements[func], self._windows.get(func, [])
+        if func in self.outputs or not windows or self._is_large:
+            return [ROOT]
+        if any(s.kind == "extern" or any(x.is_shared for x in s.loops) for s in own):
+            return [ROOT]
+        readers = [r for w in windows if (r := self._reader(p, w)) is not None]
+        if len(readers) < len(windows):
+            return [ROOT]
+        found = [x for x in spots(readers) if (func, x.at) not in self.refusals.places]
+        # Only what is computed element by element slides.
+        return [ROOT, *(_with_past(own, x) for x in found if len(own) == 1 or not x.slides)]
+
+    def _reader(self, p: Partial, w: Window) -> Reader | None:
+        """A statement that reads a Func, in its loops; None where these are not decided."""
+        s = self.facts.statement(w.consumer)
+        decided = p.funcs.get(s.func)
+        if decided is None:
+            return None
+        at = self.statements[s.func].index(s)
+        return Reader(s, w, decided.spot, decided.nests[at])
+
+    def _at(self, p: Partial, func: str, spot: Spot) -> Iterator[Decided]:
+        """What can be decided of a Func at a place: its main statement in several ways, the others
+        in the best one."""
+        own = self.statements[func]
+        main = max(own, key=lambda s: s.instances * (1 + sum(s.operations.values())))
+        for nest in self._ways(p, main, spot):
+            begin = _beginning(own, main, nest, spot)
+            places = tuple(begin if s is own[0] else spot for s in own)
+            nests = tuple(
+                nest if s is main else self._one(p, s, at)
+                for s, at in zip(own, places, strict=True)
+            )
+            plan = FuncPlan(func, tuple(n.plan for n in nests), spot.at, spot.stored_at)
+            yield Decided(plan, spot, nests, places)
+
+    def _one(self, p: Partial, s: StatementFacts, spot: Spot) -> Nest:
+        """The best nest of a statement by itself."""
+        key = s.name, spot, self._stored(p, s)
+        if key not in self._alone:
+            nests = self.candidates.of(s, spot)
+            self._alone[key] = min(nests, key=lambda n: self._cost(p, s, spot, n).seconds)
+        return self._alone[key]
+
+    def _ways(self, p: Partial, s: StatementFacts, spot: Spot) -> list[Nest]:
+        """Nests of a statement at a place: that as written, and the best for each kind of strips,
+        and of tiles where these are wanted, in which producers may be computed."""
+        written, *others = self.candidates.of(s, spot)
+        tiles = KINDS if self.candidates.wants_tiles(s) else KINDS[:1]
+        best: dict[object, Nest] = {}
+        for n in sorted(others, key=lambda n: self._cost(p, s, spot, n).seconds):
+            best.setdefault(tuple(n.plan.knob(x) for x in tiles), n)
+        return [written, *list(best.values())[:WIDTH]]
+
+    # costs ----------------------------------------------------------------------------------
+    def _with(self, p: Partial, made: Decided) -> Partial:
+        """A partial plan with one decision more: readers find what they read where it is."""
+        new = replace(p, funcs={**p.funcs, made.plan.func: made})
+        costs = dict(p.costs)
+        for s, nest, at in zip(
+            self.statements[made.plan.func], made.nests, made.spots, strict=True
+        ):
+            costs[s.name] = self._cost(new, s, at, nest)
+        for w in self._windows.get(made.plan.func, ()) if made.spot.at is not None else ():
+            r = self._reader(new, w)
+            if r is not None:
+                costs[w.consumer] = self._cost(new, r.statement, r.spot, r.nest)
+        return replace(new, costs=costs)
+
+    def _cost(self, p: Partial, s: StatementFacts, spot: Spot, nest: Nest) -> Cost:
+        key = s.name, spot, nest.plan, self._stored(p, s)
+        found = self._costs.get(key)
+        if found is None:
+
+            def stored(tensor: str) -> int:
+                return len(spot.outer) if tensor == s.func else p.stored_in(tensor)
+
+            found = self.model.cost(work(s, spot, nest, stored))
+            if spot.uneven:
+                found = replace(found, compute=UNEVEN * found.compute)
+            self._costs[key] = found
+        return found
+
+    def _stored(self, p: Partial, s: StatementFacts) -> tuple[int, ...]:
+        return tuple(p.stored_in(a.tensor) for a in s.accesses)
+
+
+def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, spot: Spot) -> Spot:
+    """Where the pure definition is computed: inside of its update, where sums begin there."""
+    if nest.accumulates_at is None or spot.at is not None:
+        return spot
+    if len(own) != 2 or own[0] is main or any(x.is_shared for x in own[0].loops):
+        return spot
+    return inside(main, nest, nest.depth(nest.accumulates_at) + 1)
+
+
+def _with_past(own: Sequence[StatementFacts], spot: Spot) -> Spot:
+    """A place with all that a recurrence needs there of itself."""
+    if spot.slides or not any(s.kind == "recurrence" for s in own):
+        return spot
+    region, short = list(spot.region), list(spot.short)
+    for s in own:
+        for x, axis in zip(s.loops, s.axes, strict=True):
+            if axis is not None and not x.parallel:
+                region[axis], short[axis] = x.extent, x.is_short
+    return replace(spot, region=tuple(region), short=tuple(short))
+
+
+def _varied(found: Sequence[Partial], func: str) -> list[Partial]:
+    """The best partial plans, and only the best of those that compute a Func alike."""
+    best: dict[object, Partial] = {}
+    for p in found:
+        d = p.funcs[func]
+        tiles = tuple(tuple(n.knob(x) for x in KINDS) for n in d.plan.nests)
+        best.setdefault((d.spot.at, d.spot.stored, tiles), p)
+    return list(best.values())[:WIDTH]

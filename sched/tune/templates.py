@@ -1,0 +1,234 @@
+"""The loops that a plan gives a statement: which are split, in which order, and what kinds they
+have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, prod
+from typing import Literal
+
+from .facts.facts import StatementFacts
+from .facts.order import Spans, carried, is_in_order, is_independent
+from .plan import NestPlan, Template
+
+Kind = Literal["serial", "parallel", "vector", "unrolled"]
+
+NONE = -1
+"""A knob that names a loop by its number, where there is none."""
+
+KNOBS = ("vector", "lanes", "columns", "jam", "rows", "parallel", "chunk", "taps", "panels")
+"""What plans say of loops: which one is of vectors, of how many lanes, and how many of them are
+side by side; which one is unrolled around these, by how many rows; which one is parallel, by how
+many iterations at a time (0 for one); whether reductions over a window are unrolled (1); and how
+many tiles side by side have the operand copied that they share with tiles below (0 for none)."""
+
+TAPS = 32
+"""Elements of the largest window that is unrolled."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLoop:
+    """A loop that a plan gives a statement.
+
+    Attributes:
+        name: its name.
+        loop: the number of the loop as written that it is all or a part of.
+        extent: how many iterations it has.
+        step: how far an iteration moves along the loop as written.
+        kind: how its iterations run.
+    """
+
+    name: str
+    loop: int
+    extent: int
+    step: int
+    kind: Kind = "serial"
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The loops of a statement, as a plan has them.
+
+    Attributes:
+        plan: what they are made of.
+        loops: outermost first.
+        accumulates_at: the loop in whose iterations results are accumulated in registers; None
+            where there is no such.
+        packed: the tensor of which panels are copied; None where none is.
+        holds: whether results are in registers: a tile of them is accumulated there, or one.
+    """
+
+    plan: NestPlan
+    loops: tuple[PlannedLoop, ...]
+    accumulates_at: str | None = None
+    packed: str | None = None
+    holds: bool = False
+
+    def depth(self, name: str) -> int:
+        """At which position a loop is."""
+        return next(k for k, x in enumerate(self.loops) if x.name == name)
+
+
+class Templates:
+    """The nests that a statement can have where its loops have certain extents.
+
+    Args:
+        extents: by loop.
+        short: which loops have at most so many iterations at any sizes.
+    """
+
+    def __init__(
+        self, statement: StatementFacts, extents: Sequence[int], short: Sequence[bool]
+    ) -> None:
+        self.statement = statement
+        self.extents = tuple(max(1, e) for e in extents)
+        self.short = tuple(short)
+        self.spans: list[Spans] = carried(statement.distances)
+
+    def nest(self, plan: NestPlan) -> Nest | None:
+        """The loops of a plan; None where dependences do not allow them."""
+        written = tuple(range(len(self.extents)))
+        knobs = dict(plan.knobs)
+        if plan.template == "leave":
+            return Nest(plan, tuple(self._whole(k, knobs) for k in written))
+        steps = {k: self._steps(k, knobs) for k in written}
+        order = self._order(plan.template, knobs, steps)
+        numbers = [k for k, _ in order]
+        if numbers != list(written) and not is_in_order(numbers, self.spans):
+            return None
+        loops = [self._loop(k, part, steps[k], knobs) for k, part in order]
+        if plan.template == "lanes":
+            return Nest(plan, tuple(loops), holds=True)
+        for at, x in enumerate(loops):
+            if x.kind in ("parallel", "vector") and not is_independent(numbers, at, self.spans):
+                return None
+        is_tile = plan.template == "tile"
+        where = self._accumulates_at(loops) if is_tile else None
+        packed = self.packed(knobs["vector"], knobs["jam"]) if knobs["panels"] else None
+        return Nest(plan, tuple(loops), where, packed, is_tile or self._is_alone(loops))
+
+    def packed(self, vector: int, jam: int) -> str | None:
+        """The operand whose panels rows of tiles have in common: read along the loop of vectors and
+        the only reduction, and along no other loop."""
+        s = self.statement
+        sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
+        if len(sums) != 1 or NONE in (vector, jam):
+            return None
+        found = [a for a in s.accesses if not a.is_write and a.strides[jam] == 0]
+        found = [a for a in found if a.strides[vector] == 1 and a.strides[sums[0]]]
+        if len(found) != 1 or sum(1 for x in found[0].strides if x) != 2:
+            return None
+        return found[0].tensor
+
+    def _is_alone(self, loops: Sequence[PlannedLoop]) -> bool:
+        """Whether one element is accumulated in the innermost loop."""
+        return bool(loops) and self.statement.axes[loops[-1].loop] is None
+
+    def is_window(self) -> bool:
+        """Whether all reductions of the statement together are over a window that can be
+        unrolled."""
+        own = [k for k, x in enumerate(self.statement.loops) if x.is_reduction]
+        size = prod(self.extents[k] for k in own)
+        return bool(own) and size <= TAPS and all(self.short[k] for k in own)
+
+    def _whole(self, k: int, knobs: Mapping[str, int]) -> PlannedLoop:
+        kind: Kind = "parallel" if knobs.get("parallel", NONE) == k else "serial"
+        return PlannedLoop(self.statement.loops[k].name, k, self.extents[k], 1, kind)
+
+    def _steps(self, k: int, knobs: Mapping[str, int]) -> list[int]:
+        """How far the parts of a loop move, the outermost first."""
+        inner: list[int] = []
+        if k == knobs["vector"]:
+            tile = knobs["lanes"] * knobs["columns"]
+            inner = [tile * max(1, knobs["panels"]), tile, knobs["lanes"], 1]
+        elif k == knobs["jam"]:
+            inner = [knobs["rows"], 1]
+        if k == knobs["parallel"] and knobs["chunk"]:
+            inner = [knobs["chunk"], *inner]
+        steps = sorted({*inner, 1}, reverse=True)
+        # A part that has one iteration at any sizes is none.
+        while self.short[k] and len(steps) > 1 and steps[0] >= self.extents[k]:
+            del steps[0]
+        return steps
+
+    def _order(
+        self, template: Template, knobs: Mapping[str, int], steps: Mapping[int, list[int]]
+    ) -> list[tuple[int, int]]:
+        """The loops outermost first: which one as written, and which of its parts."""
+        vector, jam, parallel = knobs["vector"], knobs["jam"], knobs["parallel"]
+        count = {k: len(steps[k]) for k in steps}
+        # The innermost parts: rows, and vectors side by side.
+        inner: list[tuple[int, int]] = []
+        if jam != NONE:
+            inner.append((jam, count[jam] - 1))
+        if vector != NONE:
+            columns = knobs["columns"] > 1 and knobs["lanes"] in steps[vector]
+            inner += [(vector, count[vector] - 2)] * columns + [(vector, count[vector] - 1)]
+        outer: list[tuple[int, int]] = []
+        for k in steps:
+            outer += [(k, part) for part in range(count[k]) if (k, part) not in inner]
+        if template == "tile":
+            is_reduction = [x.is_reduction for x in self.statement.loops]
+            outer.sort(key=lambda x: is_reduction[x[0]])
+        elif vector != NONE:
+            outer.sort(key=lambda x: x[0] == vector)
+        shared = sum(x.is_shared for x in self.statement.loops)
+        if knobs["panels"] > 1:
+            # The tiles of a panel are innermost of what is around reductions.
+            reductions = sum(self.statement.loops[k].is_reduction for k, _ in outer)
+            outer.remove((vector, 1))
+            outer.insert(len(outer) - reductions, (vector, 1))
+        if parallel != NONE and parallel >= shared:
+            first = (parallel, 0)
+            if first in outer:
+                outer.remove(first)
+                outer.insert(shared, first)
+        return outer + inner
+
+    def _loop(
+        self, k: int, part: int, steps: Sequence[int], knobs: Mapping[str, int]
+    ) -> PlannedLoop:
+        last = len(steps) - 1
+        whole = self.extents[k] if part == 0 else steps[part - 1]
+        kind: Kind = "serial"
+        if k == knobs["vector"] and part == last:
+            kind = "vector"
+        elif (k == knobs["vector"] and knobs["columns"] > 1 and steps[part] == knobs["lanes"]) or (
+            k == knobs["jam"] and part == last
+        ):
+            kind = "unrolled"
+        elif k == knobs["parallel"] and part == 0:
+            kind = "parallel"
+        elif knobs["taps"] and self.statement.loops[k].is_reduction:
+            kind = "unrolled"
+        name = self._name(k, part, len(steps))
+        return PlannedLoop(name, k, ceil(whole / steps[part]), steps[part], kind)
+
+    def _name(self, k: int, part: int, count: int) -> str:
+        name = self.statement.loops[k].name
+        if count == 1:
+            return name
+        name += "i" * part or "o"
+        known = {x.name for x in self.statement.loops}
+        while name in known:
+            name += "_"
+        return name
+
+    def _accumulates_at(self, loops: Sequence[PlannedLoop]) -> str | None:
+        """The loop around all reductions; None where there is none."""
+        is_reduction = [self.statement.loops[x.loop].is_reduction for x in loops]
+        at = is_reduction.index(True) if True in is_reduction else 0
+        return loops[at - 1].name if at else None
+
+
+def splits(nest: Nest, statement: StatementFacts) -> Iterator[tuple[str, int, str, str]]:
+    """The splits that make the loops of a nest: of which loop, by how much, and the names of the
+    outer and the inner one."""
+    for k, written in enumerate(statement.loops):
+        parts = sorted((x for x in nest.loops if x.loop == k), key=lambda x: -x.step)
+        name = written.name
+        for outer, inner in pairwise(parts):
+            yield name, outer.step, outer.name, inner.name
+            name = inner.name

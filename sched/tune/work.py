@@ -1,0 +1,117 @@
+"""What the model is told of a statement in the loops that a plan gives it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from .candidates import is_reduction
+from .facts.accesses import MemoryAccess
+from .facts.facts import StatementFacts
+from .footprint import Touch
+from .model import Work
+from .places import OuterLoop, Spot
+from .templates import Nest
+
+PARTIAL = {True: 2.0, False: 4.0}
+"""Full tiles that one takes which is not full: of vectors, where it is masked, and of rows, where
+each row is asked for."""
+
+
+def work(s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int]) -> Work:
+    """A statement at a place, in its loops.
+
+    Args:
+        stored: of a tensor by its name, how many loops around use the same storage of it in each
+            iteration.
+    """
+    outer = [(o, spot.moves(s, o)) for o in spot.outer]
+    extents = [float(o.extent) for o in spot.outer]
+    if spot.slides:
+        extents[-1] += spot.again
+    around = [any(moves[x.loop] % x.step for _, moves in outer) for x in nest.loops]
+    extents += _tiles(spot.extents(s), nest, around)
+    return Work(
+        tuple(extents),
+        (*(o.kind for o in spot.outer), *(x.kind for x in nest.loops)),
+        _touches(s, outer, nest, stored),
+        tuple((name, _changing(by, outer, nest), count) for name, by, count in s.varying),
+        (*(False for _ in outer), *(not s.loops[x.loop].parallel for x in nest.loops)),
+        is_reduction(s),
+        nest.holds,
+    )
+
+
+Around = Sequence[tuple[OuterLoop, Sequence[float]]]
+"""The loops around a statement's own, and how far each moves these."""
+
+
+def _tiles(whole: Sequence[int], nest: Nest, moves: Sequence[bool]) -> list[float]:
+    """How many iterations each loop has, in full tiles. Tiles are counted from index 0: where loops
+    around move a loop by parts of a tile, its first one is not full either."""
+    found: list[float] = []
+    seen: set[int] = set()
+    for x, is_moved in zip(nest.loops, moves, strict=True):
+        extent = float(x.extent)
+        if x.step > 1 and x.loop not in seen:
+            full, rest = divmod(max(1, whole[x.loop]), x.step)
+            is_vector = any(y.loop == x.loop and y.kind == "vector" for y in nest.loops)
+            extent = full + PARTIAL[is_vector] * ((rest > 0) + is_moved)
+        found.append(extent)
+        seen.add(x.loop)
+    return found
+
+
+def _touches(
+    s: StatementFacts, outer: Around, nest: Nest, stored: Callable[[str], int]
+) -> tuple[Touch, ...]:
+    alike = Counter(replace(a, elements=0) for a in s.accesses)
+    each = {replace(a, elements=0): a for a in s.accesses}
+    return tuple(
+        Touch(
+            a.bytes,
+            float(a.elements),
+            a.is_write,
+            _strides(_as_copied(a, nest), outer, nest, stored(a.tensor)),
+            alike[key],
+            a.tensor == s.func,
+        )
+        for key, a in each.items()
+    )
+
+
+def _as_copied(a: MemoryAccess, nest: Nest) -> MemoryAccess:
+    """An access as it is where panels of the tensor are copied: columns of a tile lie side by side,
+    and behind them the next row of the tile."""
+    if a.tensor != nest.packed or a.is_write:
+        return a
+    width = nest.plan.number("lanes") * nest.plan.number("columns")
+    strides = (x if x in (0, 1) or x is None else width for x in a.strides)
+    return replace(a, strides=tuple(strides))
+
+
+def _strides(a: MemoryAccess, outer: Around, nest: Nest, stored: int) -> tuple[float | None, ...]:
+    """By loop, how many elements further an iteration is."""
+    around = [0.0 if k < stored else _moved(a, moves) for k, (_, moves) in enumerate(outer)]
+    own = [
+        0.0 if k < stored else _times(a.strides[x.loop], x.step)
+        for k, x in enumerate(nest.loops, len(outer))
+    ]
+    return (*around, *own)
+
+
+def _moved(a: MemoryAccess, moves: Sequence[float]) -> float | None:
+    steps = [_times(stride, move) for stride, move in zip(a.strides, moves, strict=True) if move]
+    known = [x for x in steps if x is not None]
+    return sum(known) if len(known) == len(steps) else None
+
+
+def _times(stride: int | None, by: float) -> float | None:
+    return None if stride is None else stride * by
+
+
+def _changing(by: Sequence[bool], outer: Around, nest: Nest) -> tuple[bool, ...]:
+    """By loop, whether it changes what some of the loops as written change."""
+    around = (any(m and b for m, b in zip(moves, by, strict=True)) for _, moves in outer)
+    return (*around, *(by[x.loop] for x in nest.loops))

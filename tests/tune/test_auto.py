@@ -1,0 +1,257 @@
+"""Schedules that are found by the model: bits of every program, what is chosen, and refusals."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from gallery.case import Case, normal
+from gallery.execute import as_tuple, assert_same, fresh, interpreted, outputs
+from gallery.registry import CASES, find as program
+from polybench.registry import CASES as POLYBENCH
+
+import polysched as ps
+from polysched.codegen.runtime.kernel import Kernel
+from polysched.targets.facts import machine
+from polysched.tune import auto as tune
+from polysched.tune.facts.facts import Facts, facts_of
+from polysched.tune.model import Model
+from polysched.tune.plan import Plan
+from polysched.tune.realise import Refused, realise
+from polysched.tune.search import Partial, Search
+
+V3 = "x86-64-v3"
+
+n, m, q = ps.sizes("n m q")
+i, j = ps.vars("i j")
+
+
+def product() -> ps.Func:
+    k = ps.RVar("k", 0, q)
+    a, b = ps.Input("A", ps.float32, (n, q)), ps.Input("B", ps.float32, (q, m))
+    c = ps.Func("C", (n, m))
+    c[i, j] = 0
+    c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+def blur() -> ps.Func:
+    x = ps.Input("x", ps.float32, (n + 2, m))
+    rows, f = ps.Func("rows"), ps.Func("f", (n, m))
+    rows[i, j] = ps.exp(x[i, j])
+    f[i, j] = rows[i, j] + rows[i + 1, j] + rows[i + 2, j]
+    return f
+
+
+def totals(reduce: Any = ps.sum) -> ps.Func:
+    x = ps.Input("x", ps.float32, (n, m))
+    k, f = ps.RVar("k", 0, m), ps.Func("f", (n,))
+    f[i] = reduce(x[i, k], k)
+    return f
+
+
+# bits -------------------------------------------------------------------------------------------
+@cache
+def kernel(case: Case) -> Kernel:
+    return ps.Schedule.auto(outputs(case), threads=2).compile()
+
+
+def _uneven(case: Case) -> dict[str, int]:
+    return {
+        name: min(5 + 6 * k, case.limits.get(name, 40)) for k, name in enumerate(case.size_names)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [*CASES, *POLYBENCH], ids=lambda case: case.name)
+def test_the_bits_are_those_of_the_interpreter(case: Case) -> None:
+    for sizes in (case.small_sizes(1), _uneven(case)):
+        arguments = case.arguments(sizes, np.random.default_rng(7))
+        found = as_tuple(kernel(case)(**fresh(case, arguments)))
+        assert_same(found, interpreted(case, arguments))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["matmul", "harris", "softmax", "lstm", "sparse_matvec"])
+def test_larger_sizes_have_the_bits_of_a_bare_call(name: str) -> None:
+    case = program(name)
+    arguments = case.arguments(case.large_sizes(), np.random.default_rng(7))
+    plain = ps.Schedule.default(outputs(case)).compile()
+    assert_same(
+        as_tuple(kernel(case)(**fresh(case, arguments))),
+        as_tuple(plain(**fresh(case, arguments))),
+    )
+
+
+def test_reassociated_sums_are_near_and_said_to_be_no_bits() -> None:
+    s = ps.Schedule.auto(totals(), reassociate=True)
+    assert not s.bit_exact
+    x = normal(np.random.default_rng(1), 21, 999)
+    np.testing.assert_allclose(s.compile()(x), x.sum(axis=1, dtype=np.float64), rtol=1e-4)
+
+
+def test_sums_keep_their_order() -> None:
+    s = ps.Schedule.auto(totals())
+    assert s.bit_exact
+    x = normal(np.random.default_rng(1), 21, 99)
+    assert_same(s.compile()(x), ps.interpret(totals(), x))
+
+
+# what is chosen ---------------------------------------------------------------------------------
+def names(s: ps.Schedule) -> list[str]:
+    return [d.name for d in s.directives]
+
+
+def test_a_product_is_computed_in_tiles_of_copied_panels() -> None:
+    s = ps.Schedule.auto(product(), threads=2, target=V3)
+    assert {"stage", "accumulate_at", "compute_at", "vectorize", "unroll", "parallel"} <= {
+        *names(s)
+    }
+
+
+def test_a_window_slides_down_strips() -> None:
+    s = ps.Schedule.auto(blur(), sizes={"n": 3000, "m": 3000}, threads=2, target=V3)
+    assert {"store_at", "vectorize", "parallel"} <= {*names(s)}
+
+
+def test_a_maximum_is_in_lanes_and_a_sum_in_rows() -> None:
+    assert "rfactor" in names(ps.Schedule.auto(totals(ps.max), target=V3))
+    assert "rfactor" not in names(ps.Schedule.auto(totals(), target=V3))
+    assert "rfactor" in names(ps.Schedule.auto(totals(), target=V3, reassociate=True))
+
+
+def test_what_is_cheap_is_inlined_and_what_is_not_is_kept() -> None:
+    x = ps.Input("x", ps.float32, (n + 1, m))
+    twice, slow, f = ps.Func("twice"), ps.Func("slow"), ps.Func("f", (n, m))
+    twice[i, j] = x[i, j] + 1
+    slow[i, j] = ps.exp(x[i, j])
+    f[i, j] = twice[i, j] * twice[i + 1, j] + slow[i, j] * slow[i + 1, j]
+    s = ps.Schedule.auto(f, target=V3)
+    assert [x.name for x in s.funcs] == ["slow", "f"]
+
+
+@pytest.mark.parametrize("name", ["sparse_matvec", "histogram", "forward_substitution"])
+def test_what_gains_nothing_has_no_vectors(name: str) -> None:
+    s = ps.Schedule.auto(outputs(program(name)), target=V3)
+    assert not [d for d in s.directives if d.stage.endswith("update(0)") and d.name == "split"]
+
+
+def test_funcs_of_one_name_are_told_apart() -> None:
+    x = ps.Input("x", ps.float32, (n, m))
+    first, second, f = ps.Func("g"), ps.Func("g"), ps.Func("f", (n, m))
+    first[i, j] = ps.exp(x[i, j])
+    second[i, j] = ps.exp(first[i, j] + first[n - 1 - i, j])
+    f[i, j] = second[i, j] + second[n - 1 - i, j]
+    s = ps.Schedule.auto(f, target=V3)
+    assert {d.stage for d in s.directives if d.name == "vectorize"} == {"f", "g", "g_2"}
+
+
+def test_equal_questions_have_equal_answers() -> None:
+    first, second = (ps.Schedule.auto(blur(), threads=2, target=V3) for _ in range(2))
+    assert first.source() == second.source()
+    assert first.to_json() == second.to_json()
+
+
+def test_a_schedule_is_replayed_from_json_and_can_be_changed() -> None:
+    f = product()
+    s = ps.Schedule.auto(f, target=V3)
+    again = ps.Schedule.from_json(f, s.to_json())
+    assert again == s
+    again["C.update(0)"].unroll("k", 2)
+    assert again != s
+
+
+@pytest.mark.parametrize("name", ["matmul", "blur", "harris", "conv_layer", "softmax", "heat"])
+def test_the_first_plan_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[Refused] = []
+
+    def counted(*args: Any) -> None:
+        try:
+            realise(*args)
+        except Refused as error:
+            refused.append(error)
+            raise
+
+    monkeypatch.setattr(tune, "realise", counted)
+    s = ps.Schedule.auto(outputs(program(name)))
+    assert len(refused) <= 1, refused
+    assert "vectorize" in names(s)
+
+
+# plans ------------------------------------------------------------------------------------------
+def planned(f: ps.Func) -> tuple[ps.Schedule, Facts, Model, Partial]:
+    s = ps.Schedule(f, target=V3)
+    facts, model = facts_of(s.rewritten, {}), Model(machine(s.target), 2)
+    return s, facts, model, tune.best_plan(s, facts, model)
+
+
+@pytest.mark.parametrize("build", [product, blur, totals])
+def test_a_plan_is_plain_data(build: Any) -> None:
+    s, facts, model, best = planned(build())
+    plan = Plan(funcs=tuple(d.plan for d in best.funcs.values()))
+    again = Plan.from_json(plan.to_json())
+    assert again == plan
+    assert hash(again) == hash(plan)
+    search = Search(facts, model, {"C", "f"})
+    found = search.decided(again.funcs)
+    assert found is not None
+    assert found.funcs == best.funcs
+    realise(s, list(found.funcs.values()), search.statements)
+    assert s.directives
+
+
+def test_a_plan_of_another_program_is_none() -> None:
+    _, _, _, best = planned(blur())
+    _, facts, model, _ = planned(totals())
+    plans = [d.plan for d in best.funcs.values() if d.plan.func == "f"]
+    assert Search(facts, model, {"f"}).decided(plans) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"inline": [1], "keep": [], "funcs": []}'])
+def test_what_is_no_plan_is_refused(text: str) -> None:
+    with pytest.raises(ps.LanguageError, match="no plan"):
+        Plan.from_json(text)
+
+
+# refusals ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("accepted_after", [1, 3, 10])
+def test_the_next_plan_is_tried(accepted_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Plan] = []
+
+    def stubborn(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+        tried.append(Plan(funcs=tuple(d.plan for d in funcs)))
+        if len(tried) <= accepted_after:
+            raise Refused(funcs[-1], ps.ScheduleError("not like this"))
+        realise(s, funcs, statements)
+
+    monkeypatch.setattr(tune, "realise", stubborn)
+    s = ps.Schedule.auto(blur(), target=V3)
+    assert len(tried) == accepted_after + 1
+    assert s.directives
+    x = normal(np.random.default_rng(1), 9, 7)
+    assert_same(
+        ps.Schedule.from_json(blur(), s.to_json())
+        .for_target(ps.Schedule(blur()).target)
+        .compile()(x),
+        ps.interpret(blur(), x),
+    )
+
+
+def test_a_program_that_refuses_everything_is_left_as_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+        raise Refused(funcs[0], ps.ScheduleError("never"))
+
+    monkeypatch.setattr(tune, "realise", never)
+    assert not ps.Schedule.auto(blur()).directives
+
+
+def test_nobody_to_blame_leaves_it_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unproved(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+        raise Refused(None, ps.ScheduleError("too intricate"))
+
+    monkeypatch.setattr(tune, "realise", unproved)
+    assert not ps.Schedule.auto(product()).directives

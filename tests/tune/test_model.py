@@ -1,0 +1,156 @@
+"""The model of what nests cost, and the orders that dependences allow, against counting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given, strategies as st
+
+from polysched.targets.facts import machine
+from polysched.tune.facts.distances import Distance
+from polysched.tune.facts.order import carried, is_in_order, is_independent
+from polysched.tune.footprint import LINE, Touch, footprint
+from polysched.tune.model import Cost, Model, Work
+from polysched.tune.templates import Kind
+
+V3 = machine("x86-64-v3")
+
+
+# memory -----------------------------------------------------------------------------------------
+def lines(t: Touch, extents: tuple[int, ...]) -> int:
+    """The lines that are touched, one by one."""
+    found = set()
+    for at in product(*map(range, extents)):
+        element = sum(int(x or 0) * k for x, k in zip(t.strides, at, strict=True))
+        found.add(element * t.bytes // LINE)
+    return len(found)
+
+
+@st.composite
+def nested(draw: st.DrawFn) -> tuple[Touch, tuple[int, ...]]:
+    """An access to a row-major array of two axes, some loops over none of them."""
+    width = draw(st.integers(1, 40))
+    extents = (draw(st.integers(1, 12)), draw(st.integers(1, width)), draw(st.integers(1, 5)))
+    order = draw(st.permutations(range(3)))
+    strides = (width, 1, 0)
+    size = draw(st.sampled_from((1, 4, 8)))
+    t = Touch(size, 12.0 * width, False, tuple(float(strides[k]) for k in order))
+    return t, tuple(extents[k] for k in order)
+
+
+@given(nested())
+def test_a_footprint_is_about_the_lines_that_are_touched(
+    case: tuple[Touch, tuple[int, ...]],
+) -> None:
+    t, extents = case
+    found, counted = footprint(t, extents, 0) / LINE, lines(t, extents)
+    assert counted / 2 - 2 <= found <= 2 * counted + 2
+
+
+@given(nested())
+def test_inner_loops_touch_no_more(case: tuple[Touch, tuple[int, ...]]) -> None:
+    t, extents = case
+    found = [footprint(t, extents, k) for k in range(len(extents) + 1)]
+    assert found == sorted(found, reverse=True)
+
+
+# costs ------------------------------------------------------------------------------------------
+def row_by_row(kinds: tuple[Kind, ...], rows: int = 1000, columns: float = 1000) -> Work:
+    """f[i, j] = x[i, j] + 1."""
+    strides = (columns, 1.0)
+    return Work(
+        (float(rows), columns),
+        kinds,
+        (
+            Touch(4, rows * columns, False, strides),
+            Touch(4, rows * columns, True, strides, is_own=True),
+        ),
+        (("add float32", (True, True), 1),),
+        (False, False),
+        False,
+        False,
+    )
+
+
+def cost(work: Work, threads: int = 1) -> Cost:
+    return Model(V3, threads).cost(work)
+
+
+def test_vectors_are_faster_and_threads_share_arithmetic() -> None:
+    scalar, vector = cost(row_by_row(("serial", "serial"))), cost(row_by_row(("serial", "vector")))
+    shared = cost(row_by_row(("parallel", "vector")), 4)
+    assert vector.compute < scalar.compute / 2
+    assert shared.compute < vector.compute / 3
+    assert shared.starts > vector.starts == 0
+
+
+def test_short_loops_are_not_handed_out() -> None:
+    work = row_by_row(("parallel", "vector"), rows=4, columns=16)
+    assert cost(work, 4).compute == cost(work).compute
+
+
+def test_more_work_costs_more() -> None:
+    kinds: tuple[Kind, ...] = ("serial", "vector")
+    found = [cost(row_by_row(kinds, rows)).seconds for rows in (10, 100, 1000, 10000)]
+    assert found == sorted(found)
+
+
+def test_a_chain_of_additions_waits() -> None:
+    work = row_by_row(("serial", "serial"))
+    own = replace(work.touches[1], strides=(1.0, 0.0))
+    waits = replace(
+        work,
+        touches=(work.touches[0], own),
+        chained=(False, True),
+        is_sum=True,
+        is_held=True,
+    )
+    assert cost(waits).compute > 1.5 * cost(replace(waits, chained=(False, False))).compute
+
+
+def test_what_no_cache_holds_is_limited_by_memory() -> None:
+    large = cost(row_by_row(("serial", "vector"), 10000, 10000))
+    assert large.limit == "memory"
+    assert cost(row_by_row(("serial", "serial"), 10, 10)).limit == "arithmetic"
+
+
+# orders -----------------------------------------------------------------------------------------
+vectors = st.lists(st.integers(-2, 2), min_size=2, max_size=3)
+
+
+def is_positive(vector: tuple[int, ...]) -> bool:
+    return next((x for x in vector if x), 1) > 0
+
+
+@given(st.data(), st.integers(2, 3))
+def test_an_order_is_right_where_all_distances_stay_positive(
+    data: st.DataObject, depth: int
+) -> None:
+    one = st.tuples(*[st.integers(-2, 2)] * depth).filter(lambda v: any(v) and is_positive(v))
+    points = data.draw(st.lists(one, min_size=1, max_size=3))
+    order = data.draw(st.permutations(range(depth)))
+    distances = [Distance("f", "f", "f", tuple((x, x) for x in v)) for v in points]
+    wanted = all(is_positive(tuple(v[k] for k in order)) for v in points)
+    assert is_in_order(order, carried(distances)) == wanted
+    for at in range(depth):
+        carries = any(v[order[at]] and not any(v[k] for k in order[:at]) for v in points)
+        if wanted:
+            assert is_independent(order, at, carried(distances)) >= (not carries)
+
+
+@pytest.mark.parametrize(("order", "right"), [((0, 1, 0, 1), True), ((1, 0, 1, 0), True)])
+def test_forward_distances_can_be_tiled(order: tuple[int, ...], right: bool) -> None:
+    distances = [
+        Distance("f", "f", "f", ((1, 1), (0, 0))),
+        Distance("f", "f", "f", ((0, 0), (1, 1))),
+    ]
+    assert is_in_order(order, carried(distances)) == right
+
+
+def test_backward_distances_cannot_be_tiled() -> None:
+    distances = [Distance("f", "f", "f", ((1, 1), (-1, -1)))]
+    assert is_in_order((0, 1), carried(distances))
+    assert not is_in_order((0, 1, 0, 1), carried(distances))
+    assert not is_in_order((1, 0), carried(distances))
