@@ -138,7 +138,7 @@ def test_what_gains_nothing_has_no_vectors(name: str) -> None:
     assert not [d for d in s.directives if d.stage.endswith("update(0)") and d.name == "split"]
 
 
-def test_funcs_of_one_name_are_told_apart() -> None:
+def test_funcs_of_one_name_have_their_own_loops() -> None:
     x = ps.Input("x", ps.float32, (n, m))
     first, second, f = ps.Func("g"), ps.Func("g"), ps.Func("f", (n, m))
     first[i, j] = ps.exp(x[i, j])
