@@ -90,7 +90,7 @@ class Candidates:
         if any(x.is_ragged for x in s.loops):
             yield from _of_ragged(s, spot)
             return
-        for reduction in self._taken_apart(s):
+        for reduction in self._reduced_in_lanes(s):
             parallel, _ = self._threads(s, spot, templates.extents, reduction)
             for columns in self._columns(reduction):
                 tile = reduction, self._lanes(s), columns, NONE, 1
@@ -108,7 +108,7 @@ class Candidates:
                         for panels in self._panels(templates, vector, jam):
                             yield _plan(s, template, *tile, vector, 0, taps, panels)
 
-    def _taken_apart(self, s: StatementFacts) -> list[int]:
+    def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:
         """The only reduction of a statement, where lanes of vectors may have partial results."""
         sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
         if s.kind != "reduction" and not (self.reassociates and s.kind == "float reduction"):
