@@ -116,7 +116,8 @@ def schedule_with_a_number_for_a_choice() -> None:
     """
     this text is no plan that to_json wrote
       at FILE:LINE
-    """
+    """,
+    ps.LanguageError,
 )
 def plan_of_other_text() -> None:
     Plan.from_json("{}")
