@@ -71,5 +71,8 @@ EXPERIMENTS = {
     "schedules": Experiment(
         scheduled.make_scheduled, _run_scheduled, Scheduled.from_dict, scheduled.edits()
     ),
+    "auto": Experiment(
+        scheduled.make_found, _run_scheduled, Scheduled.from_dict, scheduled.edits()
+    ),
     "meaning": Experiment(_draw_understood, _run_understood, Case.from_dict, shrink.EDITS),
 }

@@ -1,8 +1,9 @@
 """Fuzzing for as long as you like: `python -P tests/fuzz/run.py schedules --minutes 15 --seed 7`.
 
 Experiments: "programs", native code of schedules that nobody changed against the interpreter;
-"schedules", the same under random directives. Each finding is shrunk once, and written to the
-output folder: as a script that prints PASS or FAIL, and as a case to run again by `--replay`.
+"schedules", the same under random directives; "auto", the same as automatic schedules. Each
+finding is shrunk once, and written to the output folder: as a script that prints PASS or FAIL, and
+as a case to run again by `--replay`.
 """
 
 from __future__ import annotations

@@ -25,11 +25,13 @@ class Scheduled:
         program: with the calls of it.
         default: whether the schedule begins as what a bare call runs.
         steps: directives and variants, one after the other.
+        auto: whether it begins as what the model of the machine finds.
     """
 
     program: Case
     default: bool = False
     steps: tuple[str, ...] = ()
+    auto: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -37,12 +39,13 @@ class Scheduled:
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Scheduled:
         """From what `to_dict` gave, by way of JSON too."""
-        return cls(Case.from_dict(d["program"]), d["default"], tuple(d["steps"]))
+        auto = d.get("auto", False)
+        return cls(Case.from_dict(d["program"]), d["default"], tuple(d["steps"]), auto)
 
     @property
     def head(self) -> str:
         """How the schedule is made."""
-        made = "ps.Schedule" + (".default" if self.default else "")
+        made = "ps.Schedule" + (".auto" if self.auto else ".default" if self.default else "")
         return f"s = {made}(({''.join(f'{name}, ' for name in self.program.outputs)}))"
 
     def with_step(self, text: str) -> Scheduled:
@@ -53,6 +56,11 @@ def make_scheduled(seed: int) -> tuple[Scheduled, Choices]:
     """A program that nothing is said to yet, and where steps are to come from."""
     choices = Choices.from_seed(seed)
     return Scheduled(make_case(choices), choices.chance(30)), choices
+
+
+def make_found(seed: int) -> tuple[Scheduled, None]:
+    """A program with the schedule that is found for it."""
+    return Scheduled(make_case(Choices.from_seed(seed)), auto=True), None
 
 
 # shrinking --------------------------------------------------------------------------------------

@@ -25,6 +25,12 @@ def schedules() -> Iterator[Worker]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def found() -> Iterator[Worker]:
+    with Worker("auto") as started:
+        yield started
+
+
 def _check(worker: Worker, seed: int) -> None:
     """Tests time nothing: what is slow is found by the command alone."""
     found = [f for f in worker.seed(seed)[1].findings if not f.kind.startswith("slow")]
@@ -51,3 +57,14 @@ def test_random_schedules(schedules: Worker, seed: int) -> None:
 @pytest.mark.parametrize("seed", [*range(3104, 3124), 94000139])
 def test_more_random_schedules(schedules: Worker, seed: int) -> None:
     _check(schedules, seed)
+
+
+@pytest.mark.parametrize("seed", [920004, 900000])
+def test_random_programs_as_they_are_scheduled(found: Worker, seed: int) -> None:
+    _check(found, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [900018, 910042, *range(3104, 3114)])
+def test_more_random_programs_as_they_are_scheduled(found: Worker, seed: int) -> None:
+    _check(found, seed)
