@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..codegen.runtime.threads import get_num_threads
 from ..lang.errors.errors import LanguageTypeError, ScheduleError
-from ..lang.tensors.tensors import Func, Input
+from ..lang.tensors.tensors import Input
 from ..poly.schedule.schedule import Outputs, Schedule
 from ..targets.facts import machine
 from ..targets.target import Target
@@ -15,10 +15,13 @@ from .facts.facts import Facts, facts_of
 from .inlining import chosen
 from .model import Model
 from .realise import Refused, realise
-from .search import Partial, Refusals, Search
+from .search import Refusals, Search
 
 MOST = 16
 """So many plans are tried before a program is left as it is written."""
+
+UNPROVED = 1
+"""So many of them may be refused for want of a proof, which takes seconds, and another be tried."""
 
 
 def auto(
@@ -30,8 +33,6 @@ def auto(
     reassociate: bool,
 ) -> Schedule:
     """A schedule that the model finds best: see `Schedule.auto`."""
-    if sizes is not None and not isinstance(sizes, Mapping):
-        raise LanguageTypeError(f"sizes={sizes!r} is no mapping", hint='sizes={"n": 1000}')
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
         raise LanguageTypeError(f"threads={threads!r} is no number of threads", hint="threads=2")
     if not isinstance(reassociate, bool):
@@ -40,7 +41,7 @@ def auto(
         raise ScheduleError(f"threads={threads}: a call uses one thread or more")
     s = _inlined(Schedule(outputs, args, target))
     model = Model(machine(s.target), threads or get_num_threads())
-    return _planned(s, facts_of(s.rewritten, sizes or {}), model, reassociate)
+    return _planned(s, facts_of(s.rewritten, sizes), model, reassociate)
 
 
 def _inlined(s: Schedule) -> Schedule:
@@ -60,8 +61,8 @@ def _inlined(s: Schedule) -> Schedule:
 
 def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Schedule:
     """A schedule with the best plan that it accepts."""
-    names = {_name(s, func) for func in s.program.outputs}
-    refusals = Refusals()
+    names = {s.program.names[func] for func in s.program.outputs}
+    refusals, unproved = Refusals(), 0
     for _ in range(MOST):
         search = Search(facts, model, names, refusals, reassociate)
         best = search.best()
@@ -69,16 +70,14 @@ def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Sche
         try:
             realise(made, list(best.funcs.values()), search.statements)
         except Refused as refused:
-            if refused.decided is None or refused.decided.plan.is_as_written:
+            unproved += refused.is_unproved
+            is_known = refused.decided is not None and not refused.decided.plan.is_as_written
+            if not is_known or unproved > UNPROVED:
                 return s
             refusals = _learned(refusals, refused)
         else:
             return made
     return s
-
-
-def _name(s: Schedule, func: Func) -> str:
-    return s.program.names[func]
 
 
 def _learned(known: Refusals, refused: Refused) -> Refusals:
@@ -87,13 +86,8 @@ def _learned(known: Refusals, refused: Refused) -> Refusals:
     assert refused.decided is not None
     plan = refused.decided.plan
     places = {(plan.func, spot.at) for spot in refused.decided.spots}
-    if not places <= known.varying:
+    if not refused.is_unproved and not places <= known.varying:
         return replace(known, varying=known.varying | places)
     if plan.at is None:
         return replace(known, plans=known.plans | {plan})
     return replace(known, places=known.places | {(plan.func, plan.at)})
-
-
-def best_plan(s: Schedule, facts: Facts, model: Model) -> Partial:
-    """The plan that the model finds best, before anything is proven."""
-    return Search(facts, model, {_name(s, func) for func in s.program.outputs}).best()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ..lang.nodes.dtypes import as_dtype
 from ..targets.target import Target
 from .facts.facts import StatementFacts
 from .places import Spot
@@ -31,6 +30,12 @@ BESIDE_OTHERS = 256
 
 SHORTEST = 32
 """Rows up to which a loop is unrolled as a whole."""
+
+CODE = 400
+"""Operators and accesses of a tile, all copies of rows and columns together."""
+
+GATHERS = 64
+"""Elements of a vector's operands that are loaded one by one, all together: each is code."""
 
 NEAR = 4
 """The largest stride along which vectors are loaded as such."""
@@ -122,6 +127,7 @@ class Candidates:
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
         loops = [k for k in _free(s) if extents[k] > 1 and _suits_vectors(s, k) > 0]
+        loops = [k for k in loops if _gathers(s, k) * self._lanes(s) <= GATHERS]
         return sorted(loops, key=lambda k: -_suits_vectors(s, k))[:2]
 
     def _threads(
@@ -143,13 +149,19 @@ class Candidates:
         self, s: StatementFacts, templates: Templates, template: Template, vector: int
     ) -> Iterator[tuple[int, int, int]]:
         """Tiles: the loop of their rows, how many, and columns in vectors."""
+        size = sum(s.operations.values()) + len(s.accesses)
+        gathers = self._lanes(s) * _gathers(s, vector)
         for columns in self._columns(vector):
+            if columns > 1 and (columns * size > CODE or columns * gathers > GATHERS):
+                continue
             yield NONE, 1, columns
             if template == "rows" and is_reduction(s):
                 continue  # with rows it is a tile
             for jam in self._jams(s, templates.extents, vector):
                 for rows in self._rows(s, templates, template, jam, columns, vector):
-                    yield jam, rows, columns
+                    copied = rows * columns * self._lanes(s) * _gathers(s, vector, jam)
+                    if rows * columns * size <= CODE and copied <= GATHERS:
+                        yield jam, rows, columns
 
     def _columns(self, vector: int) -> Sequence[int]:
         return COLUMNS[:1] if vector == NONE or self.is_quick else COLUMNS
@@ -181,12 +193,12 @@ class Candidates:
 
     def _panels(self, templates: Templates, vector: int, jam: int) -> Sequence[int]:
         """How many tiles may have the operand that they share copied together."""
-        return () if self.is_quick or templates.packed(vector, jam) is None else PANELS
+        if self.is_quick or templates.packed(vector, jam) is None or templates.short[vector]:
+            return ()
+        return PANELS
 
     def _lanes(self, s: StatementFacts) -> int:
-        sizes = [a.bytes for a in s.accesses]
-        sizes += [as_dtype(name.split()[-1]).itemsize for name in s.operations]
-        return max(1, self.target.vector_bytes // min(8, max(sizes, default=4)))
+        return max(1, self.target.vector_bytes // s.widest)
 
 
 def is_reduction(s: StatementFacts) -> bool:
@@ -225,6 +237,14 @@ def _waits(s: StatementFacts) -> bool:
 def _shares(s: StatementFacts, k: int) -> bool:
     """Whether iterations of a loop read what others of it read, too."""
     return any(a.strides[k] == 0 and any(a.strides) for a in s.accesses)
+
+
+def _gathers(s: StatementFacts, vector: int, jam: int = NONE) -> int:
+    """How many accesses vectors along a loop take one by one, and anew in each row."""
+    if vector == NONE:
+        return 0
+    found = [a for a in s.accesses if (x := a.strides[vector]) is None or abs(x) > NEAR]
+    return sum(1 for a in found if jam == NONE or a.strides[jam] != 0)
 
 
 def _suits_vectors(s: StatementFacts, k: int) -> float:

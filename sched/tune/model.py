@@ -87,6 +87,7 @@ class Work:
         operations: of an instance: class and type, which loops change the operands, and how many.
         chained: which loops carry a dependence from one iteration to the next.
         is_sum: whether only the last addition of an instance waits for the iteration before.
+        widest: bytes of the widest element.
         is_held: whether results stay in registers in the innermost loop that has no vectors.
     """
 
@@ -96,6 +97,7 @@ class Work:
     operations: tuple[tuple[str, tuple[bool, ...], int], ...]
     chained: tuple[bool, ...]
     is_sum: bool
+    widest: int
     is_held: bool
 
 
@@ -168,8 +170,7 @@ class Model:
         begin = depth
         while begin and work.kinds[begin - 1] in ("vector", "unrolled"):
             begin -= 1
-        widest = self._widest(work)
-        lanes = max(1, self._bytes // widest) if "vector" in work.kinds[begin:] else 1
+        lanes = max(1, self._bytes // work.widest) if "vector" in work.kinds[begin:] else 1
         copies = 1.0
         for extent, kind in zip(work.extents[begin:], work.kinds[begin:], strict=True):
             copies *= ceil(extent / lanes) if kind == "vector" else extent
@@ -215,11 +216,6 @@ class Model:
         if begin and not varying[begin - 1]:
             times /= work.extents[begin - 1]
         return times
-
-    def _widest(self, work: Work) -> int:
-        sizes = [t.bytes for t in work.touches]
-        sizes += [as_dtype(name.split()[-1]).itemsize for name, _, _ in work.operations]
-        return min(8, max(sizes, default=4))
 
     def _slots(self, name: str, lanes: int) -> float:
         kind, of = name.rsplit(" ", 1)

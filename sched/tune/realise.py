@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..lang.errors.errors import ScheduleError
+from ..lang.errors.errors import LanguageError, ScheduleError
 from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
@@ -22,9 +22,14 @@ class Refused(Exception):
         error: what the schedule says.
     """
 
-    def __init__(self, decided: Decided | None, error: ScheduleError) -> None:
+    def __init__(self, decided: Decided | None, error: LanguageError | ScheduleError) -> None:
         super().__init__(str(error))
         self.decided, self.error = decided, error
+
+    @property
+    def is_unproved(self) -> bool:
+        """Whether it may be right, and no proof was found."""
+        return isinstance(self.error, ScheduleError) and self.error.status == "unproved"
 
 
 def realise(
@@ -48,7 +53,7 @@ def realise(
                     before = len(s.directives)
                     try:
                         step(d)
-                    except ScheduleError as error:
+                    except (LanguageError, ScheduleError) as error:
                         raise Refused(d, error) from None
                     owners.update((x.text(), d) for x in s.directives[before:])
     except ScheduleError as error:

@@ -154,6 +154,13 @@ class Search:
             for made in self._at(p, func, spot):
                 if made.plan not in self.refusals.plans:
                     yield self._with(p, made)
+        yield self._with(p, self._as_written(func))
+
+    def _as_written(self, func: str) -> Decided:
+        """A Func at the root, as it is written: what is always possible."""
+        nests = tuple(self.candidates.of(s, ROOT)[0] for s in self.statements[func])
+        plan = FuncPlan(func, tuple(n.plan for n in nests))
+        return Decided(plan, ROOT, nests, tuple(ROOT for _ in nests))
 
     def _spots(self, p: Partial, func: str) -> list[Spot]:
         """The places where a Func can be computed."""
@@ -250,6 +257,8 @@ def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, 
         return spot
     if len(own) != 2 or own[0] is main or any(x.is_shared for x in own[0].loops):
         return spot
+    if {*own[0].axes} != {a for a in main.axes if a is not None}:
+        return spot  # elements are left that it does not change
     return inside(main, nest, nest.depth(nest.accumulates_at) + 1)
 
 

@@ -39,6 +39,7 @@ def work(s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int]
         tuple((name, _changing(by, outer, nest), count) for name, by, count in s.varying),
         (*(False for _ in outer), *(not s.loops[x.loop].parallel for x in nest.loops)),
         is_reduction(s),
+        s.widest,
         nest.holds,
     )
 

@@ -44,6 +44,11 @@ def test_known_machines_are_estimated(name: str) -> None:
     assert m.bandwidth(1) > m.bandwidth(9) > 0
 
 
+def test_units_may_be_narrower_than_registers() -> None:
+    wide, split, narrow = (machine(x) for x in ("sapphirerapids", "znver4", "x86-64-v3"))
+    assert split.peak(ps.float32) == narrow.peak(ps.float32) == wide.peak(ps.float32) / 2
+
+
 def test_what_was_measured_is_kept_and_used() -> None:
     found = measured()
     assert save(default_target(), found) == path_for(default_target())

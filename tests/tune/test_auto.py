@@ -22,19 +22,9 @@ from polysched.tune.plan import Plan
 from polysched.tune.realise import Refused, realise
 from polysched.tune.search import Partial, Search
 
+from .programs import i, j, m, n, product
+
 V3 = "x86-64-v3"
-
-n, m, q = ps.sizes("n m q")
-i, j = ps.vars("i j")
-
-
-def product() -> ps.Func:
-    k = ps.RVar("k", 0, q)
-    a, b = ps.Input("A", ps.float32, (n, q)), ps.Input("B", ps.float32, (q, m))
-    c = ps.Func("C", (n, m))
-    c[i, j] = 0
-    c[i, j] += a[i, k] * b[k, j]
-    return c
 
 
 def blur() -> ps.Func:
@@ -122,6 +112,34 @@ def test_a_maximum_is_in_lanes_and_a_sum_in_rows() -> None:
     assert "rfactor" in names(ps.Schedule.auto(totals(), target=V3, reassociate=True))
 
 
+@pytest.mark.parametrize("columns", [1, 3, 16, 33, 60, 64, 200])
+@pytest.mark.parametrize("target", [V3, "x86-64-v4"])
+def test_products_of_known_widths(columns: int, target: str) -> None:
+    assert ps.Schedule.auto(product(columns=columns), threads=2, target=target).directives
+
+
+def test_sums_into_a_part_of_what_is_begun() -> None:
+    """The pure definition covers more than its update, so it is not computed inside of that."""
+    x, k = ps.Input("x", ps.float32, (n, m)), ps.RVar("k", 0, m)
+    f = ps.Func("f", (n, m))
+    f[i, j] = 1.0
+    f[i, 0] += x[i, k]
+    s = ps.Schedule.auto(f, target=V3)
+    assert "f" not in {d.stage for d in s.directives if d.name == "compute_at"}
+
+
+def test_proofs_that_take_long_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+
+    def unproved(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+        tried.append(1)
+        raise Refused(funcs[0], ps.ScheduleError("in the time allowed", status="unproved"))
+
+    monkeypatch.setattr(tune, "realise", unproved)
+    assert not ps.Schedule.auto(product()).directives
+    assert len(tried) == tune.UNPROVED + 1
+
+
 def test_what_is_cheap_is_inlined_and_what_is_not_is_kept() -> None:
     x = ps.Input("x", ps.float32, (n + 1, m))
     twice, slow, f = ps.Func("twice"), ps.Func("slow"), ps.Func("f", (n, m))
@@ -184,7 +202,7 @@ def test_the_first_plan_is_accepted(name: str, monkeypatch: pytest.MonkeyPatch) 
 def planned(f: ps.Func) -> tuple[ps.Schedule, Facts, Model, Partial]:
     s = ps.Schedule(f, target=V3)
     facts, model = facts_of(s.rewritten, {}), Model(machine(s.target), 2)
-    return s, facts, model, tune.best_plan(s, facts, model)
+    return s, facts, model, Search(facts, model, {"C", "f"}).best()
 
 
 @pytest.mark.parametrize("build", [product, blur, totals])

@@ -13,20 +13,10 @@ from polysched.poly.schedule.stages import StageHandle
 from polysched.tune.facts.facts import Facts, facts_of
 from polysched.tune.facts.sizes import USUAL
 
+from .programs import i, j, m, n, product
+
 #: `parallel` is proven for one loop after the other, which takes long where there are many.
 TOO_LARGE = 40
-
-n, m, q = ps.sizes("n m q")
-i, j = ps.vars("i j")
-
-
-def product(dtype: ps.DType = ps.float32) -> ps.Func:
-    k = ps.RVar("k", 0, q)
-    a, b = ps.Input("A", dtype, (n, q)), ps.Input("B", dtype, (q, m))
-    c = ps.Func("C", (n, m))
-    c[i, j] = 0
-    c[i, j] += a[i, k] * b[k, j]
-    return c
 
 
 def blur() -> ps.Func:

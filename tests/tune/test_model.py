@@ -70,6 +70,7 @@ def row_by_row(kinds: tuple[Kind, ...], rows: int = 1000, columns: float = 1000)
         (("add float32", (True, True), 1),),
         (False, False),
         False,
+        4,
         False,
     )
 

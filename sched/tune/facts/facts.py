@@ -9,8 +9,8 @@ from math import prod
 from typing import Literal
 
 from ...garbage import uncollected
-from ...lang.errors.errors import LanguageTypeError
 from ...lang.errors.frames import bounded
+from ...lang.nodes.dtypes import as_dtype
 from ...lang.nodes.nodes import Read, RVar, Var, postorder
 from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func
@@ -76,6 +76,13 @@ class StatementFacts:
         """About how many there are: exactly, where loops do not depend on each other."""
         return prod(loop.middle for loop in self.loops)
 
+    @property
+    def widest(self) -> int:
+        """Bytes of the widest element that is touched or computed with."""
+        sizes = [a.bytes for a in self.accesses]
+        sizes += [as_dtype(name.split()[-1]).itemsize for name in self.operations]
+        return min(8, max(sizes, default=4))
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -122,12 +129,10 @@ def facts(
         LanguageTypeError: a name is no size of the program.
         ScheduleError: the program does not accept these sizes, or is too intricate to be proven.
     """
-    if sizes is not None and not isinstance(sizes, Mapping):
-        raise LanguageTypeError(f"sizes={sizes!r} is no mapping", hint='sizes={"n": 1000}')
     if isinstance(program, Schedule):
-        return facts_of(program.rewritten, sizes or {})
+        return facts_of(program.rewritten, sizes)
     whole = program if isinstance(program, Program) else Program(program)
-    return facts_of(_as_called(whole), sizes or {})
+    return facts_of(_as_called(whole), sizes)
 
 
 def _as_called(program: Program) -> RewrittenProgram:
@@ -139,13 +144,13 @@ def _as_called(program: Program) -> RewrittenProgram:
         raise unproved(program) from None
 
 
-def facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts:
+def facts_of(rewritten: RewrittenProgram, given: Mapping[str, object] | None) -> Facts:
     """The facts of a program with its definitions as they are inlined and rewritten."""
     with uncollected():
         return _facts_of(rewritten, given)
 
 
-def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object]) -> Facts:
+def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object] | None) -> Facts:
     model = rewritten.model
     sizes = chosen_sizes(model, given)
     symbols = {**model.program.sizes, **model.program.params}

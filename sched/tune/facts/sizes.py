@@ -15,14 +15,17 @@ USUAL = 1024
 """What a size counts as that nobody gives a number for."""
 
 
-def chosen_sizes(space: ProgramSpace, given: Mapping[str, object]) -> dict[str, int]:
+def chosen_sizes(space: ProgramSpace, given: Mapping[str, object] | None) -> dict[str, int]:
     """A number for each size, and for each integer Param: the one given, else `USUAL`, or the
     nearest one that the program accepts beside the others.
 
     Raises:
-        LanguageTypeError: a name is no size of the program.
+        LanguageTypeError: this is no mapping, or a name is no size of the program.
         ScheduleError: a number is no size, or the program does not accept these together.
     """
+    given = {} if given is None else given
+    if not isinstance(given, Mapping):
+        raise LanguageTypeError(f"sizes={given!r} is no mapping", hint='sizes={"n": 1000}')
     names = space.params
     for name in given:
         if name not in names:
