@@ -70,7 +70,7 @@ def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Sche
         try:
             realise(made, list(best.funcs.values()), search.statements)
         except Refused as refused:
-            unproved += refused.is_unproved
+            unproved += refused.status == "unproved"
             is_known = refused.decided is not None and not refused.decided.plan.is_as_written
             if not is_known or unproved > UNPROVED:
                 return s
@@ -81,12 +81,13 @@ def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Sche
 
 
 def _learned(known: Refusals, refused: Refused) -> Refusals:
-    """What is known with one refusal more. What is refused for loops of no constant extent is tried
-    again without counting on that; otherwise the Func is computed elsewhere."""
+    """What is known with one refusal more. What means nothing may do so as a loop has no constant
+    extent, and is tried again without counting on that; otherwise the Func is computed elsewhere,
+    or in other loops."""
     assert refused.decided is not None
     plan = refused.decided.plan
     places = {(plan.func, spot.at) for spot in refused.decided.spots}
-    if not refused.is_unproved and not places <= known.varying:
+    if refused.status == "malformed" and not places <= known.varying:
         return replace(known, varying=known.varying | places)
     if plan.at is None:
         return replace(known, plans=known.plans | {plan})

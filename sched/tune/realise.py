@@ -27,9 +27,9 @@ class Refused(Exception):
         self.decided, self.error = decided, error
 
     @property
-    def is_unproved(self) -> bool:
-        """Whether it may be right, and no proof was found."""
-        return isinstance(self.error, ScheduleError) and self.error.status == "unproved"
+    def status(self) -> str:
+        """What kind of refusal it is: see `ScheduleError`."""
+        return self.error.status if isinstance(self.error, ScheduleError) else "malformed"
 
 
 def realise(

@@ -1,19 +1,16 @@
-"""Schedules that are found by the model: bits of every program, what is chosen, and refusals."""
+"""Schedules that are found by the model: what is chosen, and what is done about refusals."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from gallery.case import Case, normal
-from gallery.execute import as_tuple, assert_same, fresh, interpreted, outputs
-from gallery.registry import CASES, find as program
-from polybench.registry import CASES as POLYBENCH
+from gallery.case import normal
+from gallery.execute import assert_same, outputs
+from gallery.registry import find as program
 
 import polysched as ps
-from polysched.codegen.runtime.kernel import Kernel
 from polysched.targets.facts import machine
 from polysched.tune import auto as tune
 from polysched.tune.facts.facts import Facts, facts_of
@@ -42,39 +39,7 @@ def totals(reduce: Any = ps.sum) -> ps.Func:
     return f
 
 
-# bits -------------------------------------------------------------------------------------------
-@cache
-def kernel(case: Case) -> Kernel:
-    return ps.Schedule.auto(outputs(case), threads=2).compile()
-
-
-def _uneven(case: Case) -> dict[str, int]:
-    return {
-        name: min(5 + 6 * k, case.limits.get(name, 40)) for k, name in enumerate(case.size_names)
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [*CASES, *POLYBENCH], ids=lambda case: case.name)
-def test_the_bits_are_those_of_the_interpreter(case: Case) -> None:
-    for sizes in (case.small_sizes(1), _uneven(case)):
-        arguments = case.arguments(sizes, np.random.default_rng(7))
-        found = as_tuple(kernel(case)(**fresh(case, arguments)))
-        assert_same(found, interpreted(case, arguments))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["matmul", "harris", "softmax", "lstm", "sparse_matvec"])
-def test_larger_sizes_have_the_bits_of_a_bare_call(name: str) -> None:
-    case = program(name)
-    arguments = case.arguments(case.large_sizes(), np.random.default_rng(7))
-    plain = ps.Schedule.default(outputs(case)).compile()
-    assert_same(
-        as_tuple(kernel(case)(**fresh(case, arguments))),
-        as_tuple(plain(**fresh(case, arguments))),
-    )
-
-
+# order of sums ----------------------------------------------------------------------------------
 def test_reassociated_sums_are_near_and_said_to_be_no_bits() -> None:
     s = ps.Schedule.auto(totals(), reassociate=True)
     assert not s.bit_exact
@@ -142,12 +107,16 @@ def test_proofs_that_take_long_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_cheap_is_inlined_and_what_is_not_is_kept() -> None:
     x = ps.Input("x", ps.float32, (n + 1, m))
-    twice, slow, f = ps.Func("twice"), ps.Func("slow"), ps.Func("f", (n, m))
+    y = ps.Input("y", ps.int32, (n + 1, m))
+    names = ("twice", "slow", "third")
+    twice, slow, third = (ps.Func(name) for name in names)
+    f = ps.Func("f", (n, m))
     twice[i, j] = x[i, j] + 1
     slow[i, j] = ps.exp(x[i, j])
-    f[i, j] = twice[i, j] * twice[i + 1, j] + slow[i, j] * slow[i + 1, j]
+    third[i, j] = y[i, j] // 3
+    f[i, j] = sum(g[i, j] * g[i + 1, j] for g in (twice, slow, third))
     s = ps.Schedule.auto(f, target=V3)
-    assert [x.name for x in s.funcs] == ["slow", "f"]
+    assert {x.name for x in s.funcs} == {"slow", "third", "f"}
 
 
 @pytest.mark.parametrize("name", ["sparse_matvec", "histogram", "forward_substitution"])
@@ -234,19 +203,19 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
 
 
 # refusals ---------------------------------------------------------------------------------------
-@pytest.mark.parametrize("accepted_after", [1, 3, 10])
+@pytest.mark.parametrize("accepted_after", [1, 3, 7])
 def test_the_next_plan_is_tried(accepted_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[Plan] = []
 
     def stubborn(s: ps.Schedule, funcs: Any, statements: Any) -> None:
         tried.append(Plan(funcs=tuple(d.plan for d in funcs)))
         if len(tried) <= accepted_after:
-            raise Refused(funcs[-1], ps.ScheduleError("not like this"))
+            raise Refused(funcs[-1], ps.ScheduleError("not like this", status="violation"))
         realise(s, funcs, statements)
 
     monkeypatch.setattr(tune, "realise", stubborn)
     s = ps.Schedule.auto(blur(), target=V3)
-    assert len(tried) == accepted_after + 1
+    assert len({*tried}) == len(tried) == accepted_after + 1
     assert s.directives
     x = normal(np.random.default_rng(1), 9, 7)
     assert_same(
