@@ -22,6 +22,12 @@ Outputs = ps.Func | tuple[ps.Func, ...]
 Results = Array | tuple[Array, ...]
 
 
+#: Modules of ours in `peers/`: with schedules by hand, and with those that are found.
+OURS = ("polysched", "auto")
+#: The same peers in other ways: with schedules that Halide finds, and compiled by PyTorch.
+FINDERS = {"halide": ("mullapudi", "adams"), "torch": ("inductor",)}
+
+
 def unchanged(s: ps.Schedule) -> None:
     """For a program whose default schedule is what is measured."""
 
@@ -78,6 +84,16 @@ class Case:
         s = ps.Schedule.default(self.build(), target=target)
         self.schedule(s)
         return s.fixed(self.known)
+
+    @property
+    def implementations(self) -> tuple[str, ...]:
+        """The modules in `peers/` that do this work: ours twice, with the schedule by hand and with
+        one that is found; and the peers, which may find schedules or compile, too."""
+        theirs = self.peers.split()
+        found = [m for peer in theirs for m in (peer, *FINDERS.get(peer, ()))]
+        if self.group != "networks" and "inductor" in found:
+            found.remove("inductor")
+        return (*OURS, *found)
 
     def arguments(self, sizes: Mapping[str, int]) -> Arguments:
         """The same ones in every process."""

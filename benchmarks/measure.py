@@ -124,7 +124,7 @@ def race(case: Case, setting: Setting, known_missing: dict[str, str]) -> list[Me
         sizes = case.check or case.sizes
         np.savez(reference, *as_tuple(case.reference(**case.arguments(sizes))))
         running = []
-        for peer in ("polysched", *case.peers.split()):
+        for peer in case.implementations:
             for variant, told in environments(peer, case.kernel, setting).items():
                 measured = Measured(peer, variant)
                 results.append(measured)

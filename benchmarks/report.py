@@ -12,7 +12,17 @@ from runs import NOISE, Line, Run, committed, has_fallen, line_of, processor, sy
 from setting import Setting
 
 NOTE = "*: faster with OPENBLAS_CORETYPE=SkylakeX"
-COLUMNS = ("polysched", "numpy", "torch", "halide", "numba", "gcc", "scipy")
+COLUMNS = (
+    *("polysched", "auto", "numpy", "torch", "inductor", "halide", "mullapudi", "adams"),
+    *("numba", "gcc", "scipy"),
+)
+#: What schedules that are found are compared with, by peer; None for the best one.
+AUTO_AGAINST: dict[str | None, str] = {
+    "polysched": "the schedules by hand",
+    None: "the best peers",
+    "mullapudi": "Mullapudi 2016",
+    "adams": "Adams 2019",
+}
 #: A ratio has fallen if it has in so many measurements.
 TRIES = 3
 
@@ -140,8 +150,20 @@ def summary(lines: Sequence[Line]) -> Iterable[str]:
             f"{name:<12}{mean(group):.2f}x of the best peers, in the geometric mean; "
             f"the worst is {lowest.name}, {number(lowest.ratio or 0)}x"
         )
+    yield from _of_auto(everything)
     ahead = sum((line.ratio or 0) >= 1 for line in everything)
     yield (
         f"ahead of the best peer in {ahead} of {len(everything)} cases; "
         f"geometric mean {mean(everything):.2f}x"
     )
+
+
+def _of_auto(lines: Sequence[Line]) -> Iterable[str]:
+    """A line for what our schedules that are found are compared with."""
+    parts = []
+    for peer, name in AUTO_AGAINST.items():
+        ratios = [r for line in lines if (r := line.over_auto(peer))]
+        if ratios:
+            parts.append(f"{statistics.geometric_mean(ratios):.2f}x of {name} ({len(ratios)})")
+    if parts:
+        yield f"auto        {', '.join(parts)}, in the geometric mean"

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from case import Case
+from case import OURS, Case
 from measure import Measured
 from peak import Peak
 from setting import Setting
@@ -48,7 +48,7 @@ class Line:
 
     @property
     def best_peer(self) -> Measured | None:
-        peers = [m for peer, m in self.found.items() if m.times and peer != "polysched"]
+        peers = [m for peer, m in self.found.items() if m.times and peer not in OURS]
         return min(peers, key=lambda m: m.best, default=None)
 
     @property
@@ -61,6 +61,14 @@ class Line:
     def median_ratio(self) -> float | None:
         peer = self.best_peer
         return peer.median / self.ours.median if peer and self.ours.times else None
+
+    def over_auto(self, peer: str | None) -> float | None:
+        """The time of an implementation, or of the best peer, over that of our schedule that is
+        found."""
+        auto = self.found.get("auto")
+        other = self.best_peer if peer is None else self.found.get(peer)
+        there = auto is not None and other is not None and auto.times and other.times
+        return other.best / auto.best if there and auto and other else None
 
     def share(self, peak: Peak, measured: Measured | None) -> float | None:
         """Of what this machine can do at most."""

@@ -14,7 +14,7 @@ import pytest
 import report
 import runs
 import setting
-from case import Case
+from case import OURS, Case
 from cases import CASES, GROUPS, find
 from limits import GOALS, LIMITS, behind
 from measure import Measured, race
@@ -49,6 +49,27 @@ def test_peers_are_there(case: Case) -> None:
         assert f"def {case.kernel}(" in source, peer
     assert case.flops(**case.sizes) > 0
     assert set(case.sizes) == set(case.tiny)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_each_implementation_is_there(case: Case) -> None:
+    """Ours twice, then the peers, each with what finds schedules or compiles for it."""
+    found = case.implementations
+    assert found[:2] == OURS
+    assert [x for x in found if x in case.peers.split()] == case.peers.split()
+    for peer in found:
+        source = (PEERS / f"{peer}.py").read_text()
+        assert f"def {case.kernel}(" in source or "implementation" in source, peer
+
+
+def test_schedules_that_are_found_are_compared_apart() -> None:
+    """They are no peers of the schedules by hand."""
+    found = {x: _measured(x, s) for x, s in [("polysched", 2.0), ("auto", 1.0), ("adams", 3.0)]}
+    line = Line("f", "images", "", 1.0, "f32", 1.0, found)
+    assert line.ratio == 1.5
+    assert line.over_auto(None) == 3.0
+    assert line.over_auto("polysched") == 2.0
+    assert line.over_auto("halide") is None
 
 
 def test_names() -> None:

@@ -32,12 +32,12 @@ def convolution(image: Array, weight: Array, bias: Array) -> Call:
     def run(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return functional.conv2d(x, w, b, padding=1).relu_()
 
-    return _either_format(run, image, weight)
+    return either_format(run, image, weight)
 
 
 def pointwise(image: Array, weight: Array, bias: Array) -> Call:
     b = torch.from_numpy(bias)
-    return _either_format(lambda x, w: functional.conv2d(x, w, b), image, weight)
+    return either_format(lambda x, w: functional.conv2d(x, w, b), image, weight)
 
 
 def depthwise(image: Array, weight: Array) -> Call:
@@ -46,10 +46,10 @@ def depthwise(image: Array, weight: Array) -> Call:
     def run(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         return functional.conv2d(x, w, padding=1, groups=channels)
 
-    return _either_format(run, image, weight[:, None])
+    return either_format(run, image, weight[:, None])
 
 
-def _either_format(run: Callable[..., torch.Tensor], image: Array, weight: Array) -> Call:
+def either_format(run: Callable[..., torch.Tensor], image: Array, weight: Array) -> Call:
     """Operands as they are, or with channels last in memory."""
 
     def call(memory: torch.memory_format) -> Call:
@@ -88,15 +88,21 @@ def attention(Q: Array, K: Array, V: Array) -> Call:
 
 
 def lstm(x: Array, W: Array, R: Array, b: Array) -> Call:
-    units, inputs = R.shape[1], x.shape[1]
+    layer = layer_of(W, R, b)
+    sequence = torch.from_numpy(x)[:, None]
+    return lambda: layer(sequence)[0][:, 0].numpy()
+
+
+def layer_of(W: Array, R: Array, b: Array) -> torch.nn.LSTM:
+    """A layer with given weights: those of its four gates in one array each."""
+    units, inputs = R.shape[1], W.size // (4 * R.shape[1])
     layer = torch.nn.LSTM(inputs, units).requires_grad_(False)
     given = (W.reshape(4 * units, inputs), R.reshape(4 * units, units), b.reshape(-1))
     weights = [torch.from_numpy(a) for a in given]
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     values = (*weights, torch.zeros(4 * units))
     layer.load_state_dict(dict(zip(names, values, strict=True)))
-    sequence = torch.from_numpy(x)[:, None]
-    return lambda: layer(sequence)[0][:, 0].numpy()
+    return layer
 
 
 def running_sum(x: Array) -> Call:
