@@ -29,6 +29,7 @@ _VARIABLES = {
         "1 for the IR after each pass that changed it and times, times for these alone",
     ),
     "POLYSCHED_NUM_THREADS": ("how many threads a call may use, instead of one a usable core",),
+    "POLYSCHED_AUTO": ("0 runs a Func that is called in the loops as written",),
     "POLYSCHED_CACHE_DIR": ("where what is measured of this machine is kept",),
     "POLYSCHED_TARGET": (
         "makes code for less than this machine has:",

@@ -121,3 +121,14 @@ def schedule_with_a_number_for_a_choice() -> None:
 )
 def plan_of_other_text() -> None:
     Plan.from_json("{}")
+
+
+@says(
+    """
+    comment takes a text, and not 5
+      at FILE:LINE
+    """,
+    ps.LanguageTypeError,
+)
+def comment_without_a_text() -> None:
+    ps.Schedule(paired()).comment(5)  # type: ignore[arg-type]

@@ -50,6 +50,7 @@ def _explained(a: Analysis, said: Said) -> str:
         ("storage", list(_storage(a))),
         ("requires", list(conditions(a))),
         ("notes", [*notes(a, said), *_wider(a), *_guards(a)]),
+        ("comments", [line for _, text in said.comments for line in text.splitlines()]),
     )
     lines = [f"Schedule of {a.program.signature()}"]
     for title, found in sections:

@@ -23,6 +23,7 @@ class Said:
         variants: for sizes that meet a condition, what was said.
         inherited: how many directives a variant has from the schedule that it was made of.
         target: the name of the target that it is for, if one was given that has a name.
+        comments: on directives, each with how many there were before it.
     """
 
     program: Program
@@ -34,6 +35,7 @@ class Said:
     variants: tuple[tuple[Node, Said], ...]
     inherited: int
     target: str | None = None
+    comments: tuple[tuple[int, str], ...] = ()
 
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
-from ...lang.errors.errors import ScheduleError, user_span
+from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import bounded
 from ...lang.errors.suggest import Suggesting
 from ...lang.nodes.nodes import Node
@@ -56,7 +56,8 @@ class ScheduleQueries(Suggesting):
     inherited: int
     _builder: ScheduleBuilder
     _analysis: Analysis | None
-    _rule: Rule
+    rule: Rule
+    comments: tuple[tuple[int, str], ...]
     _asked: Target | None
 
     @property
@@ -225,7 +226,7 @@ class ScheduleQueries(Suggesting):
         """All that was said to it, as a value."""
         return Said(
             self.program,
-            self._rule is not once_a_consumer,
+            self.rule is not once_a_consumer,
             self.directives,
             self._builder.batches,
             self._builder.state.trusted,
@@ -233,6 +234,7 @@ class ScheduleQueries(Suggesting):
             tuple((condition, variant.said) for condition, variant in self.variants),
             self.inherited,
             None if self._asked is None else name_of_target(self._asked),
+            self.comments,
         )
 
     @property
@@ -254,7 +256,7 @@ class ScheduleQueries(Suggesting):
     def key(self) -> tuple[Any, ...]:
         """Hashable; equal for schedules of one program with the same directives."""
         variants = tuple((c, v.key) for c, v in self.variants)
-        records = (self._rule, self.directives, variants)
+        records = (self.rule, self.directives, variants)
         return (self.program.outputs, self.program.inputs, *records)
 
     @property
@@ -299,6 +301,13 @@ class ScheduleQueries(Suggesting):
     def _ipython_key_completions_(self) -> list[str]:
         """What may stand in `s["..."]`."""
         return [stage.name for stage in stages(self.tree)]
+
+    def comment(self, text: str) -> Self:
+        """A comment on the directives that follow, which stands in `source()` and in JSON."""
+        if not isinstance(text, str) or not text.strip():
+            raise LanguageTypeError(f"comment takes a text, and not {text!r}")
+        self.comments = (*self.comments, (len(self.directives), text))
+        return self
 
     def source(self) -> str:
         """Python that makes this schedule, given its outputs."""

@@ -33,6 +33,8 @@ def replay(s: Schedule, steps: Sequence[Any], anew: bool = False) -> None:
                     s._builder.replay(resolved_anew(s, written) if anew else written)
             case {"specialize": condition, "steps": list(inside)}:
                 replay(s._variant(serial.condition(condition, s.parameters)), inside, anew)
+            case {"comment": str() as text}:
+                s.comment(text)
             case {"batch": list(inside)}:
                 with s._builder.again(), s.batch():
                     replay(s, inside, anew)

@@ -53,10 +53,10 @@ class Schedule(ScheduleQueries):
     """
 
     _public = frozenset({
-        "assume", "auto", "batch", "bit_exact", "broken_by", "compile", "conditions", "copy",
-        "default", "dependences", "digest", "directives", "explain", "extents", "from_json",
-        "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch", "source",
-        "specialize", "to_json", "trust", "trusted", "variants"
+        "assume", "auto", "batch", "bit_exact", "broken_by", "comment", "compile", "conditions",
+        "copy", "default", "dependences", "digest", "directives", "explain", "extents",
+        "from_json", "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch",
+        "source", "specialize", "to_json", "trust", "trusted", "variants"
     })  # fmt: skip
     variants: tuple[tuple[Node, Schedule], ...]
 
@@ -80,7 +80,7 @@ class Schedule(ScheduleQueries):
         self._prove(self.log.step("program", lambda: Program(outputs, args)), rule)
 
     def _prove(self, program: Program, rule: Rule) -> None:
-        self._rule = rule
+        self.rule = rule
         try:
             with budget(allowance(len(program.definitions))):
                 self._builder = ScheduleBuilder(
@@ -91,6 +91,7 @@ class Schedule(ScheduleQueries):
         self._analysis = None
         self.variants = ()
         self.inherited = 0
+        self.comments = ()
 
     @classmethod
     def default(
@@ -99,7 +100,7 @@ class Schedule(ScheduleQueries):
         args: Sequence[Input] | None = None,
         target: Target | str | None = None,
     ) -> Schedule:
-        """What a bare call runs: nothing is computed twice, nothing is stored without need."""
+        """The program as written: nothing is computed twice, nothing is stored without need."""
         made = cls.__new__(cls)
         made._build(outputs, args, without_recomputation, target)
         return made
@@ -115,9 +116,9 @@ class Schedule(ScheduleQueries):
         target: Target | str | None = None,
         reassociate: bool = False,
     ) -> Schedule:
-        """A schedule that a model of the machine finds best, as directives like any others, which
-        are proven for all sizes and can be changed. Nothing is measured; equal programs, sizes,
-        threads and machines give equal schedules. Results have the bits that they always have.
+        """A schedule that a model of the machine finds best, as directives that are proven for all
+        sizes and can be changed; comments in `source()` say why. Nothing is measured, and equal
+        programs, sizes, threads and machines give equal schedules. Results keep their bits.
 
         Args:
             args: as of a Schedule.
@@ -139,7 +140,7 @@ class Schedule(ScheduleQueries):
         made = Schedule.__new__(Schedule)
         made.log = Log()
         made._asked = self._asked
-        made._prove(program, self._rule)
+        made._prove(program, self.rule)
         return made
 
     def for_target(self, target: Target | str) -> Schedule:
@@ -151,7 +152,7 @@ class Schedule(ScheduleQueries):
         made = Schedule.__new__(Schedule)
         made.log = Log()
         made._asked = target_of(target)
-        made._prove(self.program, self._rule)
+        made._prove(self.program, self.rule)
         replay(made, serial.read_json(self.to_json()).steps, anew=True)
         return made
 
@@ -189,12 +190,12 @@ class Schedule(ScheduleQueries):
 
     @contextmanager
     def _in_batch(self) -> Iterator[Schedule]:
-        variants = self.variants
+        before = self.variants, self.comments
         try:
             with self._builder.batch():
                 yield self
         except BaseException:
-            self.variants = variants
+            self.variants, self.comments = before
             raise
 
     def sketch(self) -> Schedule:
@@ -299,11 +300,10 @@ class Schedule(ScheduleQueries):
         made = self.copy()
         for name, value in sizes.items():
             if name not in self.program.sizes:
+                have = ", ".join(self.program.sizes) or "none"
                 raise ScheduleError(
                     f"{name} is no size of this program",
-                    hint="its sizes are "
-                    + (", ".join(self.program.sizes) or "none")
-                    + "; compile takes checks=True, too",
+                    hint=f"its sizes are {have}; compile takes checks=True, too",
                 )
             made.assume(Expr(self.program.sizes[name]) == facts.check_size(name, value))
         made.variants = tuple(self._fixed_variants(sizes))

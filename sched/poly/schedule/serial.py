@@ -34,8 +34,8 @@ class _Variant:
         return _steps(self.said, self.said.inherited + 1)
 
 
-_Step = Directive | _Variant | tuple["_Step", ...]
-"""A tuple is a batch."""
+_Step = Directive | _Variant | str | tuple["_Step", ...]
+"""A text is a comment, a tuple is a batch."""
 
 
 def _steps(s: Said, start: int = 0) -> Iterator[_Step]:
@@ -50,8 +50,9 @@ def _steps(s: Said, start: int = 0) -> Iterator[_Step]:
 
 
 def _plain(s: Said, start: int, stop: int) -> Iterator[_Step]:
-    """Some directives, each behind the variants that were made before it."""
+    """Some directives, each behind the comments and the variants that were made before it."""
     for k in range(start, stop):
+        yield from (text for at, text in s.comments if at == k)
         yield from (_Variant(c, v) for c, v in s.variants if v.inherited == k)
         yield from s.directives[k : k + 1]
 
@@ -131,6 +132,8 @@ def _lines(
                 own = next(names)
                 yield f"{own} = {name}.specialize({code_text(condition)})"
                 yield from _lines(variant, step.steps, own, names)
+            case str():
+                yield from (f"# {line}" for line in step.splitlines())
             case _:
                 yield f"with {name}.batch():"
                 yield from (f"    {line}" for line in _lines(s, step, name, names))
@@ -196,6 +199,8 @@ def _encoded_steps(s: Said, steps: Sequence[_Step] | Iterator[_Step]) -> list[An
             case _Variant(condition=condition, said=variant):
                 inside = _encoded_steps(variant, step.steps)
                 found.append({"specialize": encoded(condition), "steps": inside})
+            case str():
+                found.append({"comment": step})
             case _:
                 found.append({"batch": _encoded_steps(s, step)})
     return found

@@ -311,3 +311,69 @@ def test_stages_of_funcs_that_share_a_name() -> None:
         "s[s.program.funcs[1]].split('i', 4)",
         "s[\"h\"].compute_at(s.program.funcs[1], 'io')",
     ]
+
+
+# comments ---------------------------------------------------------------------------------------
+def test_comments_are_kept_and_change_nothing() -> None:
+    f = plane()
+    s, bare = ps.Schedule(f), ps.Schedule(f)
+    s.comment("rows\nof eight")
+    for x in (s, bare):
+        x["f"].split(j, 8)
+    with s.batch():
+        s.comment("lanes")
+        s["f"].vectorize("ji")
+    bare["f"].vectorize("ji")
+    s.comment("the end")
+    assert s == bare
+    assert s.source().splitlines() == [
+        "s = ps.Schedule(f)",
+        "# rows",
+        "# of eight",
+        """s["f"].split('j', 8)""",
+        "with s.batch():",
+        "    # lanes",
+        """    s["f"].vectorize('ji')""",
+        "# the end",
+    ]
+    read = ps.Schedule.from_json(s.program.outputs, s.to_json())
+    assert read.source() == s.source() == s.copy().source()
+    assert executed(s) == s
+    assert s.explain().endswith("comments:\n  rows\n  of eight\n  lanes\n  the end")
+
+
+def test_comments_go_with_a_batch_that_is_refused() -> None:
+    s = ps.Schedule(plane())
+    s.comment("before")
+
+    def refused() -> None:
+        with s.batch():
+            s.comment("inside")
+            s["f"].split("nothing", 8)
+
+    with pytest.raises(ps.ScheduleError):
+        refused()
+    assert [text for _, text in s.comments] == ["before"]
+
+
+def test_comments_of_a_variant_are_its_own() -> None:
+    s = ps.Schedule(plane())
+    s.comment("for all")
+    s["f"].split(j, 8)
+    variant = s.specialize(n >= 64)
+    variant.comment("for large ones")
+    variant["f"].parallel(i)
+    s.comment("for all others")
+    s["f"].vectorize("ji")
+    assert s.source().splitlines() == [
+        "s = ps.Schedule(f)",
+        "# for all",
+        """s["f"].split('j', 8)""",
+        "# for all others",
+        "v0 = s.specialize(n >= 64)",
+        "# for large ones",
+        """v0["f"].parallel('i')""",
+        """s["f"].vectorize('ji')""",
+    ]
+    read = ps.Schedule.from_json(s.program.outputs, s.to_json())
+    assert read.source() == s.source()
