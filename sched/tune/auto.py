@@ -11,14 +11,13 @@ from ..lang.tensors.tensors import Input
 from ..poly.schedule.schedule import Outputs, Schedule
 from ..targets.facts import machine
 from ..targets.target import Target
+from .effort import THOROUGH, Effort
 from .facts.facts import Facts, facts_of
 from .inlining import chosen
 from .model import Model
 from .realise import Refused, realise
+from .reasons import heading, reason, second
 from .search import Refusals, Search
-
-MOST = 16
-"""So many plans are tried before a program is left as it is written."""
 
 UNPROVED = 1
 """So many of them may be refused for want of a proof, which takes seconds, and another be tried."""
@@ -39,19 +38,46 @@ def auto(
         raise LanguageTypeError(f"reassociate={reassociate!r} is neither True nor False")
     if threads is not None and threads < 1:
         raise ScheduleError(f"threads={threads}: a call uses one thread or more")
-    s = _inlined(Schedule(outputs, args, target))
-    model = Model(machine(s.target), threads or get_num_threads())
-    return _planned(s, facts_of(s.rewritten, sizes), model, reassociate)
+    s = Schedule(outputs, args, target)
+    return found(s, threads or get_num_threads(), sizes=sizes, reassociate=reassociate)
+
+
+def found(
+    s: Schedule,
+    threads: int,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    usual: Mapping[str, int] = {},
+    reassociate: bool = False,
+    effort: Effort = THOROUGH,
+) -> Schedule:
+    """A schedule with the directives that the model finds best.
+
+    Args:
+        s: one without directives.
+        threads: how many a call shall use.
+        sizes: those that it shall be good for.
+        usual: what others count as, or the nearest numbers that the program accepts.
+        reassociate: whether float sums may be taken in any order.
+        effort: how much is looked at.
+    """
+    s = _inlined(s)
+    model = Model(machine(s.target), threads)
+    return _planned(s, facts_of(s.rewritten, sizes, usual), model, reassociate, effort)
 
 
 def _inlined(s: Schedule) -> Schedule:
     """A schedule with the Funcs inlined that are better computed where they are read."""
-    inline, keep = chosen(s.program)
+    inline, keep = chosen(s.program, s.rule)
     made = s.copy()
     try:
         with made.batch():
+            if keep:
+                made.comment("Stored, as more than one element of them is read each time.")
             for func in keep:
                 made[func].compute_root()
+            if inline:
+                made.comment("Computed where they are read, which takes little more than a load.")
             for func in inline:
                 made[func].compute_inline()
     except ScheduleError:
@@ -59,16 +85,23 @@ def _inlined(s: Schedule) -> Schedule:
     return made
 
 
-def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Schedule:
+def _planned(
+    s: Schedule, facts: Facts, model: Model, reassociate: bool, effort: Effort
+) -> Schedule:
     """A schedule with the best plan that it accepts."""
     names = {s.program.names[func] for func in s.program.outputs}
     refusals, unproved = Refusals(), 0
-    for _ in range(MOST):
-        search = Search(facts, model, names, refusals, reassociate)
-        best = search.best()
+    for _ in range(effort.tries):
+        search = Search(facts, model, names, refusals, reassociate, effort)
+        best, *others = search.ranked()
         made = s.copy()
+        made.comment(heading(facts, model))
+        why = {
+            f: reason(d, search.statements[f], best.costs, model.threads)
+            for f, d in best.funcs.items()
+        }
         try:
-            realise(made, list(best.funcs.values()), search.statements)
+            realise(made, list(best.funcs.values()), search.statements, why, model.threads)
         except Refused as refused:
             unproved += refused.status == "unproved"
             is_known = refused.decided is not None and not refused.decided.plan.is_as_written
@@ -76,6 +109,8 @@ def _planned(s: Schedule, facts: Facts, model: Model, reassociate: bool) -> Sche
                 return s
             refusals = _learned(refusals, refused)
         else:
+            if len(made.directives) > len(s.directives):
+                made.comment(second(best, others[0] if others else None))
             return made
     return s
 

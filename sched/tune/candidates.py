@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..targets.target import Target
+from .effort import Effort
 from .facts.facts import StatementFacts
 from .places import Spot
 from .plan import NestPlan, Place, Template
 from .templates import KNOBS, NONE, Nest, Templates
 
-COLUMNS = (1, 2, 4)
-"""Vectors side by side."""
-
 ROWS = (2, 4, 8)
 """Rows of a tile, beside as many as registers hold."""
-
-PANELS = (1, 2, 4)
-"""Tiles side by side whose common operand is copied."""
-
-STRIPS = (16, 64)
-"""Rows of a strip down which windows slide."""
 
 CHUNK = 4096
 """Elements of the only loop that a thread takes at a time."""
@@ -31,11 +23,8 @@ BESIDE_OTHERS = 256
 SHORTEST = 32
 """Rows up to which a loop is unrolled as a whole."""
 
-CODE = 400
-"""Operators and accesses of a tile, all copies of rows and columns together."""
-
-GATHERS = 64
-"""Elements of a vector's operands that are loaded one by one, all together: each is code."""
+SHARE = 4
+"""The part of the last cache that results may take and be found there by whoever reads them."""
 
 NEAR = 4
 """The largest stride along which vectors are loaded as such."""
@@ -48,8 +37,9 @@ class Candidates:
         statements: by Func.
         varying: Funcs and places of which it is known that their loops there are of no constant
             extent.
-        is_quick: whether few are looked at, as the program is large.
+        effort: how many are looked at.
         reassociates: whether sums of floats may be added in any order.
+        outputs: the names of Funcs that nobody needs in the program but its caller.
     """
 
     def __init__(
@@ -57,11 +47,12 @@ class Candidates:
         target: Target,
         statements: Mapping[str, Sequence[StatementFacts]],
         varying: Collection[tuple[str, Place | None]],
-        is_quick: bool,
+        effort: Effort,
         reassociates: bool,
+        outputs: Collection[str],
     ) -> None:
         self.target, self.statements, self.varying = target, statements, varying
-        self.is_quick, self.reassociates = is_quick, reassociates
+        self.effort, self.reassociates, self.outputs = effort, reassociates, outputs
         self._found: dict[object, list[Nest]] = {}
 
     def of(self, s: StatementFacts, spot: Spot) -> Sequence[Nest]:
@@ -99,19 +90,33 @@ class Candidates:
             parallel, _ = self._threads(s, spot, templates.extents, reduction)
             for columns in self._columns(reduction):
                 tile = reduction, self._lanes(s), columns, NONE, 1
-                yield _plan(s, "lanes", *tile, parallel, 0, 0, 0)
+                yield _plan(s, "lanes", tile, parallel=parallel)
         for vector in (*self._vectors(s, templates.extents), NONE):
             parallel, chunks = self._threads(s, spot, templates.extents, vector)
+            turned = 0 if templates.turned(vector) is None else 1
             for template, taps in _arrangements(s, templates):
-                for jam, rows, columns in self._tiles(s, templates, template, vector):
+                for jam, rows, columns in self._tiles(s, templates, template, vector, taps):
                     lanes = self._lanes(s)
                     tile = vector, lanes, columns, jam, rows
+                    is_dense = _is_dense(s, vector, jam, templates.extents)
+                    stream = int(is_dense and self._streams(s, spot))
                     for chunk in chunks:
                         if jam != parallel or chunk % rows == 0:
-                            yield _plan(s, template, *tile, parallel, chunk, taps, 0)
+                            knobs = {"parallel": parallel, "chunk": chunk, "taps": taps}
+                            knobs |= {"turned": turned, "stream": stream}
+                            yield _plan(s, template, tile, **knobs)
                     if template == "tile" and not taps and spot.at is None:
-                        for panels in self._panels(templates, vector, jam):
-                            yield _plan(s, template, *tile, vector, 0, taps, panels)
+                        for panels, shared in self._panels(templates, vector, jam):
+                            yield _plan(s, template, tile, parallel=shared, panels=panels)
+
+    def _streams(self, s: StatementFacts, spot: Spot) -> bool:
+        """Whether results are better written past the caches: nobody reads them here, and they do
+        not stay in the caches."""
+        (written,) = (a for a in s.accesses if a.is_write)
+        size = written.elements * written.bytes
+        is_last = s.func in self.outputs and len(self.statements[s.func]) == 1
+        fits = size < self.target.caches[-1].bytes / SHARE
+        return is_last and s.kind == "pointwise" and spot.at is None and not fits
 
     def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:
         """The only reduction of a statement, where lanes of vectors may have partial results."""
@@ -127,7 +132,7 @@ class Candidates:
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
         loops = [k for k in _free(s) if extents[k] > 1 and _suits_vectors(s, k) > 0]
-        loops = [k for k in loops if _gathers(s, k) * self._lanes(s) <= GATHERS]
+        loops = [k for k in loops if _gathers(s, k) * self._lanes(s) <= self.effort.gathers]
         return sorted(loops, key=lambda k: -_suits_vectors(s, k))[:2]
 
     def _threads(
@@ -139,39 +144,42 @@ class Candidates:
         loops = [k for k, x in enumerate(s.loops) if x.parallel and extents[k] > 1]
         others = [k for k in loops if k != vector]
         if others:
-            strips = () if self.is_quick else STRIPS
-            return others[0], [0, *(x for x in strips if x < extents[others[0]])]
+            strips = (x for x in self.effort.strips if x < extents[others[0]])
+            return others[0], [0, *strips]
         if vector in loops:
             return vector, [CHUNK if len(extents) == 1 else BESIDE_OTHERS]
         return NONE, [0]
 
     def _tiles(
-        self, s: StatementFacts, templates: Templates, template: Template, vector: int
+        self, s: StatementFacts, templates: Templates, template: Template, vector: int, taps: int
     ) -> Iterator[tuple[int, int, int]]:
         """Tiles: the loop of their rows, how many, and columns in vectors."""
         size = sum(s.operations.values()) + len(s.accesses)
-        gathers = self._lanes(s) * _gathers(s, vector)
+        size *= templates.window_size if taps else 1
+        most, lanes = self.effort.code, self._lanes(s)
         for columns in self._columns(vector):
-            if columns > 1 and (columns * size > CODE or columns * gathers > GATHERS):
+            copied = columns * lanes * _gathers(s, vector)
+            if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
             if template == "rows" and is_reduction(s):
                 continue  # with rows it is a tile
             for jam in self._jams(s, templates.extents, vector):
                 for rows in self._rows(s, templates, template, jam, columns, vector):
-                    copied = rows * columns * self._lanes(s) * _gathers(s, vector, jam)
-                    if rows * columns * size <= CODE and copied <= GATHERS:
+                    copied = rows * columns * lanes * _gathers(s, vector, jam)
+                    if rows * columns * size <= most and copied <= self.effort.gathers:
                         yield jam, rows, columns
 
     def _columns(self, vector: int) -> Sequence[int]:
-        return COLUMNS[:1] if vector == NONE or self.is_quick else COLUMNS
+        return self.effort.columns[:1] if vector == NONE else self.effort.columns
 
     def _jams(self, s: StatementFacts, extents: Sequence[int], vector: int) -> list[int]:
         """The loops whose iterations gain from running side by side: they share what they read, or
         do not wait for each other."""
         loops = [k for k in _free(s) if k != vector and extents[k] > 1]
         if not _waits(s):
-            loops = [k for k in loops if vector != NONE and _shares(s, k)]
+            short = [k for k in loops if _interleaves(s, k, vector, extents)]
+            loops = [k for k in loops if vector != NONE and _shares(s, k)] + short
         return loops[-2:]
 
     def _rows(
@@ -191,11 +199,18 @@ class Candidates:
         most = ROWS[-1] if vector == NONE else self.target.rows_beside(columns)
         return sorted({*(x for x in ROWS if x <= most), most})
 
-    def _panels(self, templates: Templates, vector: int, jam: int) -> Sequence[int]:
-        """How many tiles may have the operand that they share copied together."""
-        if self.is_quick or templates.packed(vector, jam) is None or templates.short[vector]:
-            return ()
-        return PANELS
+    def _panels(self, templates: Templates, vector: int, jam: int) -> Iterator[tuple[int, int]]:
+        """How many tiles may have the operand that they share copied together, and which loop is
+        for threads then: one around panels, or that over them."""
+        panel = templates.panel(vector, jam)
+        if panel is None or templates.short[vector]:
+            return
+        loops = templates.statement.loops
+        around = [k for k in templates.around_panels(panel, vector) if loops[k].parallel]
+        shared = around[0] if around else vector
+        # What does not lie in vectors must be copied anyway.
+        for panels in self.effort.panels or ((1,) if panel.strides[vector] != 1 else ()):
+            yield panels, shared
 
     def _lanes(self, s: StatementFacts) -> int:
         return max(1, self.target.vector_bytes // s.widest)
@@ -206,8 +221,12 @@ def is_reduction(s: StatementFacts) -> bool:
     return s.kind in ("reduction", "float reduction")
 
 
-def _plan(s: StatementFacts, template: Template, *knobs: int) -> NestPlan:
-    return NestPlan(s.name, template, tuple(zip(KNOBS, knobs, strict=True)))
+def _plan(
+    s: StatementFacts, template: Template, tile: tuple[int, int, int, int, int], **more: int
+) -> NestPlan:
+    """A plan with a tile: the loop of vectors, lanes, columns, the loop of rows, and how many."""
+    knobs = dict(zip(KNOBS, tile, strict=False)) | more
+    return NestPlan(s.name, template, tuple((x, knobs.get(x, 0)) for x in KNOBS))
 
 
 def _arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Template, int]]:
@@ -232,6 +251,24 @@ def _free(s: StatementFacts) -> list[int]:
 
 def _waits(s: StatementFacts) -> bool:
     return any(not x.parallel for x in s.loops)
+
+
+def _is_dense(s: StatementFacts, vector: int, jam: int, extents: Sequence[int]) -> bool:
+    """Whether vectors of results lie side by side."""
+    if vector == NONE:
+        return False
+    if jam != NONE and _interleaves(s, jam, vector, extents):
+        return True
+    return any(a.is_write and a.strides[vector] == 1 for a in s.accesses)
+
+
+def _interleaves(s: StatementFacts, k: int, vector: int, extents: Sequence[int]) -> bool:
+    """Whether results of a short loop lie between those of a vector, as the channels of pixels."""
+    if vector in (NONE, k) or not s.loops[k].is_short or extents[k] > NEAR:
+        return False
+    return any(
+        a.is_write and a.strides[k] == 1 and a.strides[vector] == extents[k] for a in s.accesses
+    )
 
 
 def _shares(s: StatementFacts, k: int) -> bool:

@@ -21,6 +21,7 @@ class Touch:
             say so.
         count: how many accesses there are that move alike, and so touch about the same lines.
         is_own: whether it is what the nest computes.
+        streams: whether it is written past the caches.
     """
 
     bytes: int
@@ -29,6 +30,7 @@ class Touch:
     strides: tuple[float | None, ...]
     count: int = 1
     is_own: bool = False
+    streams: bool = False
 
 
 def footprint(t: Touch, extents: Sequence[float], begin: int) -> float:

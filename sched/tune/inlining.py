@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..lang.nodes import index as ix
 from ..lang.nodes.nodes import Node, Op, Read, RVar, postorder
 from ..lang.program.program import Program
 from ..lang.tensors.definitions import Definition
 from ..lang.tensors.tensors import Func
-from ..poly.program.inline import determines_instance, inlined, is_expensive, once_a_consumer
+from ..poly.program.inline import Rule, determines_instance, inlined, is_expensive
 from ..poly.sets.memo import Memo
 from .facts.operations import operations
 from .model import SLOTS
@@ -77,15 +77,15 @@ def _reads(d: Definition) -> set[Node]:
     return {x for x in postorder(*d.values) if isinstance(x, Read)}
 
 
-def chosen(program: Program) -> tuple[tuple[Func, ...], tuple[Func, ...]]:
-    """The Funcs to inline that a schedule does not inline by itself, and those that it does and
-    that are better stored."""
-    ours, theirs = (_gone(program, rule) for rule in (is_inlined, once_a_consumer))
+def chosen(program: Program, rule: Rule) -> tuple[tuple[Func, ...], tuple[Func, ...]]:
+    """The Funcs to inline that a schedule does not inline by itself, by its rule, and those that it
+    does and that are better stored."""
+    ours, theirs = (_gone(program, of) for of in (is_inlined, rule))
     return (
         tuple(f for f in program.funcs if f in ours and f not in theirs),
         tuple(f for f in program.funcs if f in theirs and f not in ours),
     )
 
 
-def _gone(program: Program, rule: Callable[[Func, Uses], bool]) -> Sequence[Func]:
+def _gone(program: Program, rule: Rule) -> Sequence[Func]:
     return list(inlined(program, rule, Memo())[1])

@@ -89,6 +89,8 @@ class Work:
         is_sum: whether only the last addition of an instance waits for the iteration before.
         widest: bytes of the widest element.
         is_held: whether results stay in registers in the innermost loop that has no vectors.
+        copied: what is copied first, and how far elements lie from each other that are stored side
+            by side; None where nothing is.
     """
 
     extents: tuple[float, ...]
@@ -99,6 +101,7 @@ class Work:
     is_sum: bool
     widest: int
     is_held: bool
+    copied: Touch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,8 @@ class Model:
             if is_invariant and t.is_write:
                 held += count
         cycle = 1 / HERTZ
+        if any(k == "vector" and e < lanes for k, e in zip(work.kinds, work.extents, strict=True)):
+            moves += MASK  # no vector is full
         moves = max(moves, self._conflicts(work, begin), copies * ISSUE)
         busy = max(slots * (self.slot if lanes > 1 else self.scalar), moves * cycle)
         if held > self._registers:
@@ -203,7 +208,14 @@ class Model:
             total = work.extents[at] * (total + turn * cycle)
             if lanes > 1 and at == begin - 1:
                 total += MASK * cycle
-        return total + ENTRY * cycle
+        return total + (ENTRY + self._copying(work)) * cycle
+
+    def _copying(self, work: Work) -> float:
+        """Cycles for what is copied."""
+        if work.copied is None:
+            return 0.0
+        is_vector = work.copied.strides == (1,)
+        return work.copied.elements * (work.widest / self._bytes if is_vector else GATHER)
 
     def _times(self, work: Work, varying: Sequence[bool], begin: int, lanes: int) -> float:
         """How often an operator is computed in a block of vectors; less than once where several
@@ -247,11 +259,20 @@ class Model:
             if stride is None or abs(stride) > 4:
                 each = GATHER * min(lanes, extent)
             elif abs(stride) != 1:
-                each = 2.0 * abs(stride)
+                # Elements between those of a vector are in the vectors of an unrolled loop, if any.
+                each = (1.0 if self._interleaves(work, t, begin) else 2.0) * abs(stride)
         if any(s is None for s in t.strides[begin:]) and "vector" in work.kinds:
             each = GATHER * lanes
         count *= prod(together.values())
         return count * each, count
+
+    def _interleaves(self, work: Work, t: Touch, begin: int) -> bool:
+        """Whether vectors side by side have all elements of those that they lie between."""
+        own = list(zip(work.kinds, work.extents, t.strides, strict=True))[begin:]
+        gaps = [stride for kind, _, stride in own if kind == "vector" and stride]
+        return any(
+            kind == "unrolled" and stride == 1 and extent in gaps for kind, extent, stride in own
+        )
 
     def _conflicts(self, work: Work, begin: int) -> float:
         """Cycles for lines of a block that drive each other out of the nearest cache, since they
@@ -306,5 +327,5 @@ class Model:
             once = touched(at)[k]
             if t.strides[at - 1] != 0:
                 once = min(once * work.extents[at - 1], touched(at - 1)[k])
-            total += times * once * (2 if t.is_write else 1)
+            total += times * once * (2 if t.is_write and not t.streams else 1)
         return total

@@ -67,7 +67,13 @@ class FuncPlan:
     @property
     def is_as_written(self) -> bool:
         """Whether nothing is done."""
-        return self.at is None and all(n == NestPlan(n.statement) for n in self.nests)
+        return not self.changes
+
+    @property
+    def changes(self) -> int:
+        """How many statements are not as they are written."""
+        moved = self.at is not None
+        return sum(moved or n != NestPlan(n.statement) for n in self.nests)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from ..lang.errors.errors import LanguageError, ScheduleError
 from ..lang.tensors.tensors import Func
@@ -33,28 +34,41 @@ class Refused(Exception):
 
 
 def realise(
-    s: Schedule, funcs: Sequence[Decided], statements: Mapping[str, Sequence[StatementFacts]]
+    s: Schedule,
+    funcs: Sequence[Decided],
+    statements: Mapping[str, Sequence[StatementFacts]],
+    reasons: Mapping[str, str] = MappingProxyType({}),
+    threads: int = 2,
 ) -> None:
     """Gives a schedule the directives of a plan, and proves them together.
 
     Args:
         funcs: consumers before producers.
         statements: by Func.
+        reasons: by Func, comments on what becomes of it.
+        threads: how many a call shall use.
 
     Raises:
         Refused: a directive is refused; with the decision that it belongs to.
     """
-    made = _Realisation(s, statements)
+    made = _Realisation(s, statements, threads)
     owners: dict[str, Decided] = {}
+    left = dict(reasons)
     try:
         with s.batch():
             for step in made.steps:
                 for d in funcs:
-                    before = len(s.directives)
+                    before, said = len(s.directives), s.comments
+                    if d.plan.func in left:
+                        s.comment(left[d.plan.func])
                     try:
                         step(d)
                     except (LanguageError, ScheduleError) as error:
                         raise Refused(d, error) from None
+                    if len(s.directives) > before:
+                        left.pop(d.plan.func, None)
+                    else:
+                        s.comments = said
                     owners.update((x.text(), d) for x in s.directives[before:])
     except ScheduleError as error:
         raise Refused(owners.get(error.directive or ""), error) from None
@@ -69,8 +83,10 @@ class _Realisation:
             are accumulated in registers when all loops are what they shall be.
     """
 
-    def __init__(self, s: Schedule, statements: Mapping[str, Sequence[StatementFacts]]) -> None:
-        self.s, self.statements = s, statements
+    def __init__(
+        self, s: Schedule, statements: Mapping[str, Sequence[StatementFacts]], threads: int
+    ) -> None:
+        self.s, self.statements, self.threads = s, statements, threads
         self.steps = (self.take_apart, self.place, self.mark, self.accumulate, self.share)
         self._partial: dict[str, Func] = {}
 
@@ -133,11 +149,22 @@ class _Realisation:
 
     def _arrange(self, statement: StatementFacts, nest: Nest) -> None:
         stage = self._stage(statement.name)
+        if nest.turned is not None:
+            self._turn(stage, statement, nest, nest.turned)
         for loop, factor, outer, inner in splits(nest, statement):
             stage.split(loop, factor, names=(outer, inner))
         order = _own(nest.loops, statement)
         if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
             stage.reorder(*order)
+
+    def _turn(self, stage: StageHandle, statement: StatementFacts, nest: Nest, tensor: str) -> None:
+        """Copies an operand at first, as a whole, with its axes in the order of the loops."""
+        vector = nest.plan.number("vector")
+        (read,) = (a for a in statement.accesses if a.tensor == tensor)
+        along = [x.name for k, x in enumerate(statement.loops) if read.strides[k] and k != vector]
+        across = statement.loops[vector].name
+        made = stage.stage(tensor, at=statement.loops[0].name, layout=(*along, across))
+        self.s[made].compute_root().vectorize(across, nest.plan.number("lanes"))
 
     def _panels(self, statement: StatementFacts, nest: Nest) -> None:
         """The loops of a product whose second operand is copied, panel by panel, to full tiles."""
@@ -182,6 +209,8 @@ class _Realisation:
                 self._stage(statement.name).vectorize(lane, nest.plan.number("lanes"))
                 continue
             stage = self._stage(statement.name)
+            if nest.streams:
+                stage.stream()
             for x in reversed(nest.loops):
                 if x.kind == "vector":
                     stage.vectorize(x.name)
@@ -195,7 +224,9 @@ class _Realisation:
                 self._stage(statement.name).accumulate_at(nest.accumulates_at)
 
     def share(self, d: Decided) -> None:
-        """Says which loops threads share."""
+        """Says which loops threads share, if there are several."""
+        if self.threads == 1:
+            return
         for statement, nest in zip(self.statements[d.plan.func], d.nests, strict=True):
             for x in nest.loops:
                 if x.kind == "parallel":

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .candidates import Candidates
+from .effort import MANY, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts
 from .facts.windows import Window
 from .model import Cost, Model
@@ -17,14 +18,8 @@ from .plan import FuncPlan, Place
 from .templates import Nest
 from .work import work
 
-WIDTH = 12
-"""So many partial plans are followed."""
-
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
-
-LARGE = 40
-"""Statements of a program beyond which all Funcs stay at the root, and few nests are looked at."""
 
 UNEVEN = 2.5
 """How much longer loops take whose bounds are not simple."""
@@ -99,6 +94,7 @@ class Search:
         outputs: the names of Funcs that stay at the root.
         refusals: what is left out.
         reassociates: whether sums of floats may be added in any order.
+        effort: how much is looked at, unless the program is large.
     """
 
     def __init__(
@@ -108,6 +104,7 @@ class Search:
         outputs: Collection[str],
         refusals: Refusals = Refusals(),
         reassociates: bool = False,
+        effort: Effort = THOROUGH,
     ) -> None:
         self.facts, self.model, self.outputs, self.refusals = facts, model, outputs, refusals
         self.statements: dict[str, list[StatementFacts]] = {}
@@ -117,24 +114,35 @@ class Search:
         for w in facts.windows:
             if facts.statement(w.consumer).func != w.producer:
                 self._windows.setdefault(w.producer, []).append(w)
-        self._is_large = len(facts.statements) > LARGE
+        self.effort = of_large(effort) if len(facts.statements) > MANY else effort
         self.candidates = Candidates(
             model.machine.target,
             self.statements,
             refusals.varying,
-            self._is_large,
+            self.effort,
             reassociates,
+            [f for f in outputs if f not in self._windows],
         )
         self._costs: dict[object, Cost] = {}
         self._alone: dict[object, Nest] = {}
 
     def best(self) -> Partial:
         """The best plan that is found, with what it costs."""
+        return self.ranked()[0]
+
+    def ranked(self) -> list[Partial]:
+        """The best plans that are found, the best one first."""
         beam = [Partial()]
         for func in reversed(self.statements):
             found = [made for p in beam for made in self._decisions(p, func)]
-            beam = _varied(sorted(found, key=lambda p: p.seconds), func)
-        return beam[0]
+            best = _varied(sorted(found, key=self._weighed), func)
+            beam = best[: self.effort.width]
+        return beam
+
+    def _weighed(self, p: Partial) -> float:
+        """What a plan costs, and what it costs to get it."""
+        changed = sum(d.plan.changes for d in p.funcs.values())
+        return p.seconds + changed * self.effort.worth
 
     def decided(self, plans: Sequence[FuncPlan]) -> Partial | None:
         """A plan with its loops and places; None where facts do not allow them."""
@@ -165,7 +173,7 @@ class Search:
     def _spots(self, p: Partial, func: str) -> list[Spot]:
         """The places where a Func can be computed."""
         own, windows = self.statements[func], self._windows.get(func, [])
-        if func in self.outputs or not windows or self._is_large:
+        if func in self.outputs or not windows or not self.effort.moves:
             return [ROOT]
         if any(s.kind == "extern" or any(x.is_shared for x in s.loops) for s in own):
             return [ROOT]
@@ -216,7 +224,7 @@ class Search:
         best: dict[object, Nest] = {}
         for n in sorted(others, key=lambda n: self._cost(p, s, spot, n).seconds):
             best.setdefault(tuple(n.plan.knob(x) for x in tiles), n)
-        return [written, *list(best.values())[:WIDTH]]
+        return [written, *list(best.values())[: self.effort.width]]
 
     # costs ----------------------------------------------------------------------------------
     def _with(self, p: Partial, made: Decided) -> Partial:
@@ -255,7 +263,7 @@ def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, 
     """Where the pure definition is computed: inside of its update, where sums begin there."""
     if nest.accumulates_at is None or spot.at is not None:
         return spot
-    if len(own) != 2 or own[0] is main or any(x.is_shared for x in own[0].loops):
+    if len(own) != 2 or own[0].is_update or any(x.is_shared for x in own[0].loops):
         return spot
     if {*own[0].axes} != {a for a in main.axes if a is not None}:
         return spot  # elements are left that it does not change
@@ -281,4 +289,4 @@ def _varied(found: Sequence[Partial], func: str) -> list[Partial]:
         d = p.funcs[func]
         tiles = tuple(tuple(n.knob(x) for x in KINDS) for n in d.plan.nests)
         best.setdefault((d.spot.at, d.spot.stored, tiles), p)
-    return list(best.values())[:WIDTH]
+    return list(best.values())

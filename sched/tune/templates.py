@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import ceil, prod
 from typing import Literal
 
+from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .facts.order import Spans, carried, is_in_order, is_independent
 from .plan import NestPlan, Template
@@ -18,11 +19,19 @@ Kind = Literal["serial", "parallel", "vector", "unrolled"]
 NONE = -1
 """A knob that names a loop by its number, where there is none."""
 
-KNOBS = ("vector", "lanes", "columns", "jam", "rows", "parallel", "chunk", "taps", "panels")
+KNOBS = (
+    *("vector", "lanes", "columns", "jam", "rows", "parallel", "chunk", "taps", "panels", "turned"),
+    "stream",
+)
 """What plans say of loops: which one is of vectors, of how many lanes, and how many of them are
 side by side; which one is unrolled around these, by how many rows; which one is parallel, by how
 many iterations at a time (0 for one); whether reductions over a window are unrolled (1); and how
-many tiles side by side have the operand copied that they share with tiles below (0 for none)."""
+many tiles side by side have the operand copied that they share with tiles below (0 for none);
+whether an operand is copied as a whole, so that vectors lie in memory as such (1); and whether
+results are written past the caches (1)."""
+
+AGAIN = 8
+"""How often an array must be read to be worth a copy."""
 
 TAPS = 32
 """Elements of the largest window that is unrolled."""
@@ -57,6 +66,9 @@ class Nest:
         accumulates_at: the loop in whose iterations results are accumulated in registers; None
             where there is no such.
         packed: the tensor of which panels are copied; None where none is.
+        turned: the tensor that is copied as a whole, its axes in the order in which loops read it;
+            None where none is.
+        streams: whether results are written past the caches.
         holds: whether results are in registers: a tile of them is accumulated there, or one.
     """
 
@@ -65,6 +77,8 @@ class Nest:
     accumulates_at: str | None = None
     packed: str | None = None
     holds: bool = False
+    turned: str | None = None
+    streams: bool = False
 
     def depth(self, name: str) -> int:
         """At which position a loop is."""
@@ -106,21 +120,53 @@ class Templates:
                 return None
         is_tile = plan.template == "tile"
         where = self._accumulates_at(loops) if is_tile else None
-        packed = self.packed(knobs["vector"], knobs["jam"]) if knobs["panels"] else None
-        return Nest(plan, tuple(loops), where, packed, is_tile or self._is_alone(loops))
+        panel = self.panel(knobs["vector"], knobs["jam"]) if knobs["panels"] else None
+        packed = None if panel is None else panel.tensor
+        turned = self.turned(knobs["vector"]) if knobs["turned"] else None
+        return Nest(
+            plan,
+            tuple(loops),
+            where,
+            packed,
+            is_tile or self._is_alone(loops),
+            None if turned is None else turned.tensor,
+            bool(knobs["stream"]),
+        )
 
-    def packed(self, vector: int, jam: int) -> str | None:
-        """The operand whose panels rows of tiles have in common: read along the loop of vectors and
-        the only reduction, and along no other loop."""
+    def panel(self, vector: int, jam: int) -> MemoryAccess | None:
+        """The operand whose panels rows of tiles have in common: read at one place, along the loop
+        of vectors and the only reduction. Along other loops, which are around panels then, it may
+        be read too, but for that of the rows."""
         s = self.statement
         sums = [k for k, x in enumerate(s.loops) if x.is_reduction]
         if len(sums) != 1 or NONE in (vector, jam):
             return None
         found = [a for a in s.accesses if not a.is_write and a.strides[jam] == 0]
-        found = [a for a in found if a.strides[vector] == 1 and a.strides[sums[0]]]
-        if len(found) != 1 or sum(1 for x in found[0].strides if x) != 2:
+        found = [a for a in found if a.strides[vector] and a.strides[sums[0]]]
+        if len(found) != 1 or None in found[0].strides:
             return None
-        return found[0].tensor
+        places = sum(1 for a in s.accesses if a.tensor == found[0].tensor)
+        return found[0] if places == 1 else None
+
+    def turned(self, vector: int) -> MemoryAccess | None:
+        """An array of the caller's whose elements lie far apart along the loop of vectors, and that
+        is read again and again: each axis along a loop of its own, and not along all loops."""
+        if vector == NONE:
+            return None
+        s = self.statement
+        found = [a for a in s.accesses if a.is_input and abs(a.strides[vector] or 0) > 1]
+        if len(found) != 1 or None in found[0].strides or found[0].strides[0]:
+            return None
+        (a,) = found
+        along = prod(extent for x, extent in zip(a.strides, self.extents, strict=True) if x)
+        again = prod(self.extents) // max(1, along)
+        places = sum(1 for x in s.accesses if x.tensor == a.tensor)
+        return a if places == 1 and again >= AGAIN and along == a.elements else None
+
+    def around_panels(self, a: MemoryAccess, vector: int) -> list[int]:
+        """The loops around panels of an operand."""
+        loops = enumerate(self.statement.loops)
+        return [k for k, x in loops if a.strides[k] and k != vector and not x.is_reduction]
 
     def _is_alone(self, loops: Sequence[PlannedLoop]) -> bool:
         """Whether one element is accumulated in the innermost loop."""
@@ -130,8 +176,13 @@ class Templates:
         """Whether all reductions of the statement together are over a window that can be
         unrolled."""
         own = [k for k, x in enumerate(self.statement.loops) if x.is_reduction]
-        size = prod(self.extents[k] for k in own)
-        return bool(own) and size <= TAPS and all(self.short[k] for k in own)
+        return bool(own) and self.window_size <= TAPS and all(self.short[k] for k in own)
+
+    @property
+    def window_size(self) -> int:
+        """How many iterations all reductions of the statement have together."""
+        loops = zip(self.statement.loops, self.extents, strict=True)
+        return prod(extent for x, extent in loops if x.is_reduction)
 
     def _whole(self, k: int, knobs: Mapping[str, int]) -> PlannedLoop:
         kind: Kind = "parallel" if knobs.get("parallel", NONE) == k else "serial"
@@ -175,6 +226,11 @@ class Templates:
         elif vector != NONE:
             outer.sort(key=lambda x: x[0] == vector)
         shared = sum(x.is_shared for x in self.statement.loops)
+        panel = self.panel(vector, jam) if knobs["panels"] else None
+        if panel is not None:
+            around = list(range(shared)) + self.around_panels(panel, vector)
+            outer.sort(key=lambda x: (x[0] not in around, x != (vector, 0)))
+            outer.sort(key=lambda x: self.statement.loops[x[0]].is_reduction)
         if knobs["panels"] > 1:
             # The tiles of a panel are innermost of what is around reductions.
             reductions = sum(self.statement.loops[k].is_reduction for k, _ in outer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 from .candidates import is_reduction
 from .facts.accesses import MemoryAccess
@@ -35,12 +36,13 @@ def work(s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int]
     return Work(
         tuple(extents),
         (*(o.kind for o in spot.outer), *(x.kind for x in nest.loops)),
-        _touches(s, outer, nest, stored),
+        _touches(s, outer, nest, spot.extents(s), stored),
         tuple((name, _changing(by, outer, nest), count) for name, by, count in s.varying),
         (*(False for _ in outer), *(not s.loops[x.loop].parallel for x in nest.loops)),
         is_reduction(s),
         s.widest,
         nest.holds,
+        _copied(s, spot, nest),
     )
 
 
@@ -65,7 +67,11 @@ def _tiles(whole: Sequence[int], nest: Nest, moves: Sequence[bool]) -> list[floa
 
 
 def _touches(
-    s: StatementFacts, outer: Around, nest: Nest, stored: Callable[[str], int]
+    s: StatementFacts,
+    outer: Around,
+    nest: Nest,
+    extents: Sequence[int],
+    stored: Callable[[str], int],
 ) -> tuple[Touch, ...]:
     alike = Counter(replace(a, elements=0) for a in s.accesses)
     each = {replace(a, elements=0): a for a in s.accesses}
@@ -74,22 +80,41 @@ def _touches(
             a.bytes,
             float(a.elements),
             a.is_write,
-            _strides(_as_copied(a, nest), outer, nest, stored(a.tensor)),
+            _strides(_as_copied(s, a, nest, extents), outer, nest, stored(a.tensor)),
             alike[key],
             a.tensor == s.func,
+            nest.streams and a.is_write,
         )
         for key, a in each.items()
     )
 
 
-def _as_copied(a: MemoryAccess, nest: Nest) -> MemoryAccess:
-    """An access as it is where panels of the tensor are copied: columns of a tile lie side by side,
-    and behind them the next row of the tile."""
-    if a.tensor != nest.packed or a.is_write:
+def _as_copied(
+    s: StatementFacts, a: MemoryAccess, nest: Nest, extents: Sequence[int]
+) -> MemoryAccess:
+    """An access as it is where the tensor is copied: what vectors take lies side by side, as far as
+    the panel or the axis goes, and behind it what the next iteration of a reduction reads."""
+    if a.tensor not in (nest.packed, nest.turned) or a.is_write:
         return a
-    width = nest.plan.number("lanes") * nest.plan.number("columns")
-    strides = (x if x in (0, 1) or x is None else width for x in a.strides)
+    vector, lanes = nest.plan.number("vector"), nest.plan.number("lanes")
+    strides = list(a.strides)
+    step = lanes * nest.plan.number("columns") if nest.packed else extents[vector]
+    for k in reversed(range(len(s.loops))):
+        if k != vector and strides[k] and (nest.turned or s.loops[k].is_reduction):
+            strides[k] = step
+            step *= extents[k]
+    strides[vector] = 1
     return replace(a, strides=tuple(strides))
+
+
+def _copied(s: StatementFacts, spot: Spot, nest: Nest) -> Touch | None:
+    """What is copied, each element once."""
+    for a in s.accesses:
+        if a.tensor in (nest.packed, nest.turned) and not a.is_write:
+            moves = zip(a.strides, spot.extents(s), strict=True)
+            elements = float(prod(extent for stride, extent in moves if stride))
+            return Touch(a.bytes, elements, False, (a.strides[nest.plan.number("vector")],))
+    return None
 
 
 def _strides(a: MemoryAccess, outer: Around, nest: Nest, stored: int) -> tuple[float | None, ...]:

@@ -96,7 +96,7 @@ def test_sums_into_a_part_of_what_is_begun() -> None:
 def test_proofs_that_take_long_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
 
-    def unproved(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+    def unproved(s: ps.Schedule, funcs: Any, statements: Any, *more: Any) -> None:
         tried.append(1)
         raise Refused(funcs[0], ps.ScheduleError("in the time allowed", status="unproved"))
 
@@ -207,7 +207,7 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
 def test_the_next_plan_is_tried(accepted_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[Plan] = []
 
-    def stubborn(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+    def stubborn(s: ps.Schedule, funcs: Any, statements: Any, *more: Any) -> None:
         tried.append(Plan(funcs=tuple(d.plan for d in funcs)))
         if len(tried) <= accepted_after:
             raise Refused(funcs[-1], ps.ScheduleError("not like this", status="violation"))
@@ -229,7 +229,7 @@ def test_the_next_plan_is_tried(accepted_after: int, monkeypatch: pytest.MonkeyP
 def test_a_program_that_refuses_everything_is_left_as_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def never(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+    def never(s: ps.Schedule, funcs: Any, statements: Any, *more: Any) -> None:
         raise Refused(funcs[0], ps.ScheduleError("never"))
 
     monkeypatch.setattr(tune, "realise", never)
@@ -237,8 +237,76 @@ def test_a_program_that_refuses_everything_is_left_as_written(
 
 
 def test_nobody_to_blame_leaves_it_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unproved(s: ps.Schedule, funcs: Any, statements: Any) -> None:
+    def unproved(s: ps.Schedule, funcs: Any, statements: Any, *more: Any) -> None:
         raise Refused(None, ps.ScheduleError("too intricate"))
 
     monkeypatch.setattr(tune, "realise", unproved)
     assert not ps.Schedule.auto(product()).directives
+
+
+# operands that are copied, and results that are not read -----------------------------------------
+def stages(s: ps.Schedule) -> list[Any]:
+    return [d for d in s.directives if d.name == "stage"]
+
+
+def test_an_operand_that_lies_across_vectors_is_copied_in_panels() -> None:
+    q = ps.size("q")
+    k = ps.RVar("k", 0, q)
+    a, b = ps.Input("A", ps.float32, (n, q)), ps.Input("B", ps.float32, (m, q))
+    c = ps.Func("C", (n, m))
+    c[i, j] = 0
+    c[i, j] += a[i, k] * b[j, k]
+    s = ps.Schedule.auto(c, sizes={"n": 500, "m": 500, "q": 500}, target=V3)
+    assert [d.tensor for d in stages(s)] == ["B"]
+    x, y = (normal(np.random.default_rng(3), 37, 21) for _ in range(2))
+    native = ps.Schedule.auto(c, sizes={"n": 500, "m": 500, "q": 500}).compile()
+    assert_same((native(x, y),), (ps.interpret(c, x, y),))
+
+
+def test_panels_are_copied_for_each_of_several_products() -> None:
+    q, b = ps.sizes("q b")
+    t, k = ps.vars("t"), ps.RVar("k", 0, q)
+    x, y = ps.Input("A", ps.float32, (b, n, q)), ps.Input("B", ps.float32, (b, q, m))
+    c = ps.Func("C", (b, n, m))
+    c[t, i, j] = 0
+    c[t, i, j] += x[t, i, k] * y[t, k, j]
+    s = ps.Schedule.auto(c, sizes={"n": 999, "m": 999, "q": 999, "b": 4}, threads=2, target=V3)
+    assert [d.tensor for d in stages(s)] == ["B"]
+    (order,) = (d.loops for d in s.directives if d.name == "reorder" and "k" in d.loops)
+    assert order[:2] == ("t", "jo")
+
+
+def test_what_each_step_reads_anew_is_turned_once() -> None:
+    """The weights of a recurrent layer: vectors of them lie side by side then."""
+    case, sizes = program("lstm"), {"T": 128, "U": 256, "D": 256}
+    s = ps.Schedule.auto(outputs(case), sizes=sizes, threads=1, target=V3)
+    copies = {d.tensor for d in stages(s)}
+    assert copies == {"R", "W"}
+
+
+def test_large_results_are_written_past_the_caches() -> None:
+    x, f = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = ps.exp(x[i, j])
+    large, small = (
+        ps.Schedule.auto(f, sizes={"n": size, "m": size}, target=V3) for size in (9000, 300)
+    )
+    assert "stream" in names(large)
+    assert "stream" not in names(small)
+
+
+def test_results_that_are_read_again_are_not() -> None:
+    x, f, g = ps.Input("x", ps.float32, (n, m)), ps.Func("f", (n, m)), ps.Func("g", (n, m))
+    f[i, j] = ps.exp(x[i, j])
+    g[i, j] = f[i, j] / 3
+    s = ps.Schedule.auto((f, g), sizes={"n": 9000, "m": 9000}, target=V3)
+    assert {d.stage for d in s.directives if d.name == "stream"} <= {"g"}
+
+
+def test_channels_are_side_by_side_in_vectors_of_pixels() -> None:
+    x, f = ps.Input("x", ps.float32, (n, m, 3)), ps.Func("f", (n, m, 3))
+    c = ps.vars("c")
+    f[i, j, c] = ps.exp(x[i, j, c])
+    s = ps.Schedule.auto(f, target=V3)
+    (vector,) = (d.loop for d in s.directives if d.name == "vectorize")
+    assert vector.startswith("j")
+    assert "c" in {d.loop for d in s.directives if d.name == "unroll"}

@@ -48,7 +48,13 @@ class Kernel(Suggesting):
         checks: bool = False,
         target: Target | None = None,
         first: Sequence[Pass] = (),
+        later: bool = False,
     ) -> None:
+        """
+        Args:
+            first: passes before all others.
+            later: whether it is compiled when it is first called.
+        """
         self._schedule = schedule
         self._checks = checks
         self._first = first
@@ -70,7 +76,8 @@ class Kernel(Suggesting):
             for condition, variant in schedule.variants
         ]
         self._preconditions = Preconditions(schedule.requirements, schedule.program)
-        self._variant(False)
+        if not later:
+            self._variant(False)
         self.signature = schedule.program.signature()
         self.__signature__ = schedule.program.call_signature()
 
@@ -135,7 +142,7 @@ class Kernel(Suggesting):
         return not checked and not variant.lowered.flat.callbacks
 
     def _chosen(self, bound: Binding) -> Kernel:
-        """The variant whose condition holds, if there is one."""
+        """What runs: the variant whose condition holds, if there is one."""
         for test, special in self._special:
             values: dict[str, Any] = {**bound.sizes, **bound.params}
             if all(test(values)):
@@ -166,14 +173,14 @@ class Kernel(Suggesting):
         with self._lock:
             if self._part is None:
                 partial = Partial(self._schedule.program)
-                schedule = self._schedule.of(partial.program)
-                kernel = Kernel(
-                    schedule, checks=self._checks, target=self._target, first=self._first
-                )
-                self._part = partial, kernel
+                self._part = partial, self._of(self._schedule.of(partial.program))
         partial, kernel = self._part
         sizes = partial.sizes(region, shape)
         return kernel(*args, out=partial.renamed(out), **{**kwargs, **sizes})
+
+    def _of(self, schedule: Scheduled) -> Kernel:
+        """A kernel of another schedule that is otherwise like this one."""
+        return Kernel(schedule, checks=self._checks, target=self._target, first=self._first)
 
     def _result(self, func: Func, outputs: dict[str, Array]) -> Any:
         """The array of an output, or a tuple with one a component."""

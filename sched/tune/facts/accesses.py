@@ -12,6 +12,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import concrete
 from ...lang.nodes.nodes import Node, RVar, Var
 from ...lang.nodes.tensor import Tensor
+from ...lang.tensors.tensors import Const, Input
 from ...poly.model.model import Model
 from ...poly.model.statements import Access, Statement
 from ...poly.sets.linear import coefficient
@@ -32,6 +33,7 @@ class MemoryAccess:
             index is clamped, it is so in the middle of all iterations. None where data say which
             element it is, or the distance is no constant.
         elements: how many different ones all iterations touch, at most.
+        is_input: whether it is an array that calls pass and that nobody changes.
     """
 
     tensor: str
@@ -39,6 +41,7 @@ class MemoryAccess:
     bytes: int
     strides: tuple[int | None, ...]
     elements: int
+    is_input: bool = False
 
     @property
     def is_irregular(self) -> bool:
@@ -112,7 +115,8 @@ def _of(
     size = sum(sizes) if access.node is None else sizes[access.node.component]
     name = layouts.model.program.names[tensor]
     strides_by_loop = tuple(moved) if by_axis else (0,) * len(loops)
-    return MemoryAccess(name, access.is_write, size, strides_by_loop, prod(touched))
+    is_input = isinstance(tensor, Input | Const)
+    return MemoryAccess(name, access.is_write, size, strides_by_loop, prod(touched), is_input)
 
 
 def _steps(

@@ -77,6 +77,11 @@ class StatementFacts:
         return prod(loop.middle for loop in self.loops)
 
     @property
+    def is_update(self) -> bool:
+        """Whether it changes what there is of its Func."""
+        return ".update(" in self.name
+
+    @property
     def widest(self) -> int:
         """Bytes of the widest element that is touched or computed with."""
         sizes = [a.bytes for a in self.accesses]
@@ -144,15 +149,22 @@ def _as_called(program: Program) -> RewrittenProgram:
         raise unproved(program) from None
 
 
-def facts_of(rewritten: RewrittenProgram, given: Mapping[str, object] | None) -> Facts:
-    """The facts of a program with its definitions as they are inlined and rewritten."""
+def facts_of(
+    rewritten: RewrittenProgram,
+    given: Mapping[str, object] | None,
+    usual: Mapping[str, int] = {},
+) -> Facts:
+    """The facts of a program with its definitions as they are inlined and rewritten.
+
+    Args:
+        usual: what sizes count as that are not given.
+    """
     with uncollected():
-        return _facts_of(rewritten, given)
+        return _facts_of(rewritten, chosen_sizes(rewritten.model, given, usual))
 
 
-def _facts_of(rewritten: RewrittenProgram, given: Mapping[str, object] | None) -> Facts:
+def _facts_of(rewritten: RewrittenProgram, sizes: Mapping[str, int]) -> Facts:
     model = rewritten.model
-    sizes = chosen_sizes(model, given)
     symbols = {**model.program.sizes, **model.program.params}
     known = Ranges({node: (sizes[x],) * 2 for x, node in symbols.items() if x in sizes})
     layouts = Layouts(model, sizes)

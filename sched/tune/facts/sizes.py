@@ -15,9 +15,12 @@ USUAL = 1024
 """What a size counts as that nobody gives a number for."""
 
 
-def chosen_sizes(space: ProgramSpace, given: Mapping[str, object] | None) -> dict[str, int]:
-    """A number for each size, and for each integer Param: the one given, else `USUAL`, or the
-    nearest one that the program accepts beside the others.
+def chosen_sizes(
+    space: ProgramSpace, given: Mapping[str, object] | None, usual: Mapping[str, int] = {}
+) -> dict[str, int]:
+    """A number for each size, and for each integer Param: the one given, else what is usual for
+    it, `USUAL` if that is not said, or the nearest number that the program accepts beside the
+    others: the largest one below, if there is any.
 
     Raises:
         LanguageTypeError: this is no mapping, or a name is no size of the program.
@@ -43,13 +46,13 @@ def chosen_sizes(space: ProgramSpace, given: Mapping[str, object] | None) -> dic
         )
     found: dict[str, int] = {}
     for k, name in enumerate(names):
-        found[name] = _usual(accepted, k)
+        found[name] = _near(accepted, k, usual.get(name, USUAL))
         accepted = accepted.fix_val(_SET, k, val(found[name]))
     return found
 
 
-def _usual(accepted: Set, k: int) -> int:
-    """The largest number up to `USUAL` that a size may have, else the least one beyond."""
-    below = accepted.upper_bound_val(_SET, k, val(USUAL))
-    number = accepted.dim_min_val(k) if below.is_empty() else below.dim_max_val(k)
-    return int(number.to_python())
+def _near(accepted: Set, k: int, number: int) -> int:
+    """The largest number up to a given one that a size may have, else the least one beyond."""
+    below = accepted.upper_bound_val(_SET, k, val(number))
+    found = accepted.dim_min_val(k) if below.is_empty() else below.dim_max_val(k)
+    return int(found.to_python())

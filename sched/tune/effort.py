@@ -1,0 +1,73 @@
+"""How much is looked at for a schedule, and how much code it may become."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .facts.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """
+    Attributes:
+        code: operators and accesses of a tile, all its copies together.
+        gathers: elements of a vector's operands that are loaded one by one, all copies together.
+        columns: vectors side by side.
+        panels: tiles side by side whose common operand is copied.
+        strips: rows of a strip down which windows slide.
+        width: partial plans that are followed.
+        tries: plans that are tried before a program is left as it is written.
+        moves: whether Funcs may be computed in loops of others.
+        worth: seconds that a call must save for each statement that is not left as it is written:
+            what it costs to prove and to compile that, spread over some thousand calls.
+    """
+
+    code: int = 400
+    gathers: int = 64
+    columns: tuple[int, ...] = (1, 2, 4)
+    panels: tuple[int, ...] = (1, 2, 4)
+    strips: tuple[int, ...] = (16, 64)
+    width: int = 12
+    tries: int = 16
+    moves: bool = True
+    worth: float = 0.0
+
+
+THOROUGH = Effort()
+"""For a schedule that is asked for."""
+
+QUICK = Effort(
+    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, worth=30e-6
+)
+"""For a call that waits for it."""
+
+BRIEF = Effort(
+    code=40, gathers=16, columns=(1,), panels=(), strips=(), width=3, tries=3, worth=50e-6
+)
+"""For a call that does not take long either way."""
+
+MANY = 40
+"""Statements of a program beyond which it is large."""
+
+
+def of_large(effort: Effort) -> Effort:
+    """The same for a program of many statements."""
+    return replace(effort, columns=(1,), panels=(), strips=(), moves=False)
+
+
+LITTLE, SOME, MUCH = 150_000, 4_000_000, 1_000_000_000
+"""Operators and accesses that as written take about as long as the overhead of a call, some
+milliseconds, and a second."""
+
+
+def effort_for(facts: Facts) -> Effort | None:
+    """What a call at some sizes is worth; None where it is not worth anything, as the program takes
+    no time as it is written."""
+    work = sum(
+        s.instances * (sum(s.operations.values()) + len(s.accesses)) for s in facts.statements
+    )
+    for most, effort in ((LITTLE, None), (SOME, BRIEF), (MUCH, QUICK)):
+        if work <= most:
+            return effort
+    return THOROUGH

@@ -1,0 +1,100 @@
+"""Why a plan is as it is, in sentences: comments on the directives that it becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from .facts.facts import Facts, StatementFacts
+from .model import Cost, Model
+from .plan import NestPlan
+from .search import Decided, Partial
+from .templates import NONE, Nest
+
+
+def heading(facts: Facts, model: Model) -> str:
+    """What a schedule is found for, and from what."""
+    sizes = ", ".join(f"{name} = {number}" for name, number in facts.sizes.items())
+    threads = "one thread" if model.threads == 1 else f"{model.threads} threads"
+    machine = model.machine
+    return f"Found for {sizes or 'no sizes'} on {threads}; speeds are {machine.source}."
+
+
+def reason(
+    d: Decided, own: Sequence[StatementFacts], costs: Mapping[str, Cost], threads: int
+) -> str:
+    """What is decided of a Func, and what limits its statements then."""
+    lines = [f"{d.plan.func}: {_place(d)}"]
+    for s, nest in zip(own, d.nests, strict=True):
+        parts = [x for x in (_arranged(s, nest, threads), _limit(costs.get(s.name))) if x]
+        lines.append(f"{s.name}: {'; '.join(parts)}" if len(own) > 1 else "; ".join(parts))
+    if len(own) == 1:
+        return ", ".join(lines)
+    return "\n".join(lines)
+
+
+def second(best: Partial, other: Partial | None) -> str:
+    """What the next best plan does otherwise, and what it costs."""
+    if other is None:
+        return "No other plan was found."
+    changes = [_change(d, other.funcs[name]) for name, d in best.funcs.items()]
+    said = "; ".join(x for x in changes if x)
+    ratio = other.seconds / best.seconds if best.seconds else 1.0
+    return f"The next best takes {ratio:.2f} times as long: {said}."
+
+
+def _change(a: Decided, b: Decided) -> str:
+    if a.plan == b.plan:
+        return ""
+    if (a.plan.at, a.plan.stored) != (b.plan.at, b.plan.stored):
+        return f"{b.plan.func} {_place(b)}"
+    pairs = zip(a.plan.nests, b.plan.nests, strict=True)
+    knobs = dict.fromkeys(x for n, m in pairs for x in _other_knobs(n, m))
+    return f"{b.plan.func} with {', '.join(knobs)}" if knobs else f"{b.plan.func} otherwise"
+
+
+def _other_knobs(a: NestPlan, b: NestPlan) -> Iterator[str]:
+    if a.template != b.template:
+        yield f"the template {b.template}"
+    elif a != b:
+        yield from (f"{name} {number}" for name, number in b.knobs if a.knob(name) != number)
+
+
+def _place(d: Decided) -> str:
+    if d.plan.at is None:
+        return "computed as a whole"
+    stage, loop = d.plan.at
+    if d.plan.stored is None:
+        return f"computed in loop {loop} of {stage}"
+    return f"computed in loop {loop} of {stage}, where its window slides"
+
+
+def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
+    plan = nest.plan
+    if plan.template == "leave":
+        return "loops as written"
+    vector, jam = plan.number("vector"), plan.number("jam")
+    if plan.template == "lanes":
+        width = plan.number("lanes") * plan.number("columns")
+        return f"{width} partial results, in lanes of vectors"
+    parts: list[str] = []
+    if vector != NONE:
+        across = plan.number("lanes") * plan.number("columns")
+        parts.append(f"{across} of {s.loops[vector].name}")
+    if jam != NONE:
+        parts.insert(0, f"{plan.number('rows')} of {s.loops[jam].name}")
+    found = [f"{' by '.join(parts)} at a time"] if parts else []
+    if nest.accumulates_at is not None and parts:
+        found.append("in registers while sums run")
+    if nest.packed is not None:
+        found.append(f"panels of {nest.packed} copied")
+    if nest.turned is not None:
+        found.append(f"{nest.turned} copied so that these lie side by side")
+    if nest.streams:
+        found.append("past the caches")
+    shared = [x.name for x in nest.loops if x.kind == "parallel" and threads > 1]
+    found += [f"threads share {name}" for name in shared]
+    return ", ".join(found)
+
+
+def _limit(cost: Cost | None) -> str:
+    return "" if cost is None else f"limited by {cost.limit}"
