@@ -105,6 +105,7 @@ class Fault:
 
 
 FACTS = ("tests/tune/test_facts.py",)
+BARE = ("tests/tune/test_bare_calls.py",)
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 FAULTS = (
     Fault(
@@ -126,6 +127,15 @@ FAULTS = (
     Fault(
         "a chain of additions takes no time", "tune/model.py",
         "if begin and work.chained[begin - 1]:", "if not work.chained:", AUTO,
+    ),
+    Fault(
+        "each size of a call has a class of its own", "tune/classes.py",
+        "    if size <= FEW:\n        return size\n", "    return size\n", BARE,
+    ),
+    Fault(
+        "an operand is copied in panels though rows read different parts of it",
+        "tune/templates.py",
+        "if not a.is_write and a.strides[jam] == 0]", "if not a.is_write]", AUTO,
     ),
     Fault(
         "a loop is called parallel although others in it depend on its order",
