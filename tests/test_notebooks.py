@@ -54,6 +54,22 @@ EXPECTED = {
         "same": "'vectors': True",
         "times": "vectors ",
     },
+    "03-automatic-schedules": {
+        "product": "True",
+        "found": "in registers while sums run, panels of B copied, threads share jo",
+        "kept": "True",
+        "edited": """s["C.update(0)"].unroll('ki')""",
+        "same-bits": "[True, True]",
+        "refused": "C.update(0)[i=0, j=0, k=0] reads C[0, 0]",
+        "blur": "where its window slides",
+        "memory": "across: float32[18, w], 3 kept along axis 0",
+        "small": "# across: computed in loop yo of blurred",
+        "heat": "{'i': {'t': 1}}",
+        "steps": """s["u"].vectorize(""",
+        "no-tile": "u[t=0, i=256] writes u[0, 256], u[t=1, i=255] reads it",
+        "skewed": "for ti in ",
+        "equal": "[True, True]",
+    },
 }
 
 

@@ -109,9 +109,9 @@ def _planned(
                 return s
             refusals = _learned(refusals, refused)
         else:
-            if len(made.directives) > len(s.directives):
-                made.comment(second(best, others[0] if others else None))
-            return made
+            if len(made.directives) == len(s.directives):
+                return s
+            return made.comment(second(best, others[0] if others else None))
     return s
 
 

@@ -108,16 +108,29 @@ class Templates:
         if plan.template == "leave":
             return Nest(plan, tuple(self._whole(k, knobs) for k in written))
         steps = {k: self._steps(k, knobs) for k in written}
-        order = self._order(plan.template, knobs, steps)
-        numbers = [k for k, _ in order]
-        if numbers != list(written) and not is_in_order(numbers, self.spans):
-            return None
-        loops = [self._loop(k, part, steps[k], knobs) for k, part in order]
-        if plan.template == "lanes":
-            return Nest(plan, tuple(loops), holds=True)
-        for at, x in enumerate(loops):
-            if x.kind in ("parallel", "vector") and not is_independent(numbers, at, self.spans):
-                return None
+        # The loop for threads is outermost, or where it is written if others carry dependences.
+        for shared in (knobs["parallel"], NONE):
+            order = self._order(plan.template, knobs, steps, shared)
+            loops = [self._loop(k, part, steps[k], knobs) for k, part in order]
+            if plan.template == "lanes":
+                return Nest(plan, tuple(loops), holds=True)
+            if self._is_legal(loops):
+                return self._made(plan, loops)
+        return None
+
+    def _is_legal(self, loops: Sequence[PlannedLoop]) -> bool:
+        """Whether dependences allow these loops."""
+        numbers = [x.loop for x in loops]
+        if numbers != sorted(numbers) and not is_in_order(numbers, self.spans):
+            return False
+        return all(
+            is_independent(numbers, at, self.spans)
+            for at, x in enumerate(loops)
+            if x.kind in ("parallel", "vector")
+        )
+
+    def _made(self, plan: NestPlan, loops: Sequence[PlannedLoop]) -> Nest:
+        knobs = dict(plan.knobs)
         is_tile = plan.template == "tile"
         where = self._accumulates_at(loops) if is_tile else None
         panel = self.panel(knobs["vector"], knobs["jam"]) if knobs["panels"] else None
@@ -205,10 +218,18 @@ class Templates:
         return steps
 
     def _order(
-        self, template: Template, knobs: Mapping[str, int], steps: Mapping[int, list[int]]
+        self,
+        template: Template,
+        knobs: Mapping[str, int],
+        steps: Mapping[int, list[int]],
+        parallel: int,
     ) -> list[tuple[int, int]]:
-        """The loops outermost first: which one as written, and which of its parts."""
-        vector, jam, parallel = knobs["vector"], knobs["jam"], knobs["parallel"]
+        """The loops outermost first: which one as written, and which of its parts.
+
+        Args:
+            parallel: the loop whose outer part is outermost; none for the order as written.
+        """
+        vector, jam = knobs["vector"], knobs["jam"]
         count = {k: len(steps[k]) for k in steps}
         # The innermost parts: rows, and vectors side by side.
         inner: list[tuple[int, int]] = []

@@ -133,9 +133,8 @@ FAULTS = (
         "    if size <= FEW:\n        return size\n", "    return size\n", BARE,
     ),
     Fault(
-        "an operand is copied in panels though rows read different parts of it",
-        "tune/templates.py",
-        "if not a.is_write and a.strides[jam] == 0]", "if not a.is_write]", AUTO,
+        "the loop of threads is outermost or nowhere", "tune/templates.py",
+        "for shared in (knobs[\"parallel\"], NONE):", "for shared in (knobs[\"parallel\"],):", AUTO,
     ),
     Fault(
         "a loop is called parallel although others in it depend on its order",

@@ -244,6 +244,22 @@ def test_nobody_to_blame_leaves_it_as_written(monkeypatch: pytest.MonkeyPatch) -
     assert not ps.Schedule.auto(product()).directives
 
 
+# recurrences ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("threads", [1, 2])
+def test_points_of_a_step_in_time_are_in_vectors(threads: int) -> None:
+    """Threads share the points of a step, too: the loop over steps stays around them."""
+    start, u = ps.Input("start", ps.float32, (m,)), ps.Func("u", (n, m), ps.float32)
+    left, right = u[i - 1, ps.maximum(j - 1, 0)], u[i - 1, ps.minimum(j + 1, m - 1)]
+    u[i, j] = ps.select(i == 0, start[j], (left + 2 * u[i - 1, j] + right) / 4)
+    sizes = {"n": 200, "m": 4000}
+    s = ps.Schedule.auto(u, sizes=sizes, threads=threads, target=V3)
+    assert "vectorize" in names(s)
+    assert ("parallel" in names(s)) == (threads > 1)
+    x = normal(np.random.default_rng(4), 77)
+    native = ps.Schedule.auto(u, sizes=sizes, threads=threads).compile()
+    assert_same((native(x, n=9),), (ps.interpret(u, x, n=9),))
+
+
 # operands that are copied, and results that are not read -----------------------------------------
 def stages(s: ps.Schedule) -> list[Any]:
     return [d for d in s.directives if d.name == "stage"]
