@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from .codegen.runtime.kernel import Kernel
@@ -18,7 +18,11 @@ VARIABLE = "POLYSCHED_AUTO"
 """The environment variable that is 0 where Funcs shall run in the loops as written."""
 
 MOST = 3
-"""Schedules that are found for a Func; at further sizes it runs with that for the nearest ones."""
+"""Schedules that are looked for of a Func; at further sizes it runs with that for the nearest."""
+
+CLASSES, NEAR = 16, 2.0
+"""Classes of sizes that are told apart; of further ones, those this near to one that is known are
+taken for it, by the logarithms of their sizes."""
 
 
 def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) -> Kernel:
@@ -38,8 +42,11 @@ _kernels_lock = reentrant()
 
 def default_kernel(func: Func) -> Kernel:
     """What a Func without a schedule runs, which is cached with the Func."""
+    kernel: Kernel | None = func.__dict__.get("_default_kernel")
+    if kernel is not None:
+        return kernel
     with _kernels_lock:
-        kernel: Kernel | None = func.__dict__.get("_default_kernel")
+        kernel = func.__dict__.get("_default_kernel")
         if kernel is None:
             schedule = Schedule.default(func)
             kernel = Kernel(schedule) if os.environ.get(VARIABLE) == "0" else AutoKernel(schedule)
@@ -55,27 +62,34 @@ class AutoKernel(Kernel):
 
     def __init__(self, schedule: Schedule) -> None:
         super().__init__(schedule, later=True)
+        self._searches = 0
         self._found: dict[tuple[int, ...], Kernel] = {}
+        program = schedule.program
+        counts = {*program.sizes, *program.bounding}
+        self._counting = [x for x in schedule.rewritten.model.params if counts_as_size(x, counts)]
 
     def _chosen(self, bound: Binding) -> Kernel:
         from .tune.classes import class_of, distance
 
         # A call that does not fit is refused before anything is looked for.
-        values = self._preconditions.check(bound)
-        sizes = class_of(values, self._schedule.rewritten.model.params)
+        sizes = class_of(self._preconditions.sizes(bound), self._counting)
         key = tuple(sizes.values())
-        with _kernels_lock:
+        found = self._found.get(key)
+        if found is not None:
+            return found
+        with self._lock:
             if key not in self._found:
-                have = [k for k, kernel in self._found.items() if kernel is not self]
-                if len({self._found[k] for k in have}) < MOST:
-                    self._found[key] = self._made(sizes)
-                else:
-                    self._found[key] = self._found[min(have, key=lambda k: distance(k, key))]
+                near = min(self._found, key=lambda k: distance(k, key), default=None)
+                is_known = near is not None and distance(near, key) < NEAR
+                if near is not None and is_known and len(self._found) >= CLASSES:
+                    return self._found[near]
+                self._found[key] = self._made(sizes)
             return self._found[key]
 
     def _made(self, sizes: Mapping[str, int]) -> Kernel:
         """A kernel with the schedule that is found for sizes; this one where there is no better."""
         from .tune.auto import found
+        from .tune.classes import distance
         from .tune.effort import effort_for
         from .tune.facts.facts import facts_of
 
@@ -83,6 +97,12 @@ class AutoKernel(Kernel):
             effort = effort_for(facts_of(self._schedule.rewritten, None, sizes))
             if effort is None:
                 return self
+            if self._searches >= MOST:
+                key = tuple(sizes.values())
+                others = [k for k, kernel in self._found.items() if kernel is not self]
+                near = min(others, key=lambda k: distance(k, key), default=None)
+                return self if near is None else self._found[near]
+            self._searches += 1
             # Another call may have several threads where this one has not.
             threads = max(2, get_num_threads())
             schedule = found(self._schedule, threads, usual=sizes, effort=effort)
@@ -92,3 +112,8 @@ class AutoKernel(Kernel):
 
     def _of(self, schedule: Any) -> Kernel:
         return AutoKernel(schedule)
+
+
+def counts_as_size(name: str, known: Collection[str]) -> bool:
+    """Whether a scalar says how much there is to do: a size, or a Param that bounds loops."""
+    return name in known or "[" in name

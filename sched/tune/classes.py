@@ -21,7 +21,7 @@ def class_of(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, int]:
 
 def _nearest(size: int) -> int:
     if size <= FEW:
-        return size
+        return max(0, size)
     return min(MANY, key=lambda number: abs(log(number / size)))
 
 

@@ -38,7 +38,7 @@ THOROUGH = Effort()
 """For a schedule that is asked for."""
 
 QUICK = Effort(
-    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, worth=30e-6
+    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, worth=50e-6
 )
 """For a call that waits for it."""
 

@@ -124,6 +124,17 @@ def plan_of_other_text() -> None:
 
 
 @says(
+    r"""
+    comment takes a text, and not 'two\x00words'
+      at FILE:LINE
+    """,
+    ps.LanguageTypeError,
+)
+def comment_that_no_file_can_hold() -> None:
+    ps.Schedule(paired()).comment("two\0words")
+
+
+@says(
     """
     comment takes a text, and not 5
       at FILE:LINE

@@ -130,7 +130,7 @@ FAULTS = (
     ),
     Fault(
         "each size of a call has a class of its own", "tune/classes.py",
-        "    if size <= FEW:\n        return size\n", "    return size\n", BARE,
+        "    if size <= FEW:\n        return max(0, size)\n", "    return size\n", BARE,
     ),
     Fault(
         "the loop of threads is outermost or nowhere", "tune/templates.py",

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import polysched as ps
 from polysched import kernels
-from polysched.kernels import MOST, AutoKernel, default_kernel
+from polysched.kernels import CLASSES, MOST, AutoKernel, default_kernel
 from polysched.tune import auto as tune
 from polysched.tune.classes import class_of, distance
 from polysched.tune.effort import BRIEF, QUICK, THOROUGH, effort_for
@@ -79,6 +79,64 @@ def test_sizes_that_are_about_the_same_share_a_schedule(monkeypatch: pytest.Monk
         assert_same((f(*arrays),), (plain(*arrays),))
     assert len(asked) <= MOST
     assert len(found(f)) <= MOST
+
+
+def test_searches_that_find_nothing_are_few_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def nothing(s: Any, *_: Any, **__: Any) -> Any:
+        asked.append(1)
+        return s
+
+    monkeypatch.setattr(tune, "found", nothing)
+    f = product()
+    for rows in range(60, 4000, 200):
+        f(*operands(rows, 60, 60))
+    assert len(asked) <= MOST
+
+
+def test_classes_of_many_small_sizes_are_few() -> None:
+    f, x = ps.Func("f", (n, m)), ps.Input("x", ps.float32, (n, m))
+    f[i, j] = x[i, j] + 1
+    for rows in range(1, 16):
+        for columns in range(1, 16):
+            f(normal(rng, rows, columns))
+    assert len(kernel(f)._found) <= 2 * CLASSES
+    assert not found(f)
+    f(normal(rng, 1000, 1000))
+    assert found(f)
+
+
+def test_scalars_that_bound_no_loop_do_not_count() -> None:
+    s, x = ps.Param("s", ps.int32), ps.Input("x", ps.float32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.select(i > s, x[i], 0)
+    for value in range(-20, 20):
+        f(normal(rng, 99), s=value)
+    assert len(kernel(f)._found) == 1
+
+
+def test_a_search_keeps_no_other_func_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    real = tune.found
+
+    def slow(*given: Any, **more: Any) -> Any:
+        begun.set()
+        assert may_end.wait(60)
+        return real(*given, **more)
+
+    quick, x = ps.Func("f", (n,)), ps.Input("x", ps.float32, (n,))
+    quick[i] = x[i] + 1
+    monkeypatch.setattr(tune, "found", slow)
+    f, arrays = product(), operands(150, 149, 151)
+    caller = threading.Thread(target=lambda: f(*arrays))
+    caller.start()
+    try:
+        assert begun.wait(60)
+        assert_same((quick(arrays[0][0]),), (arrays[0][0] + 1,))
+    finally:
+        may_end.set()
+        caller.join()
 
 
 @pytest.mark.parametrize("sizes", [(0, 5, 5), (5, 0, 5), (5, 5, 0), (0, 0, 0)])

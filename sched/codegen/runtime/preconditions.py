@@ -37,6 +37,17 @@ class Preconditions:
         """Every scalar of the kernel by name.
 
         Raises:
+            CallValueError: says which condition does not hold, or which index is out of bounds.
+        """
+        values = self.sizes(bound)
+        for index in self.indices:
+            _check_index(index, bound)
+        return values
+
+    def sizes(self, bound: Binding) -> dict[str, Any]:
+        """The same, without a look at data.
+
+        Raises:
             CallValueError: says which condition does not hold.
         """
         values: dict[str, Any] = {**bound.sizes, **bound.params}
@@ -66,8 +77,6 @@ class Preconditions:
                     f"the schedule assumes that {reason}, which fails at {sizes}",
                     hint="call with sizes that meet it, or leave the directive out",
                 )
-        for index in self.indices:
-            _check_index(index, bound)
         return values
 
 

@@ -264,7 +264,8 @@ class ScheduleQueries(Suggesting):
         """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
         process. None where the program has none."""
         program = self.rewritten.base.digest
-        return None if program is None else combined(program, self.to_json())
+        said = serial.to_json(self.said, comments=False)
+        return None if program is None else combined(program, said)
 
     # places in the tree ---------------------------------------------------------------------------
     def _stage(self, name: str) -> Stage:
@@ -304,7 +305,7 @@ class ScheduleQueries(Suggesting):
 
     def comment(self, text: str) -> Self:
         """A comment on the directives that follow, which stands in `source()` and in JSON."""
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not text.strip() or not serial.is_readable(text):
             raise LanguageTypeError(f"comment takes a text, and not {text!r}")
         self.comments = (*self.comments, (len(self.directives), text))
         return self

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -179,8 +179,27 @@ class Written:
         return [found[name] for name in self.inputs]
 
 
-def to_json(s: Said) -> str:
-    """A schedule as text that `read_json` reads."""
+def _without_comments(s: Said) -> Said:
+    variants = tuple((condition, _without_comments(v)) for condition, v in s.variants)
+    return replace(s, variants=variants, comments=())
+
+
+def is_readable(text: str) -> bool:
+    """Whether a comment can stand in a file of Python."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def to_json(s: Said, *, comments: bool = True) -> str:
+    """A schedule as text that `read_json` reads.
+
+    Args:
+        comments: whether they are in it.
+    """
+    s = s if comments else _without_comments(s)
     args = _args(s)
     names = None if args is None else [a.name for a in args]
     steps = _encoded_steps(s, _steps(s))
