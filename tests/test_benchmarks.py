@@ -21,6 +21,7 @@ from measure import Measured, race
 from peak import Peak
 from peers import environments
 from peers.polysched import implementation
+from ranking import Ranking
 from report import measured_line, row, summary
 from runs import Line, Run, committed, has_fallen, line_of, load
 from scheduling import FAMILIES, operations
@@ -70,6 +71,14 @@ def test_schedules_that_are_found_are_compared_apart() -> None:
     assert line.over_auto(None) == 3.0
     assert line.over_auto("polysched") == 2.0
     assert line.over_auto("halide") is None
+
+
+def test_rankings() -> None:
+    """Expected and taken: the chosen schedule first, the loops as written last."""
+    good, bad = Ranking("f", (1, 2, 3), (0.1, 0.2, 0.4)), Ranking("f", (1, 2, 3), (4, 2, 1))
+    assert (good.correlation, good.choice, good.gain) == (1, 1, pytest.approx(4))
+    assert (bad.correlation, bad.choice, bad.gain) == (-1, 0.25, 0.25)
+    assert Ranking("f", (1, 1), (1, 2)).correlation is None
 
 
 def test_names() -> None:

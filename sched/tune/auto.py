@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ..codegen.runtime.threads import get_num_threads
@@ -64,6 +65,28 @@ def found(
     s = _inlined(s)
     model = Model(machine(s.target), threads)
     return _planned(s, facts_of(s.rewritten, sizes, usual), model, reassociate, effort)
+
+
+def several(
+    s: Schedule, threads: int, *, sizes: Mapping[str, int], most: int = 8
+) -> Iterator[tuple[float, Schedule]]:
+    """The schedules of the best plans, the best one first, and that of the loops as written, each
+    with the seconds that the model expects: what measurements choose from. Plans that are refused
+    are left out.
+
+    Args:
+        s: one without directives.
+        most: plans beside the one as written.
+    """
+    s = _inlined(s)
+    model = Model(machine(s.target), threads)
+    names = {s.program.names[func] for func in s.program.outputs}
+    search = Search(facts_of(s.rewritten, sizes), model, names)
+    for plan in (*search.ranked()[:most], search.as_written()):
+        made = s.copy()
+        with suppress(Refused):
+            realise(made, list(plan.funcs.values()), search.statements, threads=threads)
+            yield plan.seconds, made
 
 
 def _inlined(s: Schedule) -> Schedule:

@@ -139,6 +139,13 @@ class Search:
             beam = best[: self.effort.width]
         return beam
 
+    def as_written(self) -> Partial:
+        """The plan that leaves all as it is written."""
+        p = Partial()
+        for func in reversed(self.statements):
+            p = self._with(p, self._as_written(func))
+        return p
+
     def _weighed(self, p: Partial) -> float:
         """What a plan costs, and what it costs to get it."""
         changed = sum(d.plan.changes for d in p.funcs.values())

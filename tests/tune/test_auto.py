@@ -260,6 +260,16 @@ def test_points_of_a_step_in_time_are_in_vectors(threads: int) -> None:
     assert_same((native(x, n=9),), (ps.interpret(u, x, n=9),))
 
 
+def test_several_schedules_are_given_the_best_first_and_the_one_as_written_last() -> None:
+    f, sizes = product(), {"n": 500, "m": 500, "q": 500}
+    found = list(tune.several(ps.Schedule(f, target=V3), 2, sizes=sizes, most=4))
+    assert 2 <= len(found) <= 5
+    (first, best), (_, last) = found[0], found[-1]
+    assert best == ps.Schedule.auto(f, sizes=sizes, threads=2, target=V3)
+    assert first == min(seconds for seconds, _ in found)
+    assert not last.directives
+
+
 # operands that are copied, and results that are not read -----------------------------------------
 def stages(s: ps.Schedule) -> list[Any]:
     return [d for d in s.directives if d.name == "stage"]
