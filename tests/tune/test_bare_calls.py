@@ -23,6 +23,11 @@ from .programs import i, j, m, n, product
 rng = np.random.default_rng(5)
 
 
+@pytest.fixture(autouse=True)
+def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(kernels.VARIABLE, raising=False)
+
+
 def kernel(f: ps.Func) -> AutoKernel:
     made = default_kernel(f)
     assert isinstance(made, AutoKernel)
