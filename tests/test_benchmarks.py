@@ -292,13 +292,14 @@ def test_race(monkeypatch: pytest.MonkeyPatch) -> None:
     missing: dict[str, str] = {}
     case = replace(find("histogram"), peers="gcc")
     for _ in range(2):
-        ours, gcc = race(case, NATIVE, missing)
+        ours, auto, gcc = race(case, NATIVE, missing)
         assert gcc.missing
         assert gcc.problem == "there is no gcc on the path"
     assert missing == {"gcc": gcc.problem}
-    assert not ours.problem
-    assert 0 < ours.best <= ours.median
-    assert ours.error == 0
+    for measured in (ours, auto):
+        assert not measured.problem
+        assert 0 < measured.best <= measured.median
+        assert measured.error == 0
 
 
 # directives --------------------------------------------------------------------------------------
