@@ -1,4 +1,7 @@
-"""Kernels of schedules, and of Funcs that are called as they are."""
+"""Kernels of schedules, and of Funcs that are called as they are.
+
+All that a call needs is imported here, at the top: this module is loaded as a whole before a fork.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
 from .poly.schedule.schedule import Schedule
+from .tune import auto
+from .tune.classes import class_of, distance
+from .tune.effort import effort_for
+from .tune.facts.facts import facts_of
 
 VARIABLE = "POLYSCHED_AUTO"
 """The environment variable that is 0 where Funcs shall run in the loops as written."""
@@ -69,8 +76,6 @@ class AutoKernel(Kernel):
         self._counting = [x for x in schedule.rewritten.model.params if counts_as_size(x, counts)]
 
     def _chosen(self, bound: Binding) -> Kernel:
-        from .tune.classes import class_of, distance
-
         # A call that does not fit is refused before anything is looked for.
         sizes = class_of(self._preconditions.sizes(bound), self._counting)
         key = tuple(sizes.values())
@@ -88,11 +93,6 @@ class AutoKernel(Kernel):
 
     def _made(self, sizes: Mapping[str, int]) -> Kernel:
         """A kernel with the schedule that is found for sizes; this one where there is no better."""
-        from .tune.auto import found
-        from .tune.classes import distance
-        from .tune.effort import effort_for
-        from .tune.facts.facts import facts_of
-
         try:
             effort = effort_for(facts_of(self._schedule.rewritten, None, sizes))
             if effort is None:
@@ -105,7 +105,7 @@ class AutoKernel(Kernel):
             self._searches += 1
             # Another call may have several threads where this one has not.
             threads = max(2, get_num_threads())
-            schedule = found(self._schedule, threads, usual=sizes, effort=effort)
+            schedule = auto.found(self._schedule, threads, usual=sizes, effort=effort)
         except (LanguageError, ScheduleError):
             return self  # too intricate to be proven in any other order
         return Kernel(schedule) if schedule.directives else self
