@@ -6,7 +6,7 @@ All that a call needs is imported here, at the top: this module is loaded as a w
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .codegen.runtime.kernel import Kernel
@@ -71,9 +71,9 @@ class AutoKernel(Kernel):
         super().__init__(schedule, later=True)
         self._searches = 0
         self._found: dict[tuple[int, ...], Kernel] = {}
-        program = schedule.program
-        counts = {*program.sizes, *program.bounding}
-        self._counting = [x for x in schedule.rewritten.model.params if counts_as_size(x, counts)]
+        program, outputs = schedule.program, (name for _, name, _ in self._preconditions.extents)
+        #: What says how much there is to do: sizes, also of outputs, and Params that bound loops.
+        self._counting = (*program.sizes, *program.bounding, *outputs)
 
     def _chosen(self, bound: Binding) -> Kernel:
         # A call that does not fit is refused before anything is looked for.
@@ -112,8 +112,3 @@ class AutoKernel(Kernel):
 
     def _of(self, schedule: Any) -> Kernel:
         return AutoKernel(schedule)
-
-
-def counts_as_size(name: str, known: Collection[str]) -> bool:
-    """Whether a scalar says how much there is to do: a size, or a Param that bounds loops."""
-    return name in known or "[" in name

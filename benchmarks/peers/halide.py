@@ -46,11 +46,17 @@ def param(array: Array, name: str) -> Any:
     return hl.ImageParam(kind, array.ndim, name)
 
 
+def pipeline_of(output: Any, inputs: Sequence[tuple[Any, Array]], shape: Sequence[int]) -> Any:
+    """What is compiled for an output array of a shape."""
+    return hl.Pipeline(output)
+
+
 def compiled(
     output: Any, inputs: Sequence[tuple[Any, Array]], shape: Sequence[int], dtype: Any
 ) -> Call:
     """A call that fills one output array of this shape."""
-    compute = hl.Pipeline(output).compile_to_callable([p for p, _ in inputs], TARGET)
+    pipeline = pipeline_of(output, inputs, shape)
+    compute = pipeline.compile_to_callable([p for p, _ in inputs], TARGET)
     result = np.empty(shape, dtype)
     buffers = [hl.Buffer(array) for _, array in inputs]
     buffers.append(hl.Buffer(result))
