@@ -12,7 +12,8 @@ so that the loops of a full tile have no conditions. What is only done at one in
 left out of them, and tested for `x != 0`. An innermost loop is copied for any condition.
 Statements outside of innermost loops are copied for conditions between loops; an `Alloc` also for
 the conditions of the loops in it, so that each version of a tile has storage of its own, and that
-of a full tile can stay in registers.
+of a full tile can stay in registers. An `Alloc` is entered only where something will be stored
+elsewhere: if its elements were loaded conditionally, they would live in all loops around.
 """
 
 from __future__ import annotations
@@ -105,7 +106,16 @@ class _Hoister:
         return list(_invariant(stmt, frozenset(), self.around))
 
     def _storage(self, stmt: Alloc) -> Stmt:
-        """An `Alloc` for each version of a tile: that of full tiles can stay in registers."""
+        """An `Alloc` for each version of a tile: that of full tiles can stay in registers. What is
+        kept there for nothing to be stored is not computed."""
+        needed = ix.conjunction(_needed(stmt))
+        if needed is None:
+            return self._tiles(stmt)
+        inside = assuming(stmt, as_known(list(conjuncts(needed))))
+        assert isinstance(inside, Alloc)
+        return If(needed, self._tiles(inside))
+
+    def _tiles(self, stmt: Alloc) -> Stmt:
         found = _choices(stmt)
         made = _versions(stmt, found)
         if not isinstance(made, If) or made.otherwise is None:
@@ -135,6 +145,40 @@ class _Hoister:
 def _is_called(stmt: Stmt, buffer: Buffer) -> bool:
     """Whether the address of a buffer is passed to a callback."""
     return any(isinstance(s, Call) and buffer in s.buffers for s in walk(stmt))
+
+
+def _needed(stmt: Alloc) -> list[Node]:
+    """The conditions without which nothing is stored elsewhere than in an `Alloc`, as where the
+    loops around what is accumulated there are empty."""
+    effects = list(_effects(stmt.body, stmt.buffers, frozenset(), ()))
+    common = effects[0] if effects else ()
+    return [c for c in common if all(c in others for others in effects)]
+
+
+def _effects(
+    stmt: Stmt, own: Sequence[Buffer], inside: frozenset[Node], held: tuple[Node, ...]
+) -> Iterator[tuple[Node, ...]]:
+    """The conditions of each statement that does more than to store in buffers of its own: those
+    that depend on nothing inside, nor on what is in memory."""
+    match stmt:
+        case Seq(parts=parts):
+            for part in parts:
+                yield from _effects(part, own, inside, held)
+        case If(condition=condition, body=body, otherwise=otherwise):
+            more = [c for c in conjuncts(condition) if not _depends(c, inside)]
+            yield from _effects(body, own, inside, (*held, *more))
+            if otherwise is not None:
+                yield from _effects(otherwise, own, inside, held)
+        case For(var=var, body=body):
+            yield from _effects(body, own, inside | {var}, held)
+        case Alloc(body=body, origin=origin, buffers=buffers):
+            named = frozenset(x for x, _ in origin)
+            yield from _effects(body, (*own, *buffers), inside | named, held)
+        case Stores(stores=stores):
+            if any(s.buffer not in own for s in stores):
+                yield held
+        case _:
+            yield held
 
 
 def _flat(parts: Iterable[Stmt]) -> Iterator[Stmt]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -111,10 +112,9 @@ def test_no_condition_is_left_in_the_loop_that_fills_a_tile(tail: str) -> None:
     for run in (*ON_LOOPS, fill_tiles):
         flat = run(flat)
     text = "\n".join(stmt_text(f.body) for f in full_tiles(flat).functions)
-    loops = text.split("for k.2")[1:] or text.split("for k in")[1:]
+    loops = re.findall(r"(?m)^( *)for k(?:\.2)? in .*\n((?:\1 +.*\n)+)", text)
     assert len(loops) >= 2
-    for inside in loops:
-        filled = inside.partition("if l >= 1")[0]
+    for _, filled in loops:
         assert "if 0 <" not in filled.replace("k if", "")
         assert " where " not in filled
 

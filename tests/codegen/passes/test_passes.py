@@ -314,6 +314,25 @@ def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
     assert "if 0 < min(n - io * 2, 2)" in loops[2]
 
 
+def test_nothing_is_kept_where_the_loops_around_it_are_empty() -> None:
+    """Accumulators that are loaded under a condition of their own live in all loops around, too."""
+    a, w = ps.Input("a", ps.float32, (n, m)), ps.Input("w", ps.float32, (m, n))
+    f, r, k = ps.Func("f", (n, n)), ps.RVar("r", 0, 3), ps.RVar("k", 0, m)
+    f[i, j] = 0
+    f[i, j] += a[i, k] * w[k, j] * r
+    s = ps.Schedule(f)
+    u = s[f].update(0)
+    u.split(j, 8)
+    u.reorder(i, "jo", r, k, "ji")
+    u.accumulate_at("jo")
+    module = build(s.loop_program)
+    for run in ON_LOOPS:
+        module = run(module)
+    text = stmt_text(module.functions[-1].body)
+    assert re.findall(r"if .*:\n *store", text)
+    assert text.count("m >= 1") == 1
+
+
 TILE = Buffer("t", ps.float32, (integer(8),), (integer(4),), "stack")
 OTHER = Buffer("o", ps.float32, (integer(8),), (integer(4),), "stack")
 
