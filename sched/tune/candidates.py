@@ -14,6 +14,9 @@ from .templates import KNOBS, NONE, Nest, Templates
 ROWS = (2, 4, 8)
 """Rows of a tile, beside as many as registers hold."""
 
+TERMS = (4, 8)
+"""Terms of a sum that are added to a result at a time."""
+
 CHUNK = 4096
 """Elements of the only loop that a thread takes at a time."""
 
@@ -147,7 +150,7 @@ class Candidates:
             strips = (x for x in self.effort.strips if x < extents[others[0]])
             return others[0], [0, *strips]
         if vector in loops:
-            return vector, [CHUNK if len(extents) == 1 else BESIDE_OTHERS]
+            return vector, [CHUNK] if len(extents) == 1 else [BESIDE_OTHERS, CHUNK]
         return NONE, [0]
 
     def _tiles(
@@ -162,9 +165,10 @@ class Candidates:
             if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
+            jams = self._jams(s, templates.extents, vector)
             if template == "rows" and is_reduction(s):
-                continue  # with rows it is a tile
-            for jam in self._jams(s, templates.extents, vector):
+                jams = _sums(s, templates, vector)  # with rows of results it is a tile
+            for jam in jams:
                 for rows in self._rows(s, templates, template, jam, columns, vector):
                     copied = rows * columns * lanes * _gathers(s, vector, jam)
                     if rows * columns * size <= most and copied <= self.effort.gathers:
@@ -191,6 +195,8 @@ class Candidates:
         columns: int,
         vector: int,
     ) -> Sequence[int]:
+        if s.loops[jam].is_reduction:
+            return TERMS
         if templates.short[jam]:
             extent = templates.extents[jam]
             return [x for x in (*ROWS, extent) if extent % x == 0 and x <= SHORTEST]
@@ -269,6 +275,14 @@ def _interleaves(s: StatementFacts, k: int, vector: int, extents: Sequence[int])
     return any(
         a.is_write and a.strides[k] == 1 and a.strides[vector] == extents[k] for a in s.accesses
     )
+
+
+def _sums(s: StatementFacts, templates: Templates, vector: int) -> list[int]:
+    """The loops of which several terms can be added to vectors of results at a time."""
+    loops = [k for k, x in enumerate(s.loops) if x.is_reduction and not x.is_shared]
+    if vector == NONE or s.axes[vector] is None or len(loops) != 1:
+        return []
+    return [k for k in loops if not templates.short[k] and templates.extents[k] > TERMS[-1]]
 
 
 def _shares(s: StatementFacts, k: int) -> bool:

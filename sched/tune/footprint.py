@@ -1,12 +1,24 @@
-"""How much of a tensor the loops of a nest touch."""
+"""How much of tensors the loops of a nest touch, and how much of it moves between caches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, prod
 
 LINE = 64
 """Bytes of a line of a cache."""
+
+STREAMS = 16
+"""Places in memory from which a core fetches ahead at a time."""
+
+PAGE = 4096
+"""Bytes beyond which nothing is fetched ahead of its use."""
+
+
+JUMPS = (1e-9, 6e-9, 13e-9)
+"""Seconds until more comes from the second cache, from the last one, and from memory, where it was
+not fetched ahead of its use; of many that are waited for at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +66,76 @@ def footprint(t: Touch, extents: Sequence[float], begin: int) -> float:
         size = unknown * max(size, LINE)
     dense = run * t.bytes >= LINE or gap < LINE
     return min(max(size, LINE), t.elements * (t.bytes if dense else LINE) + LINE)
+
+
+def run(t: Touch, extents: Sequence[float]) -> float:
+    """Bytes that the innermost loops touch before they go on elsewhere, too far away to be fetched
+    ahead of its use; infinite where they never do, or come back soon, to go on where they were, or
+    where nobody knows."""
+    size, places = float(t.bytes), 1.0
+    for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
+        if stride == 0 or extent <= 1:
+            continue
+        if stride is None:
+            return inf
+        step = abs(stride) * t.bytes
+        if step < max(size + LINE, PAGE):
+            size += (extent - 1) * step
+        else:
+            places *= extent
+            if places > STREAMS:
+                return max(size, LINE)
+    return inf
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A cache, and what brings what it does not hold.
+
+    Attributes:
+        size: bytes that it holds of a nest.
+        speed: bytes a second that come from behind it.
+        jump: seconds more where they were not fetched ahead of their use.
+    """
+
+    size: float
+    speed: float
+    jump: float
+
+
+class Traffic:
+    """What a nest moves between caches.
+
+    Args:
+        touches: what it accesses.
+        extents: of its loops.
+    """
+
+    def __init__(self, touches: Sequence[Touch], extents: Sequence[float]) -> None:
+        self.touches, self.extents = touches, extents
+        self._runs = [run(t, extents) for t in touches]
+        self._touched: dict[int, list[float]] = {}
+
+    def seconds(self, level: Level) -> float:
+        """What it takes to bring what a cache does not hold when it is needed."""
+        depth = len(self.extents)
+        at = next((k for k in range(depth) if sum(self._from(k)) <= level.size), depth)
+        if at == 0:
+            return 0.0
+        total = 0.0
+        times = prod(self.extents[: at - 1])
+        for k, t in enumerate(self.touches):
+            # What does not change from an iteration to the next is still there, and so is what
+            # neighbours have in common.
+            once = self._from(at)[k]
+            if t.strides[at - 1] != 0:
+                once = min(once * self.extents[at - 1], self._from(at - 1)[k])
+            moved = 2 if t.is_write and not t.streams else 1
+            total += times * once * (moved / level.speed + level.jump / self._runs[k])
+        return total
+
+    def _from(self, at: int) -> list[float]:
+        """Bytes that the loops from a position on touch, of each tensor."""
+        if at not in self._touched:
+            self._touched[at] = [footprint(t, self.extents, at) for t in self.touches]
+        return self._touched[at]

@@ -12,7 +12,7 @@ from math import ceil, prod
 
 from ..lang.nodes.dtypes import as_dtype, float32
 from ..targets.facts import Machine
-from .footprint import Touch, footprint
+from .footprint import JUMPS, Level, Touch, Traffic
 from .templates import Kind
 
 HERTZ = 3e9
@@ -146,15 +146,19 @@ class Model:
         self.slot = 2 * lanes / machine.peak(float32)
         self.scalar = min(self.slot, 0.5 / HERTZ)
         caches = machine.target.caches
-        self.levels = [(FULL * c.bytes, machine.bandwidth(k + 2)) for k, c in enumerate(caches)]
+        jumps = (*JUMPS[:1] * (len(caches) - 2), *JUMPS[-2:])[-len(caches) :]
+        self.levels = [
+            Level(FULL * c.bytes, machine.bandwidth(k + 2), jump)
+            for k, (c, jump) in enumerate(zip(caches, jumps, strict=True))
+        ]
         self._bytes = machine.target.vector_bytes
         self._registers = machine.target.vector_registers
 
     def cost(self, work: Work) -> Cost:
         """What a nest costs."""
         compute = self._compute(work)
-        lines: dict[int, list[float]] = {}
-        memory = [self._traffic(work, lines, size) / speed for size, speed in self.levels]
+        moved = Traffic(work.touches, work.extents)
+        memory = [moved.seconds(level) for level in self.levels]
         if "parallel" not in work.kinds:
             return Cost(compute, tuple(memory), 0.0)
         at = work.kinds.index("parallel")
@@ -301,31 +305,3 @@ class Model:
         if not own:
             return 1.0
         return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
-
-    # what is moved --------------------------------------------------------------------------
-    def _traffic(self, work: Work, lines: dict[int, list[float]], size: float) -> float:
-        """Bytes that a cache of a size does not hold when they are needed.
-
-        Args:
-            lines: what is known already: by position of a loop, what it touches of each tensor.
-        """
-
-        def touched(at: int) -> list[float]:
-            if at not in lines:
-                lines[at] = [footprint(t, work.extents, at) for t in work.touches]
-            return lines[at]
-
-        depth = len(work.extents)
-        at = next((k for k in range(depth) if sum(touched(k)) <= size), depth)
-        if at == 0:
-            return 0.0
-        total = 0.0
-        for k, t in enumerate(work.touches):
-            times = prod(work.extents[: at - 1])
-            # What does not change from an iteration to the next is still there, and so is what
-            # neighbours have in common.
-            once = touched(at)[k]
-            if t.strides[at - 1] != 0:
-                once = min(once * work.extents[at - 1], touched(at - 1)[k])
-            total += times * once * (2 if t.is_write and not t.streams else 1)
-        return total

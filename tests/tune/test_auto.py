@@ -71,6 +71,21 @@ def test_a_window_slides_down_strips() -> None:
     assert {"store_at", "vectorize", "parallel"} <= {*names(s)}
 
 
+def test_rows_of_a_matrix_are_added_several_at_a_time() -> None:
+    """Each is read from begin to end: tiles of results would read it in short pieces."""
+    x, a = ps.Input("x", ps.float32, (n,)), ps.Input("a", ps.float32, (n, m))
+    f, k = ps.Func("f", (m,)), ps.RVar("k", 0, n)
+    f[j] = ps.sum(x[k] * a[k, j], k)
+    s = ps.Schedule.auto(f, sizes={"n": 4096, "m": 4096}, threads=1, target=V3)
+    assert ".unroll('ki')" in s.source()
+    assert "accumulate_at" not in names(s)
+    made = s.compile()
+    for rows, columns in ((1, 1), (7, 33), (8, 16), (30, 70)):
+        rng = np.random.default_rng(1)
+        args = normal(rng, rows), normal(rng, rows, columns)
+        assert_same(made(*args), ps.interpret(f, *args))
+
+
 def test_a_maximum_is_in_lanes_and_a_sum_in_rows() -> None:
     assert "rfactor" in names(ps.Schedule.auto(totals(ps.max), target=V3))
     assert "rfactor" not in names(ps.Schedule.auto(totals(), target=V3))

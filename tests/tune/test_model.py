@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from polysched.targets.facts import machine
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
-from polysched.tune.footprint import LINE, Touch, footprint
+from polysched.tune.footprint import LINE, STREAMS, Touch, footprint, run
 from polysched.tune.model import Cost, Model, Work
 from polysched.tune.templates import Kind
 
@@ -54,6 +54,25 @@ def test_inner_loops_touch_no_more(case: tuple[Touch, tuple[int, ...]]) -> None:
     t, extents = case
     found = [footprint(t, extents, k) for k in range(len(extents) + 1)]
     assert found == sorted(found, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("strides", "extents", "expected"),
+    [
+        ((4096, 1), (100, 32), 4 * 32),
+        ((4096, 1), (100, 8), LINE),
+        ((4096, 1), (STREAMS, 32), float("inf")),
+        ((32, 1), (100, 32), float("inf")),
+        ((100, 1), (100, 32), float("inf")),
+        ((8192, 4096, 8, 1), (100, 2, 4, 8), 4 * 32),
+        ((0, 4096, 0, 1), (9, 100, 9, 32), 4 * 32),
+        ((4096, None, 1), (100, 5, 32), float("inf")),
+    ],
+)
+def test_runs_end_where_loops_go_on_far_away(
+    strides: tuple[float | None, ...], extents: tuple[float, ...], expected: float
+) -> None:
+    assert run(Touch(4, 1e6, False, strides), extents) == expected
 
 
 # costs ------------------------------------------------------------------------------------------
