@@ -86,7 +86,14 @@ if TYPE_CHECKING:
     from .poly.schedule.schedule import Schedule
     from .targets.facts import machine
     from .targets.target import Target, TargetError
-    from .targets.words import cache_elements, native, rows_beside, tile_columns, tile_rows
+    from .targets.words import (
+        cache_elements,
+        factor,
+        native,
+        rows_beside,
+        tile_columns,
+        tile_rows,
+    )
     from .tune.facts.facts import facts
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
@@ -101,6 +108,7 @@ _LATER = {
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
     "extern": "lang.tensors.extern",
+    "factor": "targets.words",
     "facts": "tune.facts.facts",
     "interpret": "interp",
     "native": "targets.words",
@@ -190,11 +198,11 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "facts", "float32", "float64", "floor", "fma", "get_num_threads", "int16",
-    "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum", "min",
-    "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round", "rows_beside", "rsqrt",
-    "select", "sequential",
-    "set_num_threads", "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
+    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "get_num_threads",
+    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
+    "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
+    "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
+    "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 from ..lang.errors.errors import LanguageError, LanguageTypeError
@@ -47,6 +48,7 @@ class Word:
 
     name: str
     operands: tuple[Word | int, ...] = ()
+    label: str = ""
 
     def resolve(self, target: Target, dtype: DType) -> Resolved:
         """The number for a target.
@@ -96,7 +98,12 @@ class Word:
         """As JSON takes it: `["*", 4, "native"]`."""
         if not self.operands:
             return self.name
-        return [self.name, *(x.to_json() if isinstance(x, Word) else x for x in self.operands)]
+        label = [self.label] if self.label else []
+        return [
+            self.name,
+            *label,
+            *(x.to_json() if isinstance(x, Word) else x for x in self.operands),
+        ]
 
 
 class Resolved(int):
@@ -143,6 +150,20 @@ def rows_beside(vectors: int) -> Word:
     return Word("rows_beside", (vectors,))
 
 
+def factor(name: str, number: int) -> Word:
+    """A number with a name, the same on every machine: `s.source()` says it once, at the top, for
+    all directives that it was given to.
+
+    Args:
+        name: an identifier of Python.
+    """
+    if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+        raise LanguageError(f"{name!r} is no name of Python", hint='ps.factor("rows", 6)')
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise LanguageError(f"{name} is a number from 1 on, not {number!r}")
+    return Word("factor", (int(number),), name)
+
+
 def from_json(data: Any) -> Word:
     """What `to_json` wrote.
 
@@ -156,6 +177,8 @@ def from_json(data: Any) -> Word:
             return cache_elements(level)
         case ["rows_beside", int(vectors)]:
             return rows_beside(vectors)
+        case ["factor", str(label), int(number)]:
+            return factor(label, number)
         case [str(name), a, b] if name in _OPERATORS:
             x, y = (v if isinstance(v, int) else from_json(v) for v in (a, b))
             return Word(name, (x, y))
@@ -176,6 +199,9 @@ def _value(word: Word | int, target: Target, dtype: DType) -> int:
         return word
     if not word.operands:
         return _NAMES[word.name](target, dtype)
+    if word.label:
+        (number,) = word.operands
+        return _value(number, target, dtype)
     if word.name in _NUMBERED:
         (number,) = word.operands
         return _NUMBERED[word.name](_value(number, target, dtype), target, dtype)
@@ -191,6 +217,8 @@ def _text(word: Word | int, around: int) -> str:
         return str(int(word)) if word >= 0 else f"({int(word)})"
     if not word.operands:
         return f"ps.{word.name}"
+    if word.label:
+        return f"ps.factor({word.label!r}, {word.operands[0]})"
     if word.name in _NUMBERED:
         return f"ps.{word.name}({word.operands[0]})"
     a, b = word.operands

@@ -12,7 +12,7 @@ from ..poly.schedule.stages import StageHandle
 from .facts.facts import StatementFacts
 from .plan import Place
 from .search import Decided
-from .templates import Nest, PlannedLoop, splits
+from .templates import Nest, PlannedLoop, factor_of, splits
 
 
 class Refused(Exception):
@@ -105,7 +105,9 @@ class _Realisation:
             width = nest.plan.number("lanes") * nest.plan.number("columns")
             if statement.kind == "float reduction":
                 stage.reassociate()
-            _, lane = stage.split(statement.loops[nest.plan.number("vector")].name, width)
+            across = nest.plan.number("vector")
+            by = factor_of(nest, statement, across, width)
+            _, lane = stage.split(statement.loops[across].name, by)
             made = self._partial[d.plan.func] = stage.rfactor(lane)
             if made.ndim > 1:
                 part = self.s[made]
@@ -151,8 +153,8 @@ class _Realisation:
         stage = self._stage(statement.name)
         if nest.turned is not None:
             self._turn(stage, statement, nest, nest.turned)
-        for loop, factor, outer, inner in splits(nest, statement):
-            stage.split(loop, factor, names=(outer, inner))
+        for loop, by, outer, inner in splits(nest, statement):
+            stage.split(loop, by, names=(outer, inner))
         order = _own(nest.loops, statement)
         if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
             stage.reorder(*order)
@@ -175,11 +177,11 @@ class _Realisation:
         parts = sorted((x for x in nest.loops if x.loop == vector), key=lambda x: -x.step)
         around = [x.name for x in parts if x.step >= width]
         inner = next(x.name for x in parts if x.step < width)
-        for loop, factor, *names in splits(nest, statement):
+        for loop, by, *names in splits(nest, statement):
             if names[0] not in {x.name for x in parts}:
-                stage.split(loop, factor, names=(names[0], names[1]))
-        whole = statement.loops[vector].name
-        stage.split(whole, width, tail="pad", names=(around[0], inner))
+                stage.split(loop, by, names=(names[0], names[1]))
+        whole, columns = statement.loops[vector].name, factor_of(nest, statement, vector, width)
+        stage.split(whole, columns, tail="pad", names=(around[0], inner))
         if len(around) > 1:
             stage.split(around[0], nest.plan.number("panels"), names=(around[0], around[1]))
         order = [x for x in nest.loops if x.loop != vector or x.step >= width]
@@ -189,7 +191,8 @@ class _Realisation:
         copy = self.s[stage.stage(nest.packed, at=around[0], layout=layout, pad=True)]
         self._lanes(copy.name, inner, nest)
         if width > nest.plan.number("lanes"):
-            stage.split(inner, nest.plan.number("lanes"), names=(inner, parts[-1].name))
+            lanes = factor_of(nest, statement, vector, nest.plan.number("lanes"))
+            stage.split(inner, lanes, names=(inner, parts[-1].name))
 
     def _lanes(self, stage: str, loop: str, nest: Nest) -> None:
         """A loop as wide as a tile, as vectors side by side."""

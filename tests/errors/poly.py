@@ -266,3 +266,26 @@ def variant_of_a_size() -> None:
 )
 def variant_of_a_number_that_is_not_of_its_type() -> None:
     variant_of({"const": 1.5, "type": "int64"})
+
+
+@says(
+    """
+    'two rows' is no name of Python
+      at FILE:LINE
+      hint: ps.factor("rows", 6)
+    """,
+    ps.LanguageError,
+)
+def factor_whose_name_nobody_can_write() -> None:
+    ps.factor("two rows", 6)
+
+
+@says(
+    """
+    rows is a number from 1 on, not 0
+      at FILE:LINE
+    """,
+    ps.LanguageError,
+)
+def factor_that_is_nothing() -> None:
+    ps.factor("rows", 0)

@@ -15,6 +15,7 @@ from polysched.targets.words import (
     Resolved,
     Word,
     cache_elements,
+    factor,
     from_json,
     native,
     rows_beside,
@@ -24,7 +25,9 @@ from polysched.targets.words import (
 
 V3, V4, ARM = named("v3"), named("v4"), named("aarch64")
 
-BASIC = st.sampled_from([native, tile_rows, tile_columns, cache_elements(1), rows_beside(2)])
+BASIC = st.sampled_from(
+    [native, tile_rows, tile_columns, cache_elements(1), rows_beside(2), factor("a", 3)]
+)
 NUMBERS = st.integers(-9, 99)
 WORDS = st.recursive(
     BASIC,
@@ -52,6 +55,7 @@ WORDS = st.recursive(
         (rows_beside(3), 3, 9, 9),
         (rows_beside(40), 1, 1, 1),
         (cache_elements(1) // 2, 4096, 4096, 8192),
+        (2 * factor("rows", 6), 12, 12, 12),
         ((native - 1).at_most(7), 7, 7, 3),
         ((100 - native * 2).at_least(80), 84, 80, 92),
     ],
@@ -100,7 +104,22 @@ def test_a_tile_has_a_vector_of_columns(vectors: object) -> None:
         rows_beside(vectors)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("data", ["width", ["*", 4], ["%", 4, "native"], 3, None, ["*", "x", 2]])
+@pytest.mark.parametrize("name", ["", "a b", "for", "2x", 3, None])
+def test_a_factor_is_called_as_python_allows(name: object) -> None:
+    with pytest.raises(ps.LanguageError, match="is no name of Python"):
+        factor(name, 8)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("number", [0, -1, True, 2.0, "8", None])
+def test_a_factor_is_a_number_from_1_on(number: object) -> None:
+    with pytest.raises(ps.LanguageError, match="rows is a number from 1 on, not"):
+        factor("rows", number)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["width", ["factor", "rows"], ["factor", "a b", 2], ["*", 4], ["%", 4, "native"], 3, None],
+)
 def test_what_is_no_word_is_refused(data: object) -> None:
-    with pytest.raises(ps.LanguageError, match="is no number of a machine that to_json wrote"):
+    with pytest.raises(ps.LanguageError, match="is no n"):
         from_json(data)

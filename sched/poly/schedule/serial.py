@@ -19,6 +19,7 @@ from ...lang.program.program import Program
 from ...lang.tensors.tensors import Func, Input
 from ..report.said import Said
 from ..state.record import Directive
+from .factors import said_once
 
 
 # what was said, in order ------------------------------------------------------------------------
@@ -78,7 +79,10 @@ def source(s: Said) -> str:
     names = _fresh_names(s)
     name = next(names)
     head = f"{name} = {made}({', '.join(given)})"
-    return "\n".join([head, *_lines(s, _steps(s), name, names)])
+    p = s.program
+    taken = {x.name for x in (*p.funcs, *p.inputs)} | {*p.names.values(), *p.sizes, *p.params}
+    lines = list(_lines(s, _steps(s), name, names))
+    return "\n".join([head, *said_once(lines, {"ps", *taken})])
 
 
 def _ambiguous(program: Program, name: str) -> dict[str, str]:

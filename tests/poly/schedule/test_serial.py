@@ -43,6 +43,43 @@ def survives(s: ps.Schedule, /, **names: Any) -> None:
         assert (made.source(), made.to_json()) == (s.source(), s.to_json())
 
 
+# factors ----------------------------------------------------------------------------------------
+def test_a_factor_is_said_once() -> None:
+    s = ps.Schedule(plane())
+    rows = ps.factor("rows", 4)
+    s["f"].split(i, rows)
+    s["f"].split(j, 2 * rows)
+    assert s.source().splitlines() == [
+        "s = ps.Schedule(f)",
+        "rows = ps.factor('rows', 4)",
+        "s[\"f\"].split('i', rows)",
+        "s[\"f\"].split('j', 2 * rows)",
+    ]
+    survives(s)
+    changed = s.source().replace("'rows', 4", "'rows', 6")
+    known: dict[str, Any] = {**SYMBOLS, **{f.name: f for f in s.program.outputs}}
+    exec(changed, known)
+    assert [d.factor for d in known["s"].directives] == [6, 12]
+
+
+@pytest.mark.parametrize("name", ["f", "n", "ps", "jo", "T"])
+def test_a_factor_whose_name_is_taken_stays_where_it_is(name: str) -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(j, ps.factor(name, 4), names=("jo", "T"))
+    s.specialize(n > 3)
+    assert f"ps.factor({name!r}, 4)" in s.source()
+    assert f"\n{name} = ps.factor" not in s.source()
+    survives(s)
+
+
+def test_factors_of_one_name_stay_where_they_are() -> None:
+    s = ps.Schedule(plane())
+    s["f"].split(i, ps.factor("k", 4))
+    s["f"].split(j, ps.factor("k", 8))
+    assert s.source().count("ps.factor") == 2
+    survives(s)
+
+
 # variants ---------------------------------------------------------------------------------------
 @pytest.mark.slow
 def test_python_with_variants() -> None:
