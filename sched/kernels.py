@@ -110,5 +110,5 @@ class AutoKernel(Kernel):
             return self  # too intricate to be proven in any other order
         return Kernel(schedule) if schedule.directives else self
 
-    def _of(self, schedule: Any) -> Kernel:
+    def _of(self, schedule: Any, *, later: bool = False) -> Kernel:
         return AutoKernel(schedule)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from ..codegen.runtime.threads import get_num_threads
 from ..lang.errors.errors import LanguageTypeError, ScheduleError
@@ -18,7 +19,8 @@ from .inlining import chosen
 from .model import Model
 from .realise import Refused, realise
 from .reasons import heading, reason, second
-from .search import Refusals, Search
+from .search import Partial, Refusals, Search
+from .variants import STATEMENTS, Case, worthwhile
 
 UNPROVED = 1
 """So many of them may be refused for want of a proof, which takes seconds, and another be tried."""
@@ -40,7 +42,9 @@ def auto(
     if threads is not None and threads < 1:
         raise ScheduleError(f"threads={threads}: a call uses one thread or more")
     s = Schedule(outputs, args, target)
-    return found(s, threads or get_num_threads(), sizes=sizes, reassociate=reassociate)
+    s = _inlined(s)
+    model = Model(machine(s.target), threads or get_num_threads())
+    return _with_variants(s, model, sizes, reassociate)
 
 
 def found(
@@ -67,6 +71,44 @@ def found(
     return _planned(s, facts_of(s.rewritten, sizes, usual), model, reassociate, effort)
 
 
+def _with_variants(
+    s: Schedule, model: Model, sizes: Mapping[str, int] | None, reassociate: bool
+) -> Schedule:
+    """The schedule for some sizes, with variants where sizes that nobody gave are of another kind,
+    and another schedule is much faster."""
+    rewritten, names = s.rewritten, _outputs(s)
+
+    def facts_at(usual: Mapping[str, int]) -> Facts:
+        return facts_of(rewritten, sizes, usual)
+
+    def search_of(facts: Facts, effort: Effort = THOROUGH) -> Search:
+        return Search(facts, model, names, reassociates=reassociate, effort=effort)
+
+    facts = facts_at({})
+    ranked = search_of(facts).ranked()
+    free = [x for x in s.program.sizes if x not in (sizes or {})]
+    if len(facts.statements) <= STATEMENTS:
+        for case, others in worthwhile(ranked[0], free, facts_at, search_of):
+            with suppress(ScheduleError):  # no sizes meet the condition and those of the program
+                _add_variant(
+                    s, case, partial(_planned, facts=others, model=model, reassociate=reassociate)
+                )
+    return _planned(s, facts, model, reassociate, THOROUGH, ranked)
+
+
+def _add_variant(s: Schedule, case: Case, planned: Callable[[Schedule], Schedule]) -> None:
+    """Gives a schedule a variant, unless nothing is found for it."""
+    before = s.variants
+    begun = s.specialize(case.condition(s.program.sizes))
+    made = planned(begun)
+    (condition, _) = s.variants[-1]
+    s.variants = before if made is begun else (*before, (condition, made))
+
+
+def _outputs(s: Schedule) -> set[str]:
+    return {s.program.names[func] for func in s.program.outputs}
+
+
 def several(
     s: Schedule, threads: int, *, sizes: Mapping[str, int], most: int = 8
 ) -> Iterator[tuple[float, Schedule]]:
@@ -80,8 +122,7 @@ def several(
     """
     s = _inlined(s)
     model = Model(machine(s.target), threads)
-    names = {s.program.names[func] for func in s.program.outputs}
-    search = Search(facts_of(s.rewritten, sizes), model, names)
+    search = Search(facts_of(s.rewritten, sizes), model, _outputs(s))
     for plan in (*search.ranked()[:most], search.as_written()):
         made = s.copy()
         with suppress(Refused):
@@ -109,14 +150,24 @@ def _inlined(s: Schedule) -> Schedule:
 
 
 def _planned(
-    s: Schedule, facts: Facts, model: Model, reassociate: bool, effort: Effort
+    s: Schedule,
+    facts: Facts,
+    model: Model,
+    reassociate: bool,
+    effort: Effort = THOROUGH,
+    ranked: Sequence[Partial] = (),
 ) -> Schedule:
-    """A schedule with the best plan that it accepts."""
-    names = {s.program.names[func] for func in s.program.outputs}
+    """A schedule with the best plan that it accepts.
+
+    Args:
+        ranked: the plans to begin with, where they are known.
+    """
+    names = _outputs(s)
     refusals, unproved = Refusals(), 0
     for _ in range(effort.tries):
         search = Search(facts, model, names, refusals, reassociate, effort)
-        best, *others = search.ranked()
+        best, *others = ranked or search.ranked()
+        ranked = ()
         made = s.copy()
         made.comment(heading(facts, model))
         why = {

@@ -48,6 +48,9 @@ TURN = 1.0
 GATHER = 2.5
 """Cycles for each lane of a vector whose elements are loaded or stored one by one."""
 
+COPY = 0.35
+"""Cycles for a byte of a panel that is copied, row by row."""
+
 MISS = 1.0
 """Cycles for a line that is in the second cache, where many are asked for."""
 
@@ -219,7 +222,7 @@ class Model:
         if work.copied is None:
             return 0.0
         is_vector = work.copied.strides == (1,)
-        return work.copied.elements * (work.widest / self._bytes if is_vector else GATHER)
+        return work.copied.elements * (COPY * work.copied.bytes if is_vector else GATHER)
 
     def _times(self, work: Work, varying: Sequence[bool], begin: int, lanes: int) -> float:
         """How often an operator is computed in a block of vectors; less than once where several
@@ -295,7 +298,7 @@ class Model:
             if own > 1:
                 lines += own
                 cycles += own * (WRITE_MISS if t.is_write else MISS)
-        return cycles if lines > cache.ways else 0.0
+        return cycles if lines >= cache.ways else 0.0
 
     def _chain(self, work: Work) -> float:
         """Cycles from an instance to the next one that needs it."""

@@ -16,7 +16,7 @@ from .model import Cost, Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan, Place
 from .templates import Nest
-from .work import work
+from .work import alike, work
 
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
@@ -123,6 +123,7 @@ class Search:
             reassociates,
             [f for f in outputs if f not in self._windows],
         )
+        self._accesses = {s.name: alike(s) for s in facts.statements}
         self._costs: dict[object, Cost] = {}
         self._alone: dict[object, Nest] = {}
 
@@ -152,15 +153,39 @@ class Search:
         return p.seconds + changed * self.effort.worth
 
     def decided(self, plans: Sequence[FuncPlan]) -> Partial | None:
-        """A plan with its loops and places; None where facts do not allow them."""
+        """A plan with its loops and places, and what it costs; None where facts do not allow
+        them."""
         p = Partial()
         for plan in plans:
-            made = (x for x in self._decisions(p, plan.func) if x.funcs[plan.func].plan == plan)
-            found = next(made, None)
-            if found is None:
+            own = self.statements.get(plan.func)
+            if own is None or not _is_about(plan, own):
                 return None
-            p = found
+            made = self._planned(p, plan)
+            if made is None:
+                return None
+            p = self._with(p, made)
         return p
+
+    def _planned(self, p: Partial, plan: FuncPlan) -> Decided | None:
+        """What a plan decides of a Func: it need not be among the candidates."""
+        own = self.statements[plan.func]
+        for spot in self._spots(p, plan.func):
+            if (spot.at, spot.stored_at) != (plan.at, plan.stored):
+                continue
+            main = _main(own)
+            first = self.candidates.templates(main, spot).nest(plan.nests[own.index(main)])
+            if first is None:
+                return None
+            begin = _beginning(own, main, first, spot)
+            places = tuple(begin if s is own[0] else spot for s in own)
+            nests: list[Nest] = []
+            for s, nest, at in zip(own, plan.nests, places, strict=True):
+                found = self.candidates.templates(s, at).nest(nest)
+                if found is None:
+                    return None
+                nests.append(found)
+            return Decided(plan, spot, tuple(nests), places)
+        return None
 
     # one Func -------------------------------------------------------------------------------
     def _decisions(self, p: Partial, func: str) -> Iterator[Partial]:
@@ -204,7 +229,7 @@ class Search:
         """What can be decided of a Func at a place: its main statement in several ways, the others
         in the best one."""
         own = self.statements[func]
-        main = max(own, key=lambda s: s.instances * (1 + sum(s.operations.values())))
+        main = _main(own)
         for nest in self._ways(p, main, spot):
             begin = _beginning(own, main, nest, spot)
             places = tuple(begin if s is own[0] else spot for s in own)
@@ -256,7 +281,7 @@ class Search:
             def stored(tensor: str) -> int:
                 return len(spot.outer) if tensor == s.func else p.stored_in(tensor)
 
-            found = self.model.cost(work(s, spot, nest, stored))
+            found = self.model.cost(work(s, spot, nest, stored, self._accesses[s.name]))
             if spot.uneven:
                 found = replace(found, compute=UNEVEN * found.compute)
             self._costs[key] = found
@@ -264,6 +289,20 @@ class Search:
 
     def _stored(self, p: Partial, s: StatementFacts) -> tuple[int, ...]:
         return tuple(p.stored_in(a.tensor) for a in s.accesses)
+
+
+def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:
+    """Whether a plan names the statements of a Func, and loops that these have."""
+    if [s.name for s in own] != [nest.statement for nest in plan.nests]:
+        return False
+    pairs = zip(own, plan.nests, strict=True)
+    named = ((s, nest.knob(x) or 0) for s, nest in pairs for x in ("vector", "jam", "parallel"))
+    return all(number < len(s.loops) for s, number in named)
+
+
+def _main(own: Sequence[StatementFacts]) -> StatementFacts:
+    """The statement of a Func that does most."""
+    return max(own, key=lambda s: s.instances * (1 + sum(s.operations.values())))
 
 
 def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, spot: Spot) -> Spot:

@@ -13,19 +13,33 @@ from .facts.facts import StatementFacts
 from .footprint import Touch
 from .model import Work
 from .places import OuterLoop, Spot
-from .templates import Nest
+from .templates import Nest, PlannedLoop
 
 PARTIAL = {True: 2.0, False: 4.0}
 """Full tiles that one takes which is not full: of vectors, where it is masked, and of rows, where
 each row is asked for."""
 
 
-def work(s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int]) -> Work:
+Alike = Sequence[tuple[MemoryAccess, int]]
+"""Accesses of a statement, one of those that move alike, and how many these are."""
+
+
+def alike(s: StatementFacts) -> Alike:
+    """The accesses of a statement, those together that move alike."""
+    counts = Counter(replace(a, elements=0) for a in s.accesses)
+    each = {replace(a, elements=0): a for a in s.accesses}
+    return [(a, counts[key]) for key, a in each.items()]
+
+
+def work(
+    s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int], accesses: Alike
+) -> Work:
     """A statement at a place, in its loops.
 
     Args:
         stored: of a tensor by its name, how many loops around use the same storage of it in each
             iteration.
+        accesses: of the statement, by `alike`.
     """
     outer = [(o, spot.moves(s, o)) for o in spot.outer]
     extents = [float(o.extent) for o in spot.outer]
@@ -36,7 +50,7 @@ def work(s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int]
     return Work(
         tuple(extents),
         (*(o.kind for o in spot.outer), *(x.kind for x in nest.loops)),
-        _touches(s, outer, nest, spot.extents(s), stored),
+        _touches(s, outer, nest, spot.extents(s), stored, accesses),
         tuple((name, _changing(by, outer, nest), count) for name, by, count in s.varying),
         (*(False for _ in outer), *(not s.loops[x.loop].parallel for x in nest.loops)),
         is_reduction(s),
@@ -60,10 +74,21 @@ def _tiles(whole: Sequence[int], nest: Nest, moves: Sequence[bool]) -> list[floa
         if x.step > 1 and x.loop not in seen:
             full, rest = divmod(max(1, whole[x.loop]), x.step)
             is_vector = any(y.loop == x.loop and y.kind == "vector" for y in nest.loops)
-            extent = full + PARTIAL[is_vector] * ((rest > 0) + is_moved)
+            # Of a block of several tiles only those that there are, and one that is not full.
+            border = PARTIAL[is_vector] * _tile(nest, x) / x.step
+            extent = full + ((rest > 0) + is_moved) * max(rest / x.step, border)
         found.append(extent)
         seen.add(x.loop)
     return found
+
+
+def _tile(nest: Nest, x: PlannedLoop) -> int:
+    """How many iterations of a loop as written a tile in registers takes, at most those of one of
+    its parts."""
+    knobs = dict(nest.plan.knobs)
+    if x.loop == knobs.get("vector"):
+        return min(x.step, knobs["lanes"] * knobs["columns"])
+    return min(x.step, knobs["rows"]) if x.loop == knobs.get("jam") else 1
 
 
 def _touches(
@@ -72,20 +97,19 @@ def _touches(
     nest: Nest,
     extents: Sequence[int],
     stored: Callable[[str], int],
+    alike: Alike,
 ) -> tuple[Touch, ...]:
-    alike = Counter(replace(a, elements=0) for a in s.accesses)
-    each = {replace(a, elements=0): a for a in s.accesses}
     return tuple(
         Touch(
             a.bytes,
             float(a.elements),
             a.is_write,
             _strides(_as_copied(s, a, nest, extents), outer, nest, stored(a.tensor)),
-            alike[key],
+            count,
             a.tensor == s.func,
             nest.streams and a.is_write,
         )
-        for key, a in each.items()
+        for a, count in alike
     )
 
 

@@ -22,6 +22,7 @@ from polysched.tune.search import Partial, Search
 from .programs import i, j, m, n, product
 
 V3 = "x86-64-v3"
+LARGE = {"n": 1000, "m": 1000, "q": 1000}
 
 
 def blur() -> ps.Func:
@@ -116,7 +117,7 @@ def test_proofs_that_take_long_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
         raise Refused(funcs[0], ps.ScheduleError("in the time allowed", status="unproved"))
 
     monkeypatch.setattr(tune, "realise", unproved)
-    assert not ps.Schedule.auto(product()).directives
+    assert not ps.Schedule.auto(product(), sizes=LARGE).directives
     assert len(tried) == tune.UNPROVED + 1
 
 
@@ -229,7 +230,7 @@ def test_the_next_plan_is_tried(accepted_after: int, monkeypatch: pytest.MonkeyP
         realise(s, funcs, statements)
 
     monkeypatch.setattr(tune, "realise", stubborn)
-    s = ps.Schedule.auto(blur(), target=V3)
+    s = ps.Schedule.auto(blur(), sizes={"n": 1000, "m": 1000}, target=V3)
     assert len({*tried}) == len(tried) == accepted_after + 1
     assert s.directives
     x = normal(np.random.default_rng(1), 9, 7)

@@ -72,7 +72,7 @@ class Kernel(Suggesting):
         self._cached_calls: dict[Key, CachedCall] = {}
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
-            (compile_nodes([condition]), Kernel(variant, checks=checks, target=target, first=first))
+            (compile_nodes([condition]), self._of(variant, later=True))
             for condition, variant in schedule.variants
         ]
         self._preconditions = Preconditions(schedule.requirements, schedule.program)
@@ -178,9 +178,10 @@ class Kernel(Suggesting):
         sizes = partial.sizes(region, shape)
         return kernel(*args, out=partial.renamed(out), **{**kwargs, **sizes})
 
-    def _of(self, schedule: Scheduled) -> Kernel:
+    def _of(self, schedule: Scheduled, *, later: bool = False) -> Kernel:
         """A kernel of another schedule that is otherwise like this one."""
-        return Kernel(schedule, checks=self._checks, target=self._target, first=self._first)
+        options: dict[str, Any] = {"checks": self._checks, "first": self._first, "later": later}
+        return Kernel(schedule, target=self._target, **options)
 
     def _result(self, func: Func, outputs: dict[str, Array]) -> Any:
         """The array of an output, or a tuple with one a component."""

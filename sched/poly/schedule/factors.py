@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
 
 _FACTOR = re.compile(r"ps\.factor\('(\w+)', (\d+)\)")
 
 
 def said_once(lines: Sequence[str], taken: Iterable[str]) -> list[str]:
-    """Lines of Python with the named numbers assigned in front of them, and the names in their
-    places. Names that mean something else, or that several numbers have, stay where they are.
+    """Lines of Python with the named numbers assigned in front of them, and variables in their
+    places. Such a variable has another name where that means something else already, or where
+    several numbers have it.
 
     Args:
         taken: names that mean something else.
     """
-    code = [x for x in lines if _is_code(x)]
-    numbers: dict[str, set[str]] = {}
-    for name, number in _FACTOR.findall("\n".join(code)):
-        numbers.setdefault(name, set()).add(number)
-    others = {*taken, *re.findall(r"\w+", "\n".join(_FACTOR.sub("", x) for x in code))}
-    known = {x for x, found in numbers.items() if len(found) == 1} - others
+    code = "\n".join(x for x in lines if _is_code(x))
+    used = {*taken, *re.findall(r"\w+", _FACTOR.sub("", code))}
+    variables: dict[str, str] = {}
+    for match in _FACTOR.finditer(code):
+        if match[0] not in variables:
+            names = chain([match[1]], (f"{match[1]}_{k}" for k in count(2)))
+            variables[match[0]] = next(x for x in names if x not in used)
+            used.add(variables[match[0]])
+    first = [f"{variable} = {factor}" for factor, variable in variables.items()]
 
     def named(match: re.Match[str]) -> str:
-        return match[1] if match[1] in known else match[0]
+        return variables[match[0]]
 
-    first = [f"{x} = ps.factor({x!r}, {min(numbers[x])})" for x in numbers if x in known]
     return first + [_FACTOR.sub(named, x) if _is_code(x) else x for x in lines]
 
 

@@ -45,17 +45,28 @@ def _steps(s: Said, start: int = 0) -> Iterator[_Step]:
     for batch in s.batches:
         if batch and batch.start >= start:
             yield from _plain(s, done, batch.start)
-            yield tuple(_plain(s, batch.start, batch.stop))
+            yield from _variants(s, batch.start)
+            yield tuple(_plain(s, batch.start, batch.stop, variants=False))
             done = batch.stop
     yield from _plain(s, done, len(s.directives) + 1)
 
 
-def _plain(s: Said, start: int, stop: int) -> Iterator[_Step]:
-    """Some directives, each behind the comments and the variants that were made before it."""
+def _plain(s: Said, start: int, stop: int, *, variants: bool = True) -> Iterator[_Step]:
+    """Some directives, each behind the comments and the variants that were made before it.
+
+    Args:
+        variants: whether those before the first directive are among them.
+    """
     for k in range(start, stop):
         yield from (text for at, text in s.comments if at == k)
-        yield from (_Variant(c, v) for c, v in s.variants if v.inherited == k)
+        if variants or k > start:
+            yield from _variants(s, k)
         yield from s.directives[k : k + 1]
+
+
+def _variants(s: Said, at: int) -> Iterator[_Variant]:
+    """The variants that were made when there were so many directives."""
+    return (_Variant(c, v) for c, v in s.variants if v.inherited == at)
 
 
 def _reasons(s: Said) -> dict[int, str]:
