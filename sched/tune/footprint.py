@@ -16,6 +16,9 @@ PAGE = 4096
 """Bytes beyond which nothing is fetched ahead of its use."""
 
 
+SIDE_BY_SIDE = 256.0
+"""Bytes of memory that are fetched ahead where several places of a page go on, about."""
+
 JUMPS = (1e-9, 6e-9, 13e-9)
 """Seconds until more comes from the second cache, from the last one, and from memory, where it was
 not fetched ahead of its use; of many that are waited for at once."""
@@ -88,6 +91,20 @@ def run(t: Touch, extents: Sequence[float]) -> float:
     return inf
 
 
+def is_side_by_side(t: Touch, extents: Sequence[float]) -> bool:
+    """Whether loops go on at several places of a page, which is taken for one."""
+    size = float(t.bytes)
+    for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
+        if stride is None:
+            return False
+        step = abs(stride) * t.bytes
+        if stride and extent > 1 and step < PAGE:
+            if step > size + LINE:
+                return True
+            size += (extent - 1) * step
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
     """A cache, and what brings what it does not hold.
@@ -96,11 +113,13 @@ class Level:
         size: bytes that it holds of a nest.
         speed: bytes a second that come from behind it.
         jump: seconds more where they were not fetched ahead of their use.
+        is_last: whether it is memory that brings it.
     """
 
     size: float
     speed: float
     jump: float
+    is_last: bool = False
 
 
 class Traffic:
@@ -114,6 +133,7 @@ class Traffic:
     def __init__(self, touches: Sequence[Touch], extents: Sequence[float]) -> None:
         self.touches, self.extents = touches, extents
         self._runs = [run(t, extents) for t in touches]
+        self._side_by_side = [is_side_by_side(t, extents) for t in touches]
         self._touched: dict[int, list[float]] = {}
 
     def seconds(self, level: Level) -> float:
@@ -131,7 +151,10 @@ class Traffic:
             if t.strides[at - 1] != 0:
                 once = min(once * self.extents[at - 1], self._from(at - 1)[k])
             moved = 2 if t.is_write and not t.streams else 1
-            total += times * once * (moved / level.speed + level.jump / self._runs[k])
+            ahead = self._runs[k]
+            if level.is_last and self._side_by_side[k]:
+                ahead = min(ahead, SIDE_BY_SIDE)
+            total += times * once * (moved / level.speed + level.jump / ahead)
         return total
 
     def _from(self, at: int) -> list[float]:

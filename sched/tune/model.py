@@ -151,7 +151,7 @@ class Model:
         caches = machine.target.caches
         jumps = (*JUMPS[:1] * (len(caches) - 2), *JUMPS[-2:])[-len(caches) :]
         self.levels = [
-            Level(FULL * c.bytes, machine.bandwidth(k + 2), jump)
+            Level(FULL * c.bytes, machine.bandwidth(k + 2), jump, c is caches[-1])
             for k, (c, jump) in enumerate(zip(caches, jumps, strict=True))
         ]
         self._bytes = machine.target.vector_bytes

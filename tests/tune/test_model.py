@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from polysched.targets.facts import machine
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
-from polysched.tune.footprint import LINE, STREAMS, Touch, footprint, run
+from polysched.tune.footprint import LINE, STREAMS, Touch, footprint, is_side_by_side, run
 from polysched.tune.model import Cost, Model, Work
 from polysched.tune.templates import Kind
 
@@ -73,6 +73,23 @@ def test_runs_end_where_loops_go_on_far_away(
     strides: tuple[float | None, ...], extents: tuple[float, ...], expected: float
 ) -> None:
     assert run(Touch(4, 1e6, False, strides), extents) == expected
+
+
+@pytest.mark.parametrize(
+    ("strides", "extents", "expected"),
+    [
+        ((2000, 4, 250, 1), (100, 60, 2, 4), True),
+        ((4, 62500, 1), (60, 2, 4), False),
+        ((250, 4, 1), (100, 63, 4), False),
+        ((250, 4, 0, 1), (100, 63, 2, 4), False),
+        ((None, 250, 1), (60, 2, 4), True),
+        ((250, None, 1), (60, 2, 4), False),
+    ],
+)
+def test_rows_of_a_page_are_taken_for_one(
+    strides: tuple[float | None, ...], extents: tuple[float, ...], expected: bool
+) -> None:
+    assert is_side_by_side(Touch(8, 1e6, False, strides), extents) == expected
 
 
 # costs ------------------------------------------------------------------------------------------

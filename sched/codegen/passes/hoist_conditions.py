@@ -9,7 +9,8 @@ if y < n: B               ->   if x < n and y < n: A; B
                                      if y < n: B
 
 so that the loops of a full tile have no conditions. What is only done at one index, `if x == 0`, is
-left out of them, and tested for `x != 0`. An innermost loop is copied for any condition.
+left out of them, and tested for `x != 0`. An innermost loop is copied for any condition, also for
+those of loads, so that all but the borders of a stencil is loaded without masks.
 Statements outside of innermost loops are copied for conditions between loops; an `Alloc` also for
 the conditions of the loops in it, so that each version of a tile has storage of its own, and that
 of a full tile can stay in registers. An `Alloc` is entered only where something will be stored
@@ -24,6 +25,7 @@ from itertools import groupby
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, postorder
+from ...poly.sets.simplify import FALSE
 from ..ir.inequalities import as_known, compatible, is_at_one_index, negated, strongest
 from ..ir.ir import (
     Alloc,
@@ -35,6 +37,7 @@ from ..ir.ir import (
     Module,
     Seq,
     Stmt,
+    Store,
     Stores,
     map_children,
     walk,
@@ -217,7 +220,20 @@ def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
     condition = ix.conjunction(strongest(found))
     if condition is None:
         return fast
-    return If(condition, fast, general(stmt, set(found)), choice=True)
+    return If(condition, fast, _otherwise(general(stmt, set(found)), found), choice=True)
+
+
+def _otherwise(stmt: Stmt, found: Sequence[Node]) -> Stmt:
+    """The statement where not all of some conditions hold: what needs them all is not done."""
+    parts = set(found)
+    joined = {
+        node
+        for s in walk(stmt)
+        if isinstance(s, Stores)
+        for node in postorder(*(store.value for store in s.stores))
+        if isinstance(node, Op) and node.op == "and" and parts <= set(conjuncts(node))
+    }
+    return assuming(stmt, dict.fromkeys(joined, FALSE)) if joined else stmt
 
 
 def _choices(stmt: Stmt) -> list[Node]:
@@ -285,6 +301,17 @@ def _invariant(stmt: Stmt, inside: frozenset[Node], around: Sequence[Var]) -> It
         case Seq(parts=parts):
             for child in parts:
                 yield from _invariant(child, inside, around)
+        case Stores(stores=stores, lanes=lanes):
+            own = inside if lanes is None else inside | {lanes.var}
+            for guard in _load_guards(stores):
+                yield from (c for c in conjuncts(guard) if not _depends(c, own))
+
+
+def _load_guards(stores: Iterable[Store]) -> Iterator[Node]:
+    """The conditions of what is only loaded where a border is not: loads under them need masks."""
+    for node in postorder(*(s.value for s in stores)):
+        if isinstance(node, Load) and node.guard is not None:
+            yield node.guard
 
 
 def _elsewhere(conditions: Iterable[Node], around: Sequence[Var]) -> Node | None:
