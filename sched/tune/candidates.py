@@ -94,6 +94,7 @@ class Candidates:
             for columns in self._columns(reduction):
                 tile = reduction, self._lanes(s), columns, NONE, 1
                 yield _plan(s, "lanes", tile, parallel=parallel)
+        yield from self._waves(s, spot)
         for vector in (*self._vectors(s, templates.extents), NONE):
             parallel, chunks = self._threads(s, spot, templates.extents, vector)
             turned = 0 if templates.turned(vector) is None else 1
@@ -120,6 +121,20 @@ class Candidates:
         is_last = s.func in self.outputs and len(self.statements[s.func]) == 1
         fits = size < self.target.caches[-1].bytes / SHARE
         return is_last and s.kind == "pointwise" and spot.at is None and not fits
+
+    def _waves(self, s: StatementFacts, spot: Spot) -> Iterator[NestPlan]:
+        """Rows of loops that wait for each other, where nothing innermost runs side by side."""
+        if s.kind != "recurrence" or len(s.loops) < 2 or s.loops[-1].parallel:
+            return
+        own = self.statements[s.func]
+        size = sum(s.operations.values()) + len(s.accesses)
+        counts = ROWS[1:] if _waits_for_floats(s) else ROWS[:1]
+        for jam, loop in enumerate(s.loops[:-1]):
+            # What shares the loop with others must be taken apart from them, and come last.
+            is_free = not loop.is_shared or (jam == 0 and len(own) == 2 and s is own[-1])
+            if spot.at is None and is_free and not any(x.is_shared for x in s.loops[jam + 1 :]):
+                for rows in (x for x in counts if x * size <= self.effort.code):
+                    yield _plan(s, "wave", (NONE, 1, 1, jam, rows), parallel=NONE)
 
     def _reduced_in_lanes(self, s: StatementFacts) -> list[int]:
         """The only reduction of a statement, where lanes of vectors may have partial results."""
@@ -257,6 +272,11 @@ def _free(s: StatementFacts) -> list[int]:
 
 def _waits(s: StatementFacts) -> bool:
     return any(not x.parallel for x in s.loops)
+
+
+def _waits_for_floats(s: StatementFacts) -> bool:
+    """Whether an iteration may wait long for the one before it."""
+    return any(name.split()[-1].startswith("float") for name in s.operations)
 
 
 def _is_dense(s: StatementFacts, vector: int, jam: int, extents: Sequence[int]) -> bool:

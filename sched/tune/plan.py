@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 from ..lang.errors.errors import LanguageError
 
-Template = Literal["leave", "rows", "tile", "lanes"]
+Template = Literal["leave", "rows", "tile", "lanes", "wave"]
 """How the loops of a statement are arranged: as written; with a loop of vectors innermost; with all
-reductions around a tile that is kept in registers; or with a reduction taken apart, so that each
-lane of a vector has a partial result."""
+reductions around a tile that is kept in registers; with a reduction taken apart, so that each lane
+of a vector has a partial result; or with several iterations of a loop that carries dependences side
+by side, each so far behind the one before that they do not wait for each other."""
 
-TEMPLATES: tuple[Template, ...] = ("leave", "rows", "tile", "lanes")
+TEMPLATES: tuple[Template, ...] = ("leave", "rows", "tile", "lanes", "wave")
 
 Place = tuple[str, str]
 """A statement, and a loop that a plan gives it."""

@@ -12,7 +12,8 @@ from ..poly.schedule.stages import StageHandle
 from .facts.facts import StatementFacts
 from .plan import Place
 from .search import Decided
-from .templates import Nest, PlannedLoop, factor_of, splits
+from .splits import factor_of, splits
+from .templates import Nest, PlannedLoop
 
 
 class Refused(Exception):
@@ -127,6 +128,8 @@ class _Realisation:
                 self._panels(statement, nest)
             elif nest.plan.template == "lanes":
                 self._compute_partial_results(d, statement)
+            elif nest.plan.template == "wave":
+                self._wave(statements[0].name, statement, nest)
             elif nest.plan.template != "leave":
                 self._arrange(statement, nest)
         begin = d.spots[0]
@@ -158,6 +161,17 @@ class _Realisation:
         order = _own(nest.loops, statement)
         if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
             stage.reorder(*order)
+
+    def _wave(self, first: str, statement: StatementFacts, nest: Nest) -> None:
+        """Rows side by side, each behind the one before, apart from what shares their loop."""
+        stage, jam = self._stage(statement.name), nest.plan.number("jam")
+        rows, behind = (statement.loops[k].name for k in (jam, jam + 1))
+        if statement.loops[jam].is_shared:
+            self._stage(first).fission(rows, after=first)
+        stage.skew(rows, behind, nest.skew)
+        for loop, by, outer, inner in splits(nest, statement):
+            stage.split(loop, by, names=(outer, inner))
+        stage.reorder(*(x.name for x in nest.loops[jam:]))
 
     def _turn(self, stage: StageHandle, statement: StatementFacts, nest: Nest, tensor: str) -> None:
         """Copies an operand at first, as a whole, with its axes in the order of the loops."""

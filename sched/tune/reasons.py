@@ -85,6 +85,8 @@ def _arranged(s: StatementFacts, nest: Nest, threads: int) -> str:
     found = [f"{' by '.join(parts)} at a time"] if parts else []
     if nest.accumulates_at is not None and parts:
         found.append("in registers while sums run")
+    if nest.skew:
+        found.append(f"each {nest.skew} of {s.loops[jam + 1].name} behind the one before")
     if nest.packed is not None:
         found.append(f"panels of {nest.packed} copied")
     if nest.turned is not None:

@@ -16,7 +16,7 @@ from .model import Cost, Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan, Place
 from .templates import Nest
-from .work import alike, work
+from .work import alike, kept, work
 
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
@@ -281,7 +281,10 @@ class Search:
             def stored(tensor: str) -> int:
                 return len(spot.outer) if tensor == s.func else p.stored_in(tensor)
 
-            found = self.model.cost(work(s, spot, nest, stored, self._accesses[s.name]))
+            accesses = self._accesses[s.name]
+            if nest.skew and s.func not in self.outputs:
+                accesses = kept(accesses, s, nest.plan.number("jam"))
+            found = self.model.cost(work(s, spot, nest, stored, accesses))
             if spot.uneven:
                 found = replace(found, compute=UNEVEN * found.compute)
             self._costs[key] = found

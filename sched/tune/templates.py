@@ -3,14 +3,11 @@ have."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Literal
 
-from ..targets.words import Word, factor
 from .facts.accesses import MemoryAccess
 from .facts.facts import StatementFacts
 from .facts.order import Spans, carried, is_in_order, is_independent
@@ -34,6 +31,9 @@ results are written past the caches (1)."""
 
 AGAIN = 8
 """How often an array must be read to be worth a copy."""
+
+FARTHEST = 4
+"""The most iterations that a row is behind the one before."""
 
 TAPS = 32
 """Elements of the largest window that is unrolled."""
@@ -71,6 +71,8 @@ class Nest:
         turned: the tensor that is copied as a whole, its axes in the order in which loops read it;
             None where none is.
         streams: whether results are written past the caches.
+        skew: how many iterations of the loop behind that of rows each row is behind the one before;
+            0 where rows do not wait for each other.
         holds: whether results are in registers: a tile of them is accumulated there, or one.
     """
 
@@ -81,6 +83,7 @@ class Nest:
     holds: bool = False
     turned: str | None = None
     streams: bool = False
+    skew: int = 0
 
     def depth(self, name: str) -> int:
         """At which position a loop is."""
@@ -109,6 +112,8 @@ class Templates:
         knobs = dict(plan.knobs)
         if plan.template == "leave":
             return Nest(plan, tuple(self._whole(k, knobs) for k in written))
+        if plan.template == "wave":
+            return self._wave(plan)
         steps = {k: self._steps(k, knobs) for k in written}
         # The loop for threads is outermost, or where it is written if others carry dependences.
         for shared in (knobs["parallel"], NONE):
@@ -119,6 +124,33 @@ class Templates:
             if self._is_legal(loops):
                 return self._made(plan, loops)
         return None
+
+    def _wave(self, plan: NestPlan) -> Nest | None:
+        """Rows side by side that wait for each other: each behind the one before by as many
+        iterations of the next loop as that takes."""
+        jam, rows = plan.number("jam"), plan.number("rows")
+        skew = self.skew(jam)
+        if not skew:
+            return None
+        loops = [self._whole(k, {}) for k in range(len(self.extents))]
+        behind = loops[jam + 1]
+        loops[jam + 1] = replace(behind, extent=behind.extent + skew * (rows - 1))
+        outer, inner = (self._name(jam, part, 2) for part in (0, 1))
+        loops[jam] = PlannedLoop(outer, jam, ceil(self.extents[jam] / rows), rows)
+        loops.append(PlannedLoop(inner, jam, rows, 1, "unrolled"))
+        return Nest(plan, tuple(loops), skew=skew)
+
+    def skew(self, jam: int) -> int:
+        """How far behind the one before rows of a loop must be, so that they do not wait for each
+        other where they run side by side; 0 if no small number is enough."""
+        s = self.statement
+        spans = carried([d for d in s.distances if d.source == d.sink == s.name])
+        order = [*range(len(self.extents)), jam]
+        for skew in range(1, FARTHEST + 1) if spans else ():
+            skewed = [_skewed(x, jam, skew) for x in spans]
+            if is_in_order(order, skewed) and is_independent(order, len(order) - 1, skewed):
+                return skew
+        return 0
 
     def _is_legal(self, loops: Sequence[PlannedLoop]) -> bool:
         """Whether dependences allow these loops."""
@@ -302,30 +334,11 @@ class Templates:
         return loops[at - 1].name if at else None
 
 
-def splits(nest: Nest, statement: StatementFacts) -> Iterator[tuple[str, Word | int, str, str]]:
-    """The splits that make the loops of a nest: of which loop, by how much, and the names of the
-    outer and the inner one."""
-    for k, written in enumerate(statement.loops):
-        parts = sorted((x for x in nest.loops if x.loop == k), key=lambda x: -x.step)
-        name = written.name
-        for outer, inner in pairwise(parts):
-            yield name, factor_of(nest, statement, k, outer.step), outer.name, inner.name
-            name = inner.name
-
-
-def factor_of(nest: Nest, statement: StatementFacts, loop: int, step: int) -> Word | int:
-    """By how much a loop is split, with a name that says what for, unless that is the lanes of a
-    vector."""
-    number = nest.plan.number
-    if loop == number("vector") and step == number("lanes"):
-        return step
-    is_columns = loop == number("vector") and step == number("lanes") * number("columns")
-    is_rows = loop == number("jam") and step == number("rows")
-    is_chunk = loop == number("parallel") and step == number("chunk")
-    means = "columns" if is_columns else "rows" if is_rows else "chunk" if is_chunk else "panel"
-    return factor(f"{_identifier(statement.name)}_{means}", step)
-
-
-def _identifier(name: str) -> str:
-    """The name of a statement as one of Python: `C.update(0)` is `C_update0`."""
-    return re.sub(r"\W+", "_", re.sub(r"\W(\d)", r"\1", name)).strip("_")
+def _skewed(spans: Spans, loop: int, by: int) -> Spans:
+    """Distances where the next loop is skewed by a loop."""
+    if loop + 1 >= len(spans):
+        return spans
+    (low, high), (next_low, next_high) = spans[loop : loop + 2]
+    added = None if low is None or next_low is None else next_low + by * low
+    most = None if high is None or next_high is None else next_high + by * high
+    return (*spans[: loop + 1], (added, most), *spans[loop + 2 :])

@@ -31,6 +31,17 @@ def alike(s: StatementFacts) -> Alike:
     return [(a, counts[key]) for key, a in each.items()]
 
 
+def kept(accesses: Alike, s: StatementFacts, loop: int) -> Alike:
+    """Accesses of a recurrence of which as much is kept as the next iteration of a loop reads: each
+    uses the same storage."""
+
+    def folded(a: MemoryAccess) -> MemoryAccess:
+        strides = (0 if k == loop else x for k, x in enumerate(a.strides))
+        return replace(a, strides=tuple(strides)) if a.tensor == s.func else a
+
+    return [(folded(a), count) for a, count in accesses]
+
+
 def work(
     s: StatementFacts, spot: Spot, nest: Nest, stored: Callable[[str], int], accesses: Alike
 ) -> Work:

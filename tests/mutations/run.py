@@ -105,6 +105,7 @@ class Fault:
 
 
 FACTS = ("tests/tune/test_facts.py",)
+VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 FAULTS = (
@@ -135,6 +136,14 @@ FAULTS = (
     Fault(
         "the loop of threads is outermost or nowhere", "tune/templates.py",
         "for shared in (knobs[\"parallel\"], NONE):", "for shared in (knobs[\"parallel\"],):", AUTO,
+    ),
+    Fault(
+        "rows of a wavefront are next to each other", "tune/realise.py",
+        "stage.skew(rows, behind, nest.skew)", "stage.skew(rows, behind, 0)", AUTO,
+    ),
+    Fault(
+        "a variant is for sizes that it is not good for", "tune/variants.py",
+        "return min(gains) if", "return max(gains) if", VARIANTS,
     ),
     Fault(
         "a loop is called parallel although others in it depend on its order",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from gallery.registry import find as program
 import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune import auto as tune
+from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.facts import Facts, facts_of
 from polysched.tune.model import Model
 from polysched.tune.plan import Plan
 from polysched.tune.realise import Refused, realise
 from polysched.tune.search import Partial, Search
+from polysched.tune.templates import Templates
 
 from .programs import i, j, m, n, product
 
@@ -135,7 +138,7 @@ def test_what_is_cheap_is_inlined_and_what_is_not_is_kept() -> None:
     assert {x.name for x in s.funcs} == {"slow", "third", "f"}
 
 
-@pytest.mark.parametrize("name", ["sparse_matvec", "histogram", "forward_substitution"])
+@pytest.mark.parametrize("name", ["sparse_matvec", "histogram"])
 def test_what_gains_nothing_has_no_vectors(name: str) -> None:
     s = ps.Schedule.auto(outputs(program(name)), target=V3)
     assert not [d for d in s.directives if d.stage.endswith("update(0)") and d.name == "split"]
@@ -352,3 +355,59 @@ def test_channels_are_side_by_side_in_vectors_of_pixels() -> None:
     (vector,) = (d.loop for d in s.directives if d.name == "vectorize")
     assert vector.startswith("j")
     assert "c" in {d.loop for d in s.directives if d.name == "unroll"}
+
+
+# wavefronts -------------------------------------------------------------------------------------
+def averaged(dtype: ps.DType = ps.float64) -> ps.Func:
+    """Each element waits for its neighbours above and to the left of it."""
+    x, f = ps.Input("x", dtype, (n, m)), ps.Func("f", (n, m))
+    above = ps.select((i > 0) & (j < m - 1), f[i - 1, j + 1], 1)
+    f[i, j] = x[i, j] + (above + ps.select(j > 0, f[i, j - 1], 2)) // 3
+    return f
+
+
+@pytest.mark.parametrize("dtype", [ps.float64, ps.int32])
+def test_rows_that_wait_for_each_other_run_behind_each_other(dtype: ps.DType) -> None:
+    f = averaged(dtype)
+    s = ps.Schedule.auto(f, sizes={"n": 1000, "m": 1000}, target=V3)
+    assert "s[\"f\"].skew('i', 'j', 2)" in s.source()
+    assert ".unroll('ii')" in s.source()
+    rng, made = np.random.default_rng(1), s.for_target(ps.Schedule(f).target).compile()
+    for rows, columns in ((1, 1), (7, 3), (8, 9), (17, 20), (40, 2), (3, 41)):
+        x = rng.integers(-99, 99, (rows, columns)).astype(str(dtype))
+        assert_same(made(x), ps.interpret(f, x))
+
+
+def test_sweeps_over_a_row_are_taken_apart_from_its_beginning() -> None:
+    """The first step shares the loop over steps with the others."""
+    T, t = ps.size("T"), ps.vars("t")
+    x, f, last = ps.Input("x", ps.float64, (n,)), ps.Func("f", (T + 1, n)), ps.Func("last", (n,))
+    f[0, i] = x[i]
+    before = ps.select(i > 0, f[t, i - 1], 1) + ps.select(i < n - 1, f[t - 1, i + 1], 2)
+    f[t, i] = (before + f[t - 1, i]) / 3
+    last[i] = f[T, i]
+    s = ps.Schedule.auto(last, sizes={"n": 1000, "T": 100}, target=V3)
+    assert "s[\"f.piece(0)\"].fission('t', after='f.piece(0)')" in s.source()
+    assert "s[\"f.piece(1)\"].skew('t', 'i', 2)" in s.source()
+    rng, made = np.random.default_rng(1), s.for_target(ps.Schedule(last).target).compile()
+    for steps, columns in ((0, 1), (1, 4), (7, 9), (8, 3), (21, 40)):
+        given = normal(rng, columns).astype(np.float64)
+        assert_same(made(given, T=steps), ps.interpret(last, given, T=steps))
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([((1, 1), (0, 0)), ((0, 0), (1, 1))], 1),
+        ([((1, 1), (-1, 1)), ((0, 0), (1, 1))], 2),
+        ([((1, 1), (-3, 1)), ((0, 0), (1, 1))], 4),
+        ([((1, 1), (-4, 1)), ((0, 0), (1, 1))], 0),
+        ([((1, 1), (None, 1)), ((0, 0), (1, 1))], 0),
+        ([((1, None), (0, None)), ((0, 0), (1, 1))], 1),
+        ([], 0),
+    ],
+)
+def test_how_far_behind_rows_must_be(spans: list[Any], expected: int) -> None:
+    s = facts_of(ps.Schedule(averaged()).rewritten, None).statements[0]
+    found = tuple(Distance(s.name, s.name, "f", tuple(x)) for x in spans)
+    assert Templates(replace(s, distances=found), (9, 9), (False, False)).skew(0) == expected

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from gallery.case import normal
@@ -10,6 +14,7 @@ from gallery.execute import assert_same
 import polysched as ps
 from polysched.codegen.runtime.kernel import Kernel
 from polysched.tune import variants
+from polysched.tune.search import Partial
 from polysched.tune.variants import MOST, SMALL, THIN, cases
 
 from .programs import i, j, m, n, product, q
@@ -106,3 +111,30 @@ def test_a_program_that_is_never_small_has_no_variant_for_that() -> None:
     f[i, j] = ps.exp(x[i, j])
     ps.require((n > 100) & (m > 100), "large", f)
     assert not ps.Schedule.auto(f, target=V3).variants
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ([(9.0, 1.0), (4.0, 2.0)], 2.0),
+        ([(4.0, 2.0), (9.0, 1.0)], 2.0),
+        ([(9e-7, 1e-7), (4e-7, 2e-7)], 0.0),
+        ([(9.0, 1.0), (None, 1.0)], 0.0),
+        ([(9.0, 1.0), (1.0, None)], 0.0),
+    ],
+)
+def test_a_variant_gains_at_all_of_its_sizes(
+    seconds: list[tuple[float | None, float | None]], expected: float
+) -> None:
+    """Given what the plan for other sizes takes at each of them, and what that of the variant."""
+
+    @dataclass
+    class Answers:
+        times: list[float | None]
+
+        def decided(self, _: object) -> object:
+            found = self.times.pop(0)
+            return None if found is None else SimpleNamespace(seconds=found)
+
+    searches: Any = [Answers(list(pair)) for pair in seconds]
+    assert variants._gain([], Partial(), searches) == expected

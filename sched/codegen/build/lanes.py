@@ -9,7 +9,7 @@ iterations: all lanes must be in the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.guards import Guard, conjunction
-from ...lang.nodes.nodes import Node, Var, integer, postorder, transform_all
+from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, transform_all
 from ...poly.nests import loop_program as lp
 from ...poly.program.accumulation import accumulates
 from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
@@ -42,6 +42,15 @@ def lanes_of(nest: lp.Loop) -> list[Lane]:
     if nest.count is None:
         raise InternalError(f"the {nest.kind} loop {nest.name} has no constant extent")
     found = []
+    low, high = _operands("max", nest.lo), _operands("min", nest.hi)
+    first, end = _constant(low, max), _constant(high, min)
+    if nest.step == 1 and len(low) > 1 and None not in (first, end):
+        assert first is not None
+        assert end is not None
+        if end - first <= nest.count:
+            # Numbers from the least one on, each under its conditions, are simpler than the first
+            # one that there is, and what is so far behind it.
+            return [_numbered(nest.var, k, low, high) for k in range(first, end)]
     for k in range(0, nest.count, nest.step):
         value = ix.add(nest.lo, integer(k))
         x, y = ix.constant(value), ix.constant(nest.hi)
@@ -50,6 +59,27 @@ def lanes_of(nest: lp.Loop) -> list[Lane]:
         elif x < y:
             found.append(Lane({nest.var: value}, None))
     return found
+
+
+def _numbered(var: Var, k: int, low: Sequence[Node], high: Sequence[Node]) -> Lane:
+    """An iteration where it is none before any of its bounds, and before the end by each."""
+    value = integer(k)
+    begun = [ix.compare("le", x, value) for x in low if ix.constant(x) is None]
+    left = [ix.compare("lt", value, x) for x in high if ix.constant(x) is None]
+    return Lane({var: value}, ix.conjunction([*begun, *left]))
+
+
+def _operands(op: str, node: Node) -> list[Node]:
+    """What a maximum or minimum is of, or the only such."""
+    if isinstance(node, Op) and node.op == op:
+        return [x for operand in node.operands for x in _operands(op, operand)]
+    return [node]
+
+
+def _constant(bounds: Sequence[Node], of: Callable[[Sequence[int]], int]) -> int | None:
+    """The strictest of bounds that are constants."""
+    known = [x for b in bounds if (x := ix.constant(b)) is not None]
+    return of(known) if known else None
 
 
 def guarded(guard: Guard, body: Stmt) -> Stmt:

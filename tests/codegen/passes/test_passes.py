@@ -330,6 +330,27 @@ def test_loops_of_a_tile_that_only_its_copies_make_a_border() -> None:
     assert "if 0 < min(n - io * 2, 2)" in loops[2]
 
 
+def test_copies_of_skewed_rows_are_numbered_from_the_first_one() -> None:
+    """In the middle of the rows no copy has conditions, or an index that says which there are."""
+    x, f = ps.Input("x", ps.int32, (n, m)), ps.Func("f", (n, m))
+    f[i, j] = x[i, j] + ps.select(j > 0, f[i, j - 1], 0)
+    s = ps.Schedule(f)
+    s["f"].skew(i, j, 1)
+    s["f"].split(i, 2)
+    s["f"].reorder("io", j, "ii")
+    s["f"].unroll("ii")
+    module = build(s.loop_program)
+    for run in ON_LOOPS:
+        module = run(module)
+    text = stmt_text(module.functions[-1].body)
+    lines = [
+        "      f[io * 2, j - io * 2] = x[io * 2, j - io * 2] + f[io * 2, j - io * 2 - 1]",
+        "      f[io * 2 + 1, j - (io * 2 + 1)] = x[io * 2 + 1, j - (io * 2 + 1)]"
+        " + f[io * 2 + 1, j - (io * 2 + 1) - 1]",
+    ]
+    assert "\n".join(lines) in text
+
+
 def test_nothing_is_kept_where_the_loops_around_it_are_empty() -> None:
     """Accumulators that are loaded under a condition of their own live in all loops around, too."""
     a, w = ps.Input("a", ps.float32, (n, m)), ps.Input("w", ps.float32, (m, n))
