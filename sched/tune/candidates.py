@@ -132,6 +132,8 @@ class Candidates:
         for jam, loop in enumerate(s.loops[:-1]):
             # What shares the loop with others must be taken apart from them, and come last.
             is_free = not loop.is_shared or (jam == 0 and len(own) == 2 and s is own[-1])
+            if loop.parallel:
+                continue  # rows that do not wait need not be behind each other
             if spot.at is None and is_free and not any(x.is_shared for x in s.loops[jam + 1 :]):
                 for rows in (x for x in counts if x * size <= self.effort.code):
                     yield _plan(s, "wave", (NONE, 1, 1, jam, rows), parallel=NONE)
