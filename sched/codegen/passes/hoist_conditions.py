@@ -25,7 +25,6 @@ from itertools import groupby
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, Var, postorder
-from ...poly.sets.simplify import FALSE
 from ..ir.inequalities import as_known, compatible, is_at_one_index, negated, strongest
 from ..ir.ir import (
     Alloc,
@@ -220,20 +219,7 @@ def _versions(stmt: Stmt, found: Sequence[Node]) -> Stmt:
     condition = ix.conjunction(strongest(found))
     if condition is None:
         return fast
-    return If(condition, fast, _otherwise(general(stmt, set(found)), found), choice=True)
-
-
-def _otherwise(stmt: Stmt, found: Sequence[Node]) -> Stmt:
-    """The statement where not all of some conditions hold: what needs them all is not done."""
-    parts = set(found)
-    joined = {
-        node
-        for s in walk(stmt)
-        if isinstance(s, Stores)
-        for node in postorder(*(store.value for store in s.stores))
-        if isinstance(node, Op) and node.op == "and" and parts <= set(conjuncts(node))
-    }
-    return assuming(stmt, dict.fromkeys(joined, FALSE)) if joined else stmt
+    return If(condition, fast, general(stmt, set(found)), choice=True)
 
 
 def _choices(stmt: Stmt) -> list[Node]:
