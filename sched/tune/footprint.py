@@ -15,7 +15,6 @@ STREAMS = 16
 PAGE = 4096
 """Bytes beyond which nothing is fetched ahead of its use."""
 
-
 SIDE_BY_SIDE = 256.0
 """Bytes of memory that are fetched ahead where several places of a page go on, about."""
 

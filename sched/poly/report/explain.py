@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from ...lang.nodes import index as ix
@@ -50,13 +50,29 @@ def _explained(a: Analysis, said: Said) -> str:
         ("storage", list(_storage(a))),
         ("requires", list(conditions(a))),
         ("notes", [*notes(a, said), *_wider(a), *_guards(a)]),
-        ("comments", [line for _, text in said.comments for line in text.splitlines()]),
+        ("comments", list(_comments(said))),
     )
     lines = [f"Schedule of {a.program.signature()}"]
     for title, found in sections:
         if found:
             lines += [f"{title}:", *(f"  {text}" for text in found)]
     return "\n".join(lines)
+
+
+def _comments(said: Said, known: Collection[str] = ()) -> Iterator[str]:
+    """The comments, and those of variants that were made there.
+
+    Args:
+        known: those that a variant has from the schedule that it was made of.
+    """
+    own = [comment for _, comment in said.comments]
+    for comment in own:
+        yield from () if comment in known else comment.splitlines()
+    for condition, variant in said.variants:
+        inside = list(_comments(variant, own))
+        if inside:
+            yield f"where {expr_text(condition)}:"
+            yield from (f"  {line}" for line in inside)
 
 
 def listing(a: Analysis, said: Said) -> str:

@@ -381,6 +381,16 @@ def test_comments_are_kept_and_change_nothing() -> None:
     assert s.explain().endswith("comments:\n  rows\n  of eight\n  lanes\n  the end")
 
 
+def test_comments_of_variants_are_explained() -> None:
+    s = ps.Schedule(plane())
+    s.comment("for all")
+    v = s.specialize(n > 3)
+    v.comment("for many\nrows")
+    s.specialize(n == 1)
+    assert s.explain().endswith("comments:\n  for all\n  where n > 3:\n    for many\n    rows")
+    assert v.explain().endswith("comments:\n  for all\n  for many\n  rows")
+
+
 def test_comments_go_with_a_batch_that_is_refused() -> None:
     s = ps.Schedule(plane())
     s.comment("before")
