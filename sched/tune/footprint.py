@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, prod
 
 LINE = 64
@@ -49,12 +50,21 @@ class Touch:
 
 def footprint(t: Touch, extents: Sequence[float], begin: int) -> float:
     """Bytes of the lines that the loops from a position on touch."""
+    loops = zip(t.strides[begin:], extents[begin:], strict=True)
+    moves = tuple((x, extent) for x, extent in loops if x != 0 and extent != 1)
+    return _footprint(t.bytes, t.elements, moves)
+
+
+@lru_cache(1 << 16)
+def _footprint(each: int, elements: float, moves: tuple[tuple[float | None, float], ...]) -> float:
+    """The same of elements of so many bytes, where loops move by strides. Nests that differ in some
+    loops have the others in common."""
     together: dict[float, float] = {}
     unknown = 1.0
-    for stride, extent in zip(t.strides[begin:], extents[begin:], strict=True):
+    for stride, extent in moves:
         if stride is None:
             unknown *= extent
-        elif stride:
+        else:
             together[abs(stride)] = together.get(abs(stride), 1.0) + extent - 1
     run, count, gap = 1.0, 1.0, 0.0
     for stride in sorted(together):
@@ -62,12 +72,12 @@ def footprint(t: Touch, extents: Sequence[float], begin: int) -> float:
             run += stride * (together[stride] - 1)
         else:
             count *= together[stride]
-            gap = gap or stride * t.bytes
-    size = count * max(run * t.bytes, min(LINE, gap))
+            gap = gap or stride * each
+    size = count * max(run * each, min(LINE, gap))
     if unknown > 1:
         size = unknown * max(size, LINE)
-    dense = run * t.bytes >= LINE or gap < LINE
-    return min(max(size, LINE), t.elements * (t.bytes if dense else LINE) + LINE)
+    dense = run * each >= LINE or gap < LINE
+    return min(max(size, LINE), elements * (each if dense else LINE) + LINE)
 
 
 def run(t: Touch, extents: Sequence[float]) -> float:
@@ -132,7 +142,6 @@ class Traffic:
     def __init__(self, touches: Sequence[Touch], extents: Sequence[float]) -> None:
         self.touches, self.extents = touches, extents
         self._runs = [run(t, extents) for t in touches]
-        self._side_by_side = [is_side_by_side(t, extents) for t in touches]
         self._touched: dict[int, list[float]] = {}
 
     def seconds(self, level: Level) -> float:
@@ -151,7 +160,7 @@ class Traffic:
                 once = min(once * self.extents[at - 1], self._from(at - 1)[k])
             moved = 2 if t.is_write and not t.streams else 1
             ahead = self._runs[k]
-            if level.is_last and self._side_by_side[k]:
+            if level.is_last and is_side_by_side(t, self.extents):
                 ahead = min(ahead, SIDE_BY_SIDE)
             total += times * once * (moved / level.speed + level.jump / ahead)
         return total
