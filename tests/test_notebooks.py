@@ -62,7 +62,7 @@ EXPECTED = {
         "same-bits": "[True, True]",
         "refused": "C.update(0)[i=0, j=0, k=0] reads C[0, 0]",
         "blur": "where its window slides",
-        "memory": "across: float32[18, w], 3 kept along axis 0",
+        "memory": "3 kept along axis 0",
         "small": "# across: computed in loop yo of blurred",
         "heat": "{'i': {'t': 1}}",
         "steps": """s["u"].vectorize(""",
