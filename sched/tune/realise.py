@@ -156,8 +156,7 @@ class _Realisation:
         stage = self._stage(statement.name)
         if nest.turned is not None:
             self._turn(stage, statement, nest, nest.turned)
-        for loop, by, outer, inner in splits(nest, statement):
-            stage.split(loop, by, names=(outer, inner))
+        _split(stage, statement, nest)
         order = _own(nest.loops, statement)
         if order != _own(sorted(nest.loops, key=lambda x: (x.loop, -x.step)), statement):
             stage.reorder(*order)
@@ -169,8 +168,7 @@ class _Realisation:
         if statement.loops[jam].is_shared:
             self._stage(first).fission(rows, after=first)
         stage.skew(rows, behind, nest.skew)
-        for loop, by, outer, inner in splits(nest, statement):
-            stage.split(loop, by, names=(outer, inner))
+        _split(stage, statement, nest)
         stage.reorder(*(x.name for x in nest.loops[jam:]))
 
     def _turn(self, stage: StageHandle, statement: StatementFacts, nest: Nest, tensor: str) -> None:
@@ -252,6 +250,12 @@ class _Realisation:
     def _nests(self, d: Decided, template: str) -> list[tuple[StatementFacts, Nest]]:
         pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
         return [(s, n) for s, n in pairs if n.plan.template == template]
+
+
+def _split(stage: StageHandle, statement: StatementFacts, nest: Nest) -> None:
+    """Splits the loops of a statement into the parts that a plan gives them."""
+    for loop, by, outer, inner in splits(nest, statement):
+        stage.split(loop, by, names=(outer, inner))
 
 
 def _own(loops: Sequence[PlannedLoop], statement: StatementFacts) -> list[str]:

@@ -108,7 +108,7 @@ def _touches(
     nest: Nest,
     extents: Sequence[int],
     stored: Callable[[str], int],
-    alike: Alike,
+    accesses: Alike,
 ) -> tuple[Touch, ...]:
     return tuple(
         Touch(
@@ -120,7 +120,7 @@ def _touches(
             a.tensor == s.func,
             nest.streams and a.is_write,
         )
-        for a, count in alike
+        for a, count in accesses
     )
 
 
