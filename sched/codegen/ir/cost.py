@@ -24,67 +24,74 @@ _UNKNOWN = 1024
 microseconds, and too much work for one thread may cost anything."""
 
 
-def cost(stmt: Stmt, at: Mapping[Node, Node] | None = None) -> Node:
-    """The time of one execution, a float64. `at`: what stands for variables inside."""
-    at = at or {}
-    match stmt:
-        case Seq(parts=parts):
-            return reduce(_add, (cost(p, at) for p in parts), _real(0.0))
-        case Alloc(origin=origin, body=body):
-            values = replaced_all(tuple(value for _, value in origin), at)
-            known: dict[Node, Node] = {
-                var: ix.ZERO if _reads(value) else value
-                for (var, _), value in zip(origin, values, strict=True)
-            }
-            return _add(_real(_here(stmt)), cost(body, {**at, **known}))
-        case If(body=body):
-            return _add(_real(_here(stmt)), cost(body, at))
-        case For(body=body):
-            count, middle = _iterations(stmt, at)
-            inside = _add(_real(_ITERATION), cost(body, {**at, stmt.var: middle}))
-            return _add(_real(_here(stmt)), _mul(count, inside))
-        case Call():
-            return _real(_CALL)
-        case _:
-            return _real(_here(stmt))
-
-
-def cost_of_iteration(loop: For) -> Node:
-    """The time of one iteration of a loop, of the first, the middle or the last one."""
-    if _reads(loop.lo) or _reads(loop.hi):
-        return _add(_real(_ITERATION), cost(loop.body, {loop.var: ix.ZERO}))
-    _, middle = _iterations(loop, {})
-    places = (loop.lo, middle, ix.sub(loop.hi, integer(1)))
-    found = list(dict.fromkeys(cost(loop.body, {loop.var: at}) for at in places))
-    constants = [c for c in found if isinstance(c, Const)]
-    if constants:
-        largest = max(constants, key=lambda c: c.value)
-        found = [*(c for c in found if not isinstance(c, Const)), largest]
-    return _add(_real(_ITERATION), reduce(lambda a, b: Op("max", (a, b), float64), found))
-
-
-class Longest:
-    """The longest time that statements may take, where constants bound it; else None."""
+class Costs:
+    """The costs of statements, each looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Stmt, float | None]] = {}
+        # Entries hold the statements, so that their ids are not reused.
+        self._longest: dict[int, tuple[Stmt, float | None]] = {}
+        self._own: dict[int, tuple[Stmt, float]] = {}
 
-    def __call__(self, stmt: Stmt) -> float | None:
-        found = self._known.get(id(stmt))
+    def of(self, stmt: Stmt, at: Mapping[Node, Node] | None = None) -> Node:
+        """The time of one execution, a float64. `at`: what stands for variables inside."""
+        at = at or {}
+        match stmt:
+            case Seq(parts=parts):
+                return reduce(_add, (self.of(p, at) for p in parts), _real(0.0))
+            case Alloc(origin=origin, body=body):
+                values = replaced_all(tuple(value for _, value in origin), at)
+                known: dict[Node, Node] = {
+                    var: ix.ZERO if _reads(value) else value
+                    for (var, _), value in zip(origin, values, strict=True)
+                }
+                return _add(_real(self._here(stmt)), self.of(body, {**at, **known}))
+            case If(body=body):
+                return _add(_real(self._here(stmt)), self.of(body, at))
+            case For(body=body):
+                count, middle = _iterations(stmt, at)
+                inside = _add(_real(_ITERATION), self.of(body, {**at, stmt.var: middle}))
+                return _add(_real(self._here(stmt)), _mul(count, inside))
+            case Call():
+                return _real(_CALL)
+            case _:
+                return _real(self._here(stmt))
+
+    def of_iteration(self, loop: For) -> Node:
+        """The time of one iteration of a loop, of the first, the middle or the last one."""
+        if _reads(loop.lo) or _reads(loop.hi):
+            return _add(_real(_ITERATION), self.of(loop.body, {loop.var: ix.ZERO}))
+        _, middle = _iterations(loop, {})
+        places = (loop.lo, middle, ix.sub(loop.hi, integer(1)))
+        found = list(dict.fromkeys(self.of(loop.body, {loop.var: at}) for at in places))
+        constants = [c for c in found if isinstance(c, Const)]
+        if constants:
+            largest = max(constants, key=lambda c: c.value)
+            found = [*(c for c in found if not isinstance(c, Const)), largest]
+        return _add(_real(_ITERATION), reduce(lambda a, b: Op("max", (a, b), float64), found))
+
+    def longest(self, stmt: Stmt) -> float | None:
+        """The longest time that a statement may take, where constants bound it; else None."""
+        found = self._longest.get(id(stmt))
         if found is None:
-            # The entry holds the statement, so that its id is not reused.
-            found = self._known[id(stmt)] = stmt, self._longest(stmt)
+            found = self._longest[id(stmt)] = stmt, self._bounded(stmt)
         return found[1]
 
-    def _longest(self, stmt: Stmt) -> float | None:
-        inside = [self(child) for child in children(stmt)]
+    def _bounded(self, stmt: Stmt) -> float | None:
+        inside = [self.longest(child) for child in children(stmt)]
         if isinstance(stmt, Call) or None in inside:
             return None
         total = sum(x for x in inside if x is not None)
         if isinstance(stmt, For):
             count = _most_iterations(stmt)
-            return None if count is None else _here(stmt) + count * (_ITERATION + total)
-        return total if isinstance(stmt, Seq) else _here(stmt) + total
+            return None if count is None else self._here(stmt) + count * (_ITERATION + total)
+        return total if isinstance(stmt, Seq) else self._here(stmt) + total
+
+    def _here(self, stmt: Stmt) -> float:
+        """The time of what stands directly in a statement."""
+        found = self._own.get(id(stmt))
+        if found is None:
+            found = self._own[id(stmt)] = stmt, _own(stmt)
+        return found[1]
 
 
 def _most_iterations(loop: For) -> int | None:
@@ -130,7 +137,7 @@ def _reads(node: Node) -> bool:
     return any(isinstance(n, Load) for n in postorder(node))
 
 
-def _here(stmt: Stmt) -> float:
+def _own(stmt: Stmt) -> float:
     """The time of what stands directly in a statement."""
     total = _ACCESS
     for node in postorder(*expressions(stmt)):

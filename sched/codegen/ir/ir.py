@@ -19,6 +19,7 @@ an axis, counted from the buffer's `origin`; after it, it is one offset, in elem
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -274,15 +275,19 @@ def children(stmt: Stmt) -> tuple[Stmt, ...]:
 
 def map_children(stmt: Stmt, change: Callable[[Stmt], Stmt]) -> Stmt:
     """The statement with those directly inside it changed: in order, but of a choice the other
-    branch first."""
+    branch first. Where none changes it is the statement itself."""
     match stmt:
         case If(body=body, otherwise=otherwise) if otherwise is not None:
-            other = change(otherwise)
-            return replace(stmt, body=change(body), otherwise=other)
+            other, made = change(otherwise), change(body)
+            same = other is otherwise and made is body
+            return stmt if same else replace(stmt, body=made, otherwise=other)
         case For(body=body) | If(body=body) | Alloc(body=body):
-            return replace(stmt, body=change(body))
+            made = change(body)
+            return stmt if made is body else replace(stmt, body=made)
         case Seq(parts=parts):
-            return Seq(tuple(map(change, parts)))
+            changed = tuple(map(change, parts))
+            same = all(map(operator.is_, changed, parts))
+            return stmt if same else Seq(changed)
         case _:
             return stmt
 

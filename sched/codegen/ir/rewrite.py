@@ -33,8 +33,11 @@ def map_statements(stmt: Stmt, rule: Callable[[Stmt], Stmt]) -> Stmt:
 
 def map_module(module: Module, rule: Callable[[Stmt], Stmt]) -> Module:
     """`map_statements` over every function."""
-    functions = tuple(replace(f, body=map_statements(f.body, rule)) for f in module.functions)
-    return module if functions == module.functions else replace(module, functions=functions)
+    bodies = [map_statements(f.body, rule) for f in module.functions]
+    if all(body is f.body for body, f in zip(bodies, module.functions, strict=True)):
+        return module
+    pairs = zip(module.functions, bodies, strict=True)
+    return replace(module, functions=tuple(replace(f, body=body) for f, body in pairs))
 
 
 def map_expressions(module: Module, rule: Rule) -> Module:
@@ -50,17 +53,19 @@ def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
 
 
 def _expressions(stmt: Stmt, rule: Rule, done: dict[Node, Node]) -> Stmt:
-    """The expressions directly in a statement."""
+    """The expressions directly in a statement; the statement itself where none changes."""
     match stmt:
         case For(lo=lo, hi=hi):
-            lo, hi = transform_all((lo, hi), rule, done)
-            return replace(stmt, lo=lo, hi=hi)
+            made = transform_all((lo, hi), rule, done)
+            return stmt if made == (lo, hi) else replace(stmt, lo=made[0], hi=made[1])
         case Alloc(origin=origin):
-            made = transform_all(tuple(value for _, value in origin), rule, done)
+            values = tuple(value for _, value in origin)
+            made = transform_all(values, rule, done)
             named = zip((var for var, _ in origin), made, strict=True)
-            return replace(stmt, origin=tuple(named))
+            return stmt if made == values else replace(stmt, origin=tuple(named))
         case If(condition=c) | Count(condition=c):
-            return replace(stmt, condition=transform_all((c,), rule, done)[0])
+            (found,) = transform_all((c,), rule, done)
+            return stmt if found is c else replace(stmt, condition=found)
         case Call(words=words, condition=condition):
             made = transform_all((*words, *(() if condition is None else (condition,))), rule, done)
             kept = None if condition is None else made[-1]
@@ -70,7 +75,9 @@ def _expressions(stmt: Stmt, rule: Rule, done: dict[Node, Node]) -> Stmt:
         case Stores(stores=stores, lanes=lanes):
             if lanes is not None:
                 lanes = replace(lanes, lo=transform_all((lanes.lo,), rule, done)[0])
-            return Stores(_stores(stores, rule, done), lanes)
+            changed = _stores(stores, rule, done)
+            same = changed is stores and (lanes is None or lanes == stmt.lanes)
+            return stmt if same else Stores(changed, lanes)
         case _:
             return stmt
 
@@ -81,11 +88,14 @@ def _stores(stores: tuple[Store, ...], rule: Rule, done: dict[Node, Node]) -> tu
     for s in stores:
         point = () if s.origin is None else s.origin.point
         roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,)), *point]
-    made = iter(transform_all(tuple(roots), rule, done))
+    changed = transform_all(tuple(roots), rule, done)
+    if changed == tuple(roots):
+        return stores
+    made = iter(changed)
     return tuple(
         replace(
             s,
-            index=tuple(next(made) for _ in s.index),
+            index=tuple([next(made) for _ in s.index]),
             value=next(made),
             guard=None if s.guard is None else next(made),
             origin=None if s.origin is None else _origin(s.origin, made),
@@ -95,7 +105,7 @@ def _stores(stores: tuple[Store, ...], rule: Rule, done: dict[Node, Node]) -> tu
 
 
 def _origin(origin: Origin, point: Iterator[Node]) -> Origin:
-    return replace(origin, point=tuple(next(point) for _ in origin.point))
+    return replace(origin, point=tuple([next(point) for _ in origin.point]))
 
 
 def map_buffers(stmt: Stmt, renamed: Mapping[Buffer, Buffer]) -> Stmt:

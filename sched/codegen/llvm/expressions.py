@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ...lang.errors.errors import InternalError
-from ...lang.nodes.nodes import Const, Node, Op, postorder
+from ...lang.nodes.nodes import Const, Node, Op
 from ..ir import ir
 from . import instructions
 from .function_builder import FunctionBuilder
@@ -72,11 +72,16 @@ class Evaluator:
 
     def also(self, *roots: Node) -> list[Value]:
         """The values of more expressions of the same statement."""
-        for node in postorder(*roots):
-            if self._known(node) is None:
-                value = self._value(node)
+        known, waiting = self._known, [*reversed(roots)]
+        while waiting:
+            node = waiting[-1]
+            if known(node) is not None:
+                waiting.pop()
+            elif missing := [a for a in node.args if known(a) is None]:
+                waiting += missing[::-1]
+            else:
                 where = self._statement if self._is_fleeting(node) else self._scopes[-1]
-                where[node] = value
+                where[node] = self._value(node)
         return [self._get(r) for r in roots]
 
     def address(self, buffer: ir.Buffer, index: tuple[Node, ...], is_there: bool = True) -> str:

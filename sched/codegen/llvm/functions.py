@@ -16,6 +16,7 @@ import numpy as np
 from ...lang.nodes.nodes import Node, postorder
 from ...targets.target import Target
 from ..ir import ir
+from ..ir.cost import Costs
 from ..ir.parallel import local, pitch_of, threaded
 from . import control, masks
 from .attributes import machine_attributes, stack_alignment
@@ -85,6 +86,7 @@ class _Nest:
     words: int
     #: Whether a callback may touch the buffers.
     is_shared: bool
+    costs: Costs
 
 
 def _nest(module: ir.Module, number: int) -> _Nest:
@@ -105,17 +107,17 @@ def _nest(module: ir.Module, number: int) -> _Nest:
     roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))
     buffers.update(n.buffer for n in nodes if isinstance(n, ir.Load))
-    name = symbol(module.name, number, function.name)
+    name, costs = symbol(module.name, number, function.name), Costs()
     call = Call(
         quoted(name),
         tuple(b for b in module.buffers if b in buffers and b.kind not in ("const", "stack")),
         tuple(s for s in module.scalars if s in nodes),
         counters,
         bool(calls),
-        bool(loops) or is_polled(function.body),
+        bool(loops) or is_polled(function.body, costs),
     )
     words = max((len(c.words) for c in calls), default=0)
-    return _Nest(function, name, call, words, any(c.buffers for c in calls))
+    return _Nest(function, name, call, words, any(c.buffers for c in calls), costs)
 
 
 def _call_back_text(name: str, target: Target) -> str:
@@ -145,15 +147,15 @@ def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants)
+    outliner = Outliner(nest.symbol, constants, nest.costs)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)
     b.emit("")  # its size is known at the end
-    if is_polled(nest.function.body):
+    if is_polled(nest.function.body, nest.costs):
         begin_polling(b)
     evaluator = Evaluator(b, scalars, pointers)
-    emitter = Emitter(b, evaluator, COUNTERS, call_back, outliner)
+    emitter = Emitter(b, evaluator, COUNTERS, call_back, nest.costs, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()
     if outliner.words:

@@ -22,7 +22,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Const, Node, Param, Size, Var, integer, postorder
 from ..ir import ir
-from ..ir.cost import cost_of_iteration
+from ..ir.cost import Costs
 from ..ir.parallel import free_variables, is_threaded, local, pitch_of
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
@@ -47,6 +47,7 @@ class Outliner:
 
     name: str
     constants: Constants
+    costs: Costs
     texts: list[str] = field(default_factory=list)
     words: int = 0
 
@@ -61,7 +62,7 @@ class Outliner:
         count_of = ix.floordiv(extent, loop.step)
         pitches = [pitch_of(x) for x in task.private]
         lo, count, cost, *found = evaluator.compute(
-            loop.lo, count_of, cost_of_iteration(loop), *pitches
+            loop.lo, count_of, self.costs.of_iteration(loop), *pitches
         )
         some, after = b.label(loop.name), b.label("end")
         b.branch(b.compare("sgt", count, constant(0, int64)), some, after)
@@ -99,7 +100,7 @@ class _Task:
 
     def __init__(self, outliner: Outliner, loop: ir.For, number: int) -> None:
         self.loop = loop
-        self.constants = outliner.constants
+        self.constants, self.costs = outliner.constants, outliner.costs
         base = f"{outliner.name}.{loop.name}.{number}"
         self.name, self.body = quoted(f"{base}.task"), quoted(base)
         own = local(loop)
@@ -159,10 +160,10 @@ class _Task:
         pointers = {**self.constants, **passed, **stack_room(b, self.loop)}
         loop, step = self.loop, self.loop.step
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
-        if is_polled(part):
+        if is_polled(part, self.costs):
             begin_polling(b)
         evaluator = Evaluator(b, {**symbols, **bounds}, pointers)
-        emitter = Emitter(b, evaluator, "%counters", "")
+        emitter = Emitter(b, evaluator, "%counters", "", self.costs)
         emitter.emit(part)
         emitter.finish()
         head = f"internal void {self.body}({', '.join(parameters)}) #1"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ...lang.nodes.dtypes import int64
 from ...targets.target import Target
 from ..ir import ir
-from ..ir.cost import Longest
+from ..ir.cost import Costs
 from . import control
 from .attributes import machine_attributes
 from .function_builder import FunctionBuilder
@@ -49,16 +49,15 @@ costs about a millisecond of compiling."""
 _TICKS = {"x86_64": 100_000_000, "aarch64": 1_000_000}
 
 
-def is_polled(stmt: ir.Stmt) -> bool:
+def is_polled(stmt: ir.Stmt, costs: Costs) -> bool:
     """Whether there is a loop that may be long."""
-    longest = Longest()
-    return any(isinstance(x, ir.For) and strip_of(x, longest, 0) is not None for x in ir.walk(stmt))
+    return any(isinstance(x, ir.For) and strip_of(x, costs, 0) is not None for x in ir.walk(stmt))
 
 
-def strip_of(loop: ir.For, longest: Longest, depth: int) -> int | None:
+def strip_of(loop: ir.For, costs: Costs, depth: int) -> int | None:
     """How many iterations there are between two polls of a loop inside of `depth` others; None if
     it is short for certain, or too deep."""
-    whole, one = longest(loop), longest(loop.body)
+    whole, one = costs.longest(loop), costs.longest(loop.body)
     if whole is not None and whole < STRIP:
         return None
     if one is None:

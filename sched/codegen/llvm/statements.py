@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...lang.nodes.dtypes import int64
 from ...lang.nodes.nodes import Node
 from ..ir import ir
-from ..ir.cost import Longest
+from ..ir.cost import Costs
 from .atomics import write_atomic
 from .expressions import Evaluator
 from .folds import Fold
@@ -41,6 +41,7 @@ class Emitter:
         evaluator: Evaluator,
         counters: str,
         call_back: str,
+        costs: Costs,
         outliner: Outliner | None = None,
     ) -> None:
         self.builder = builder
@@ -52,7 +53,7 @@ class Emitter:
         #: Which thread this is: the caller, or a parameter.
         self.thread = "%thread" if self.shared else "0"
         self.depth = 0
-        self.longest = Longest()
+        self.costs = costs
         self._stopped = ""
 
     def emit(self, stmt: ir.Stmt) -> None:
@@ -87,7 +88,7 @@ class Emitter:
             return
         b = self.builder
         lo, hi = self.evaluator.compute(loop.lo, loop.hi)
-        strip = strip_of(loop, self.longest, self.depth)
+        strip = strip_of(loop, self.costs, self.depth)
         if strip is not None:
             polling_loop(self, loop, lo, hi, strip)
             return

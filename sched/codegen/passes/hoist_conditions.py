@@ -69,7 +69,8 @@ class _Hoister:
         match stmt:
             case For(var=var, body=body, kind=kind):
                 self.around.append(var)
-                loop = replace(stmt, body=self.stmt(body))
+                inside = self.stmt(body)
+                loop = stmt if inside is body else replace(stmt, body=inside)
                 self.around.pop()
                 if not any(isinstance(s, For) for s in chosen(loop.body)):
                     return _versions(loop, self._invariant(loop))

@@ -164,6 +164,8 @@ def as_dtype(given: object) -> DType:
         return given
     if isinstance(given, type) and given in _PYTHON:
         return _PYTHON[given]
+    if type(given) is str and given in _BY_NAME:
+        return _BY_NAME[given]
     try:
         # NumPy takes None for float64, and lists and tuples for records.
         if given is None or isinstance(given, (list, tuple, dict)):
