@@ -13,13 +13,14 @@ from ..lang.tensors.tensors import Input
 from ..poly.schedule.schedule import Outputs, Schedule
 from ..targets.facts import machine
 from ..targets.target import Target
+from .decided import Partial, Refusals
 from .effort import THOROUGH, Effort
 from .facts.facts import Facts, facts_of
 from .inlining import chosen
 from .model import Model
 from .realise import Refused, realise
 from .reasons import heading, reason, second
-from .search import Partial, Refusals, Search
+from .search import Search
 from .variants import STATEMENTS, Case, worthwhile
 
 UNPROVED = 1

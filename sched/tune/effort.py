@@ -19,8 +19,9 @@ class Effort:
         width: partial plans that are followed.
         tries: plans that are tried before a program is left as it is written.
         moves: whether Funcs may be computed in loops of others.
-        worth: seconds that a call must save for each statement that is not left as it is written:
-            what it costs to prove and to compile that, spread over some thousand calls.
+        calls: over how many calls the time is spread that a plan takes to be proven and compiled:
+            the first number with which that is as short as a first call may be; none where it
+            does not count.
     """
 
     code: int = 400
@@ -31,19 +32,22 @@ class Effort:
     width: int = 12
     tries: int = 16
     moves: bool = True
-    worth: float = 0.0
+    calls: tuple[int, ...] = ()
 
+
+CALLS = (2000, 200, 20, 2)
+"""For a call that waits."""
 
 THOROUGH = Effort()
 """For a schedule that is asked for."""
 
 QUICK = Effort(
-    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, worth=50e-6
+    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, calls=CALLS
 )
 """For a call that waits for it."""
 
 BRIEF = Effort(
-    code=40, gathers=16, columns=(1,), panels=(), strips=(), width=3, tries=3, worth=50e-6
+    code=40, gathers=16, columns=(1,), panels=(), strips=(), width=3, tries=3, calls=CALLS
 )
 """For a call that does not take long either way."""
 

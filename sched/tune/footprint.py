@@ -48,17 +48,29 @@ class Touch:
     streams: bool = False
 
 
-def footprint(t: Touch, extents: Sequence[float], begin: int) -> float:
-    """Bytes of the lines that the loops from a position on touch."""
-    loops = zip(t.strides[begin:], extents[begin:], strict=True)
-    moves = tuple((x, extent) for x, extent in loops if x != 0 and extent != 1)
-    return _footprint(t.bytes, t.elements, moves)
+Moves = tuple[tuple[float | None, float], ...]
+"""The loops that change what is accessed: by how many elements, and how many iterations they
+have."""
+
+
+def moves_from(t: Touch, extents: Sequence[float]) -> list[Moves]:
+    """By position, the loops from there on that change what is accessed."""
+    found: list[Moves] = [()]
+    for stride, extent in zip(reversed(t.strides), reversed(extents), strict=True):
+        changes = stride != 0 and extent != 1
+        found.append(((stride, extent), *found[-1]) if changes else found[-1])
+    return found[::-1]
 
 
 @lru_cache(1 << 16)
-def _footprint(each: int, elements: float, moves: tuple[tuple[float | None, float], ...]) -> float:
-    """The same of elements of so many bytes, where loops move by strides. Nests that differ in some
-    loops have the others in common."""
+def footprint(each: int, elements: float, moves: Moves) -> float:
+    """Bytes of the lines that loops touch of a tensor. Nests that differ in some loops have the
+    others in common.
+
+    Args:
+        each: bytes of an element.
+        elements: how many there are at most.
+    """
     together: dict[float, float] = {}
     unknown = 1.0
     for stride, extent in moves:
@@ -142,6 +154,7 @@ class Traffic:
     def __init__(self, touches: Sequence[Touch], extents: Sequence[float]) -> None:
         self.touches, self.extents = touches, extents
         self._runs = [run(t, extents) for t in touches]
+        self._moves = [moves_from(t, extents) for t in touches]
         self._touched: dict[int, list[float]] = {}
 
     def seconds(self, level: Level) -> float:
@@ -168,5 +181,6 @@ class Traffic:
     def _from(self, at: int) -> list[float]:
         """Bytes that the loops from a position on touch, of each tensor."""
         if at not in self._touched:
-            self._touched[at] = [footprint(t, self.extents, at) for t in self.touches]
+            moves = zip(self.touches, self._moves, strict=True)
+            self._touched[at] = [footprint(t.bytes, t.elements, m[at]) for t, m in moves]
         return self._touched[at]

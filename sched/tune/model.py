@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
-from ..lang.nodes.dtypes import as_dtype, float32
+from ..lang.nodes.dtypes import DType, as_dtype, float32
 from ..targets.facts import Machine
 from .footprint import JUMPS, Level, Touch, Traffic
 from .templates import Kind
@@ -237,8 +237,7 @@ class Model:
         return times
 
     def _slots(self, name: str, lanes: int) -> float:
-        kind, of = name.rsplit(" ", 1)
-        dtype = as_dtype(of)
+        kind, dtype = _parts(name)
         slots = SLOTS.get(kind, 1.0)
         if not dtype.is_float:
             if kind == "divide":
@@ -303,8 +302,14 @@ class Model:
     def _chain(self, work: Work) -> float:
         """Cycles from an instance to the next one that needs it."""
         if not work.is_sum:
-            return sum(LATENCY.get(n.rsplit(" ", 1)[0], 3) * c for n, _, c in work.operations)
-        own = [n for n, _, _ in work.operations if as_dtype(n.rsplit(" ", 1)[1]).is_float]
+            return sum(LATENCY.get(_parts(n)[0], 3) * c for n, _, c in work.operations)
+        own = [n for n, _, _ in work.operations if _parts(n)[1].is_float]
         if not own:
             return 1.0
         return SUM if any(n.startswith(("add", "multiply")) for n in own) else EXTREMUM
+
+
+def _parts(operation: str) -> tuple[str, DType]:
+    """The class of an operation, and the type of its result."""
+    kind, of = operation.rsplit(" ", 1)
+    return kind, as_dtype(of)

@@ -39,6 +39,11 @@ class NestPlan:
     template: Template = "leave"
     knobs: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def is_as_written(self) -> bool:
+        """Whether nothing is done to the loops."""
+        return self == NestPlan(self.statement)
+
     def knob(self, name: str) -> int | None:
         """The number of a name; None where the template has no such."""
         return dict(self.knobs).get(name)
@@ -68,13 +73,7 @@ class FuncPlan:
     @property
     def is_as_written(self) -> bool:
         """Whether nothing is done."""
-        return not self.changes
-
-    @property
-    def changes(self) -> int:
-        """How many statements are not as they are written."""
-        moved = self.at is not None
-        return sum(moved or n != NestPlan(n.statement) for n in self.nests)
+        return self.at is None and all(n.is_as_written for n in self.nests)
 
 
 @dataclass(frozen=True, slots=True)

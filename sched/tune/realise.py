@@ -9,9 +9,9 @@ from ..lang.errors.errors import LanguageError, ScheduleError
 from ..lang.tensors.tensors import Func
 from ..poly.schedule.schedule import Schedule
 from ..poly.schedule.stages import StageHandle
+from .decided import Decided
 from .facts.facts import StatementFacts
 from .plan import Place
-from .search import Decided
 from .splits import factor_of, splits
 from .templates import Nest, PlannedLoop
 

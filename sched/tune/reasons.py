@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from .decided import Decided, Partial
 from .facts.facts import Facts, StatementFacts
 from .model import Cost, Model
 from .plan import NestPlan
-from .search import Decided, Partial
 from .templates import NONE, Nest
 
 

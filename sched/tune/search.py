@@ -5,16 +5,18 @@ Nothing is proven here and no code is made; the same facts and the same machine 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
+from . import build_time
 from .candidates import Candidates
+from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts
 from .facts.windows import Window
 from .model import Cost, Model
 from .places import ROOT, Reader, Spot, inside, spots
-from .plan import FuncPlan, Place
+from .plan import FuncPlan
 from .templates import Nest
 from .work import alike, kept, work
 
@@ -23,68 +25,6 @@ KINDS = ("chunk", "rows", "columns")
 
 UNEVEN = 2.5
 """How much longer loops take whose bounds are not simple."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A Func of which all is decided.
-
-    Attributes:
-        plan: the same as plain data.
-        spot: where it is computed.
-        nests: of its statements.
-        spots: of these: that of the Func, or for its pure definition a loop of its update.
-    """
-
-    plan: FuncPlan
-    spot: Spot
-    nests: tuple[Nest, ...]
-    spots: tuple[Spot, ...]
-
-    @property
-    def stored_in(self) -> int:
-        """How many loops around use the same storage in each iteration: where a window slides,
-        that is folded to as much as is still read."""
-        return len(self.spot.outer)
-
-
-@dataclass(frozen=True, slots=True)
-class Partial:
-    """A plan for some of the Funcs.
-
-    Attributes:
-        funcs: by name, consumers before producers.
-        costs: by statement.
-    """
-
-    funcs: Mapping[str, Decided] = field(default_factory=dict)
-    costs: Mapping[str, Cost] = field(default_factory=dict)
-
-    @property
-    def seconds(self) -> float:
-        """What it costs."""
-        return sum(c.seconds for c in self.costs.values())
-
-    def stored_in(self, tensor: str) -> int:
-        """How many loops around a Func use the same storage of it; none of what is at the root, of
-        Inputs, and of what is not decided yet."""
-        decided = self.funcs.get(tensor)
-        return 0 if decided is None else decided.stored_in
-
-
-@dataclass(frozen=True, slots=True)
-class Refusals:
-    """What a schedule is known not to accept.
-
-    Attributes:
-        plans: decisions of Funcs at the root.
-        places: Funcs, each with a place that does not suit it.
-        varying: Funcs, each with a place at which its loops are of no constant extent.
-    """
-
-    plans: frozenset[FuncPlan] = frozenset()
-    places: frozenset[tuple[str, Place | None]] = frozenset()
-    varying: frozenset[tuple[str, Place | None]] = frozenset()
 
 
 class Search:
@@ -102,7 +42,7 @@ class Search:
         facts: Facts,
         model: Model,
         outputs: Collection[str],
-        refusals: Refusals = Refusals(),
+        refusals: Refusals = NONE_KNOWN,
         reassociates: bool = False,
         effort: Effort = THOROUGH,
     ) -> None:
@@ -125,6 +65,7 @@ class Search:
         )
         self._accesses = {s.name: alike(s) for s in facts.statements}
         self._costs: dict[object, Cost] = {}
+        self._builds: dict[FuncPlan, float] = {}
         self._alone: dict[object, Nest] = {}
 
     def best(self) -> Partial:
@@ -133,12 +74,41 @@ class Search:
 
     def ranked(self) -> list[Partial]:
         """The best plans that are found, the best one first."""
+        if not self.effort.calls:
+            return self._beam(0.0)
+        most = build_time.allowed(self.facts, self.as_written().seconds)
+        found: list[Partial] = []
+        for calls in self.effort.calls:
+            found = self._beam(1 / calls)
+            if self.build_seconds(found[0]) <= most:
+                break
+        return found
+
+    def _beam(self, share: float) -> list[Partial]:
+        """The best plans, where a call pays for a share of what it takes to get them."""
         beam = [Partial()]
+
+        def weighed(p: Partial) -> float:
+            return p.seconds + (share and share * self.build_seconds(p))
+
         for func in reversed(self.statements):
             found = [made for p in beam for made in self._decisions(p, func)]
-            best = _varied(sorted(found, key=self._weighed), func)
+            best = _varied(sorted(found, key=weighed), func)
             beam = best[: self.effort.width]
         return beam
+
+    def build_seconds(self, p: Partial) -> float:
+        """What a plan takes to be proven and compiled, beyond the program as it is written."""
+        return sum(self._build_seconds(d) for d in p.funcs.values())
+
+    def _build_seconds(self, d: Decided) -> float:
+        found = self._builds.get(d.plan)
+        if found is None:
+            moved = d.plan.at is not None
+            pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
+            changed = ((s, n) for s, n in pairs if moved or not n.plan.is_as_written)
+            found = self._builds[d.plan] = sum(build_time.of_nest(s, n) for s, n in changed)
+        return found
 
     def as_written(self) -> Partial:
         """The plan that leaves all as it is written."""
@@ -146,11 +116,6 @@ class Search:
         for func in reversed(self.statements):
             p = self._with(p, self._as_written(func))
         return p
-
-    def _weighed(self, p: Partial) -> float:
-        """What a plan costs, and what it costs to get it."""
-        changed = sum(d.plan.changes for d in p.funcs.values())
-        return p.seconds + changed * self.effort.worth
 
     def decided(self, plans: Sequence[FuncPlan]) -> Partial | None:
         """A plan with its loops and places, and what it costs; None where facts do not allow

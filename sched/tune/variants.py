@@ -10,10 +10,11 @@ from operator import and_
 from ..lang.errors.errors import PolyschedError
 from ..lang.expr.expr import Expr
 from ..lang.nodes.nodes import Size
+from .decided import Partial
 from .effort import BRIEF
 from .facts.facts import Facts
 from .plan import FuncPlan
-from .search import Partial, Search
+from .search import Search
 
 THIN, SMALL = 4, 64
 """One size is thin, or all are small, up to these numbers. What is left is large."""
@@ -81,7 +82,7 @@ def worthwhile(
             facts = [facts_at(sample) for sample in case.samples]
         except PolyschedError:
             continue  # the program takes no such sizes
-        searches = [search_of(f, effort=replace(BRIEF, worth=0.0)) for f in facts]
+        searches = [search_of(f, effort=replace(BRIEF, calls=())) for f in facts]
         gains = [
             (_gain(plans, s.best(), searches), f) for s, f in zip(searches, facts, strict=True)
         ]

@@ -11,7 +11,15 @@ from hypothesis import given, strategies as st
 from polysched.targets.facts import machine
 from polysched.tune.facts.distances import Distance
 from polysched.tune.facts.order import carried, is_in_order, is_independent
-from polysched.tune.footprint import LINE, STREAMS, Touch, footprint, is_side_by_side, run
+from polysched.tune.footprint import (
+    LINE,
+    STREAMS,
+    Touch,
+    footprint,
+    is_side_by_side,
+    moves_from,
+    run,
+)
 from polysched.tune.model import Cost, Model, Work
 from polysched.tune.templates import Kind
 
@@ -45,14 +53,15 @@ def test_a_footprint_is_about_the_lines_that_are_touched(
     case: tuple[Touch, tuple[int, ...]],
 ) -> None:
     t, extents = case
-    found, counted = footprint(t, extents, 0) / LINE, lines(t, extents)
+    moves = moves_from(t, extents)[0]
+    found, counted = footprint(t.bytes, t.elements, moves) / LINE, lines(t, extents)
     assert counted / 2 - 2 <= found <= 2 * counted + 2
 
 
 @given(nested())
 def test_inner_loops_touch_no_more(case: tuple[Touch, tuple[int, ...]]) -> None:
     t, extents = case
-    found = [footprint(t, extents, k) for k in range(len(extents) + 1)]
+    found = [footprint(t.bytes, t.elements, moves) for moves in moves_from(t, extents)]
     assert found == sorted(found, reverse=True)
 
 

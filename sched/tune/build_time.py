@@ -1,0 +1,38 @@
+"""About how long plans take to be proven and compiled: who calls a Func without a schedule waits
+for that. Seconds on a usual machine, right within a factor of two."""
+
+from __future__ import annotations
+
+from math import prod
+
+from .facts.facts import Facts, StatementFacts
+from .templates import Nest
+
+PROGRAM, WRITTEN = 0.02, 0.015
+"""Seconds for a program, and for each of its statements that is left as it is written."""
+
+CHANGED, OPERATOR = 0.06, 0.0012
+"""Seconds for a statement that is not, and for each operator and access of its innermost loop."""
+
+LEAST, LEAST_OF_LARGE, LARGE = 0.5, 1.0, 20
+"""Seconds that a first call may take in any case, and with more statements than so many."""
+
+LONGER = 2.0
+"""How many times longer than without a schedule it may take."""
+
+
+def of_nest(s: StatementFacts, nest: Nest) -> float:
+    """What it takes more to have a statement in a nest than as it is written."""
+    copies = prod(x.extent for x in nest.loops if x.kind == "unrolled")
+    return CHANGED + OPERATOR * copies * (sum(s.operations.values()) + len(s.accesses))
+
+
+def allowed(facts: Facts, as_written: float) -> float:
+    """What a first call may take more with a schedule than without one.
+
+    Args:
+        as_written: the seconds that a call takes without a schedule.
+    """
+    count = len(facts.statements)
+    plain = PROGRAM + WRITTEN * count + as_written
+    return max(LONGER * plain, LEAST if count <= LARGE else LEAST_OF_LARGE) - plain

@@ -1,0 +1,76 @@
+"""What a search has decided, and what it must not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .model import Cost
+from .places import Spot
+from .plan import FuncPlan, Place
+from .templates import Nest
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A Func of which all is decided.
+
+    Attributes:
+        plan: the same as plain data.
+        spot: where it is computed.
+        nests: of its statements.
+        spots: of these: that of the Func, or for its pure definition a loop of its update.
+    """
+
+    plan: FuncPlan
+    spot: Spot
+    nests: tuple[Nest, ...]
+    spots: tuple[Spot, ...]
+
+    @property
+    def stored_in(self) -> int:
+        """How many loops around use the same storage in each iteration: where a window slides,
+        that is folded to as much as is still read."""
+        return len(self.spot.outer)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A plan for some of the Funcs.
+
+    Attributes:
+        funcs: by name, consumers before producers.
+        costs: by statement.
+    """
+
+    funcs: Mapping[str, Decided] = field(default_factory=dict)
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """What it costs."""
+        return sum(c.seconds for c in self.costs.values())
+
+    def stored_in(self, tensor: str) -> int:
+        """How many loops around a Func use the same storage of it; none of what is at the root, of
+        Inputs, and of what is not decided yet."""
+        decided = self.funcs.get(tensor)
+        return 0 if decided is None else decided.stored_in
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """What a schedule is known not to accept.
+
+    Attributes:
+        plans: decisions of Funcs at the root.
+        places: Funcs, each with a place that does not suit it.
+        varying: Funcs, each with a place at which its loops are of no constant extent.
+    """
+
+    plans: frozenset[FuncPlan] = frozenset()
+    places: frozenset[tuple[str, Place | None]] = frozenset()
+    varying: frozenset[tuple[str, Place | None]] = frozenset()
+
+
+NONE_KNOWN = Refusals()
