@@ -11,8 +11,12 @@ from .templates import Nest
 PROGRAM, WRITTEN = 0.02, 0.015
 """Seconds for a program, and for each of its statements that is left as it is written."""
 
-CHANGED, OPERATOR = 0.06, 0.0012
-"""Seconds for a statement that is not, and for each operator and access of its innermost loop."""
+CHANGED, VECTORS, COPIED, BEHIND = 0.012, 0.055, 0.07, 0.12
+"""Seconds more for a statement that is not, if it has vectors, if it copies an operand first, and
+if its rows wait for each other."""
+
+OPERATOR = {True: 0.0045, False: 0.0015}
+"""Seconds for each operator and access of what runs innermost, of vectors or not."""
 
 LEAST, LEAST_OF_LARGE, LARGE = 0.5, 1.0, 20
 """Seconds that a first call may take in any case, and with more statements than so many."""
@@ -21,10 +25,14 @@ LONGER = 2.0
 """How many times longer than without a schedule it may take."""
 
 
-def of_nest(s: StatementFacts, nest: Nest) -> float:
+def build_seconds(s: StatementFacts, nest: Nest) -> float:
     """What it takes more to have a statement in a nest than as it is written."""
     copies = prod(x.extent for x in nest.loops if x.kind == "unrolled")
-    return CHANGED + OPERATOR * copies * (sum(s.operations.values()) + len(s.accesses))
+    has_vectors = any(x.kind == "vector" for x in nest.loops)
+    seconds = CHANGED + VECTORS * has_vectors
+    seconds += COPIED * (nest.packed is not None or nest.turned is not None)
+    seconds += BEHIND * (nest.skew > 0)
+    return seconds + OPERATOR[has_vectors] * copies * (sum(s.operations.values()) + len(s.accesses))
 
 
 def allowed(facts: Facts, as_written: float) -> float:

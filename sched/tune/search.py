@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from . import build_time
+from .build_time import allowed, build_seconds
 from .candidates import Candidates
 from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, THOROUGH, Effort, of_large
@@ -76,13 +76,9 @@ class Search:
         """The best plans that are found, the best one first."""
         if not self.effort.calls:
             return self._beam(0.0)
-        most = build_time.allowed(self.facts, self.as_written().seconds)
-        found: list[Partial] = []
-        for calls in self.effort.calls:
-            found = self._beam(1 / calls)
-            if self.build_seconds(found[0]) <= most:
-                break
-        return found
+        most = allowed(self.facts, self.as_written().seconds)
+        best, *others = self._beam(1 / self.effort.calls)
+        return [self._in_time(best, most), *(p for p in others if self.build_seconds(p) <= most)]
 
     def _beam(self, share: float) -> list[Partial]:
         """The best plans, where a call pays for a share of what it takes to get them."""
@@ -107,8 +103,45 @@ class Search:
             moved = d.plan.at is not None
             pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
             changed = ((s, n) for s, n in pairs if moved or not n.plan.is_as_written)
-            found = self._builds[d.plan] = sum(build_time.of_nest(s, n) for s, n in changed)
+            found = self._builds[d.plan] = sum(build_seconds(s, n) for s, n in changed)
         return found
+
+    def _in_time(self, p: Partial, most: float) -> Partial:
+        """A plan that does not take longer to be proven and compiled: of each Func something
+        simpler is taken, where least is lost for what that saves."""
+        while (before := self.build_seconds(p)) > most:
+            hosts = {d.plan.at[0] for d in p.funcs.values() if d.plan.at is not None}
+            p = min(
+                (made for d in p.funcs.values() for made in self._simpler(p, d, hosts)),
+                key=lambda q: (q.seconds - p.seconds) / (before - self.build_seconds(q)),
+            )
+        return p
+
+    def _simpler(self, p: Partial, d: Decided, hosts: Collection[str]) -> Iterator[Partial]:
+        """A plan with a Func as it is written, and that with the loops of it that lose least for
+        what is saved, unless others are computed in them."""
+        func, now = d.plan.func, self._build_seconds(d)
+        own = self.statements[func]
+        if not now or any(s.name in hosts for s in own):
+            return
+        yield self._with(p, self._as_written(func))
+        for spot in dict.fromkeys((d.spot, ROOT)):
+            nests = self.candidates.of(_main(own), spot)
+            made = (x for x in self._with_nests(p, func, spot, nests) if x.plan != d.plan)
+            made = (x for x in made if x.plan not in self.refusals.plans)
+            found = [x for x in made if self._build_seconds(x) < now]
+            if found:
+                yield self._with(p, min(found, key=lambda x: self._lost(p, d, x)))
+
+    def _lost(self, p: Partial, before: Decided, made: Decided) -> float:
+        """By how much a Func takes longer for each second that is saved."""
+        lost = self._own_seconds(p, made) - self._own_seconds(p, before)
+        return lost / (self._build_seconds(before) - self._build_seconds(made))
+
+    def _own_seconds(self, p: Partial, d: Decided) -> float:
+        """What a Func costs, where all others are as in a plan."""
+        own = zip(self.statements[d.plan.func], d.spots, d.nests, strict=True)
+        return sum(self._cost(p, s, at, nest).seconds for s, at, nest in own)
 
     def as_written(self) -> Partial:
         """The plan that leaves all as it is written."""
@@ -193,9 +226,17 @@ class Search:
     def _at(self, p: Partial, func: str, spot: Spot) -> Iterator[Decided]:
         """What can be decided of a Func at a place: its main statement in several ways, the others
         in the best one."""
+        yield from self._with_nests(
+            p, func, spot, self._ways(p, _main(self.statements[func]), spot)
+        )
+
+    def _with_nests(
+        self, p: Partial, func: str, spot: Spot, nests_of_main: Sequence[Nest]
+    ) -> Iterator[Decided]:
+        """What can be decided of a Func at a place where its main statement has some nests."""
         own = self.statements[func]
         main = _main(own)
-        for nest in self._ways(p, main, spot):
+        for nest in nests_of_main:
             begin = _beginning(own, main, nest, spot)
             places = tuple(begin if s is own[0] else spot for s in own)
             nests = tuple(

@@ -15,6 +15,7 @@ from ...poly.proof.dependences import are_written_once
 from ...poly.proof.proof import Prover
 from ...poly.sets.budget import BudgetExceeded, attempt
 from ...poly.sets.isl import Map, Set, isl, val
+from ...poly.sets.memo import Same
 from ...poly.tree.times import ScheduledStage, meeting, scheduled_stages
 
 _SET = isl.dim_type.set
@@ -56,7 +57,8 @@ def _holds_zero(span: Span) -> bool:
 
 def distances(prover: Prover) -> tuple[Distance, ...]:
     """Those of all dependences between statements that share loops, as a program is written."""
-    return tuple(dict.fromkeys(_distances(prover)))
+    key = ("distances", Same(prover.written), Same(prover.model.context))
+    return prover.model.memo.of(key, lambda: tuple(dict.fromkeys(_distances(prover))))
 
 
 def _distances(prover: Prover) -> Iterator[Distance]:
