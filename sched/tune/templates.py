@@ -190,7 +190,7 @@ class Templates:
             return None
         found = [a for a in s.accesses if not a.is_write and a.strides[jam] == 0]
         found = [a for a in found if a.strides[vector] and a.strides[sums[0]]]
-        if len(found) != 1 or None in found[0].strides:
+        if len(found) != 1 or found[0].is_irregular:
             return None
         places = sum(1 for a in s.accesses if a.tensor == found[0].tensor)
         return found[0] if places == 1 else None
@@ -202,7 +202,7 @@ class Templates:
             return None
         s = self.statement
         found = [a for a in s.accesses if a.is_input and abs(a.strides[vector] or 0) > 1]
-        if len(found) != 1 or None in found[0].strides or found[0].strides[0]:
+        if len(found) != 1 or found[0].is_irregular or found[0].strides[0]:
             return None
         (a,) = found
         along = prod(extent for x, extent in zip(a.strides, self.extents, strict=True) if x)

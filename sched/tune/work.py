@@ -168,7 +168,7 @@ def _moved(a: MemoryAccess, moves: Sequence[float]) -> float | None:
     return sum(known) if len(known) == len(steps) else None
 
 
-def _times(stride: int | None, by: float) -> float | None:
+def _times(stride: float | None, by: float) -> float | None:
     return None if stride is None else stride * by
 
 

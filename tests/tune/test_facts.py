@@ -121,7 +121,32 @@ def test_strides_are_those_in_the_middle_where_an_index_is_clamped() -> None:
     f[i, j] = x[ps.clip(i - 1, 0, n - 1), m - 1 - j] + x[i, j // 2] + x[i, index[j]]
     accesses = ps.facts(f, sizes={"n": 50, "m": 60}).statement("f").accesses
     reads = sorted((a.strides for a in accesses if a.tensor == "x"), key=str)
-    assert reads == [(60, -1), (60, None), (60, None)]
+    assert reads == [(60, -1), (60, 0.5), (60, None)]
+
+
+@pytest.mark.parametrize(
+    ("index", "stride"),
+    [
+        (i // 3, 1 / 3),
+        (3 * i // 2, 1.5),
+        (i // 2 - 1 + 2 * (i % 2), 0.5),  # the farther one of two neighbours
+        (i + 1 - 2 * (i % 2), 1.0),  # pairs change places
+        (i % 4, None),
+        (i * i, None),
+    ],
+)
+def test_strides_are_fractions_where_indices_are_near_a_line(
+    index: ps.Expr, stride: float | None
+) -> None:
+    x, f = ps.Input("x", ps.float32, (m,)), ps.Func("f", (n,))
+    f[i] = x[ps.clip(index, 0, m - 1)]
+    (read,) = (
+        a
+        for a in ps.facts(f, sizes={"n": 1000, "m": 2000000}).statement("f").accesses
+        if not a.is_write
+    )
+    assert read.strides == (stride,)
+    assert read.is_irregular
 
 
 def test_a_tuple_is_written_whole_and_read_by_its_values() -> None:

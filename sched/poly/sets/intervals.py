@@ -160,6 +160,8 @@ def _floordiv(a: Interval, b: Interval) -> Interval | None:
 
 
 def _mod(a: Interval, b: Interval) -> Interval | None:
+    if b[0] == b[1] != 0 and a[0] // b[0] == a[1] // b[0]:
+        return a[0] % b[0], a[1] % b[0]  # all in one period
     lo = 0 if b[0] >= 0 else b[0] + 1
     hi = 0 if b[1] <= 0 else b[1] - 1
     return (lo, hi)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
-from math import prod
+from math import ceil, prod
 
 from ...lang.arithmetic.evaluate import size_value
 from ...lang.nodes import index as ix
@@ -30,8 +30,9 @@ class MemoryAccess:
         bytes: of one element; of a tuple that is written, of all its values.
         strides: for each loop of the statement, how many elements further the next iteration
             touches memory, as tensors are laid out that no directive says anything of. Where an
-            index is clamped, it is so in the middle of all iterations. None where data say which
-            element it is, or the distance is no constant.
+            index is clamped, it is so in the middle of all iterations. A fraction, a float, where
+            it is so on average, never far from it: 0.5 for `x // 2`. None where data say which
+            element it is, or where it jumps.
         elements: how many different ones all iterations touch, at most.
         is_input: whether it is an array that calls pass and that nobody changes.
     """
@@ -39,14 +40,14 @@ class MemoryAccess:
     tensor: str
     is_write: bool
     bytes: int
-    strides: tuple[int | None, ...]
+    strides: tuple[float | None, ...]
     elements: int
     is_input: bool = False
 
     @property
     def is_irregular(self) -> bool:
         """Whether it moves along some loop by no constant."""
-        return None in self.strides
+        return any(x is None or isinstance(x, float) for x in self.strides)
 
 
 class Layouts:
@@ -126,12 +127,12 @@ def _steps(
     box: Box,
     known: Ranges,
     layouts: Layouts,
-) -> list[int | None]:
+) -> list[float | None]:
     """How far an iteration of each loop moves the index along an axis."""
     if access.region_end is not None:
         return [None] * len(loops)
     index = access.index[axis]
-    found = [layouts.step(index, loop) for loop in loops]
+    found: list[float | None] = [layouts.step(index, loop) for loop in loops]
     if None in found and not reads_memory(index):
         return [
             _in_the_middle(index, k, loops, box, known) if step is None else step
@@ -142,9 +143,9 @@ def _steps(
 
 def _in_the_middle(
     index: Node, k: int, loops: Sequence[Var | RVar], box: Box, known: Ranges
-) -> int | None:
-    """How far iterations of a loop in the middle of all move an index; None if not all of them move
-    it as far."""
+) -> float | None:
+    """How far iterations of a loop in the middle of all move an index, on average; None if it is
+    ever far from where that would bring it."""
     middle = [(lo + hi) // 2 for lo, hi in box]
     values: list[int] = []
     for ahead in range(FEW + 1):
@@ -153,17 +154,25 @@ def _in_the_middle(
         if lo != hi:
             return None
         values.append(lo)
+    first, *_, last = values
     steps = {b - a for a, b in pairwise(values)}
-    return steps.pop() if len(steps) == 1 else None
+    if len(steps) == 1:
+        return steps.pop()
+    step = (last - first) / FEW
+    far = max(abs(x - first - ahead * step) for ahead, x in enumerate(values))
+    return step if step and far <= FAR else None
 
 
-FEW = 4
-"""So many iterations in the middle are looked at."""
+FEW = 12
+"""So many iterations in the middle are looked at: whole periods of 2, 3, 4 and 6."""
+
+FAR = 2
+"""Elements that an index is near another one."""
 
 
-def _distance(steps: Sequence[int | None], strides: Sequence[int]) -> int | None:
+def _distance(steps: Sequence[float | None], strides: Sequence[int]) -> float | None:
     """How many elements in memory some steps along axes are."""
-    found = 0
+    found: float = 0
     for step, stride in zip(steps, strides, strict=True):
         if step is None:
             return None
@@ -171,11 +180,11 @@ def _distance(steps: Sequence[int | None], strides: Sequence[int]) -> int | None
     return found
 
 
-def _touched(steps: Sequence[int | None], box: Box, whole: int) -> int:
+def _touched(steps: Sequence[float | None], box: Box, whole: int) -> int:
     """How many indices are touched along an axis, of as many as there are."""
-    count = 1
+    count: float = 1
     for step, (lo, hi) in zip(steps, box, strict=True):
         if step is None:
             return whole
         count += abs(step) * max(0, hi - lo)
-    return min(count, whole)
+    return min(ceil(count), whole)
