@@ -152,7 +152,7 @@ class Candidates:
     def _vectors(self, s: StatementFacts, extents: Sequence[int]) -> list[int]:
         """The loops that vectors suit best."""
         loops = [k for k in _free(s) if extents[k] > 1 and _suits_vectors(s, k) > 0]
-        loops = [k for k in loops if _gathers(s, k) * self._lanes(s) <= self.effort.gathers]
+        loops = [k for k in loops if gathers(s, k) * self._lanes(s) <= self.effort.gathers]
         return sorted(loops, key=lambda k: -_suits_vectors(s, k))[:2]
 
     def _threads(
@@ -178,7 +178,7 @@ class Candidates:
         size *= templates.window_size if taps else 1
         most, lanes = self.effort.code, self._lanes(s)
         for columns in self._columns(vector):
-            copied = columns * lanes * _gathers(s, vector)
+            copied = columns * lanes * gathers(s, vector)
             if columns > 1 and (columns * size > most or copied > self.effort.gathers):
                 continue
             yield NONE, 1, columns
@@ -187,7 +187,7 @@ class Candidates:
                 jams = _sums(s, templates, vector)  # with rows of results it is a tile
             for jam in jams:
                 for rows in self._rows(s, templates, template, jam, columns, vector):
-                    copied = rows * columns * lanes * _gathers(s, vector, jam)
+                    copied = rows * columns * lanes * gathers(s, vector, jam)
                     if rows * columns * size <= most and copied <= self.effort.gathers:
                         yield jam, rows, columns
 
@@ -312,7 +312,7 @@ def _shares(s: StatementFacts, k: int) -> bool:
     return any(a.strides[k] == 0 and any(a.strides) for a in s.accesses)
 
 
-def _gathers(s: StatementFacts, vector: int, jam: int = NONE) -> int:
+def gathers(s: StatementFacts, vector: int, jam: int = NONE) -> int:
     """How many accesses vectors along a loop take one by one, and anew in each row."""
     if vector == NONE:
         return 0

@@ -12,11 +12,12 @@ from .build_time import allowed, build_seconds
 from .candidates import Candidates
 from .decided import NONE_KNOWN, Decided, Partial, Refusals
 from .effort import MANY, THOROUGH, Effort, of_large
-from .facts.facts import Facts, StatementFacts
+from .facts.facts import Facts, StatementFacts, main_of
 from .facts.windows import Window
 from .model import Cost, Model
 from .places import ROOT, Reader, Spot, inside, spots
 from .plan import FuncPlan
+from .refine import Refinement
 from .templates import Nest
 from .work import alike, kept, work
 
@@ -74,30 +75,34 @@ class Search:
 
     def ranked(self) -> list[Partial]:
         """The best plans that are found, the best one first."""
+        best, *others = self._beam()
+        refined = Refinement(self)
         if not self.effort.calls:
-            return self._beam(0.0)
+            return [refined.descended(best), *others]
         most = allowed(self.facts, self.as_written().seconds)
-        best, *others = self._beam(1 / self.effort.calls)
-        return [self._in_time(best, most), *(p for p in others if self.build_seconds(p) <= most)]
+        in_time = (p for p in others if self.build_seconds(p) <= most)
+        return [refined.in_time(best, most), *in_time]
 
-    def _beam(self, share: float) -> list[Partial]:
-        """The best plans, where a call pays for a share of what it takes to get them."""
+    def _beam(self) -> list[Partial]:
+        """The best plans, where Funcs are decided one after the other."""
         beam = [Partial()]
-
-        def weighed(p: Partial) -> float:
-            return p.seconds + (share and share * self.build_seconds(p))
-
         for func in reversed(self.statements):
             found = [made for p in beam for made in self._decisions(p, func)]
-            best = _varied(sorted(found, key=weighed), func)
+            best = _varied(sorted(found, key=self._weighed), func)
             beam = best[: self.effort.width]
         return beam
 
+    def _weighed(self, p: Partial) -> float:
+        """What a call takes, and its share of what it takes to get there."""
+        calls = self.effort.calls
+        return p.seconds + (self.build_seconds(p) / calls if calls else 0.0)
+
     def build_seconds(self, p: Partial) -> float:
         """What a plan takes to be proven and compiled, beyond the program as it is written."""
-        return sum(self._build_seconds(d) for d in p.funcs.values())
+        return sum(self.own_build_seconds(d) for d in p.funcs.values())
 
-    def _build_seconds(self, d: Decided) -> float:
+    def own_build_seconds(self, d: Decided) -> float:
+        """The same of one Func."""
         found = self._builds.get(d.plan)
         if found is None:
             moved = d.plan.at is not None
@@ -106,39 +111,7 @@ class Search:
             found = self._builds[d.plan] = sum(build_seconds(s, n) for s, n in changed)
         return found
 
-    def _in_time(self, p: Partial, most: float) -> Partial:
-        """A plan that does not take longer to be proven and compiled: of each Func something
-        simpler is taken, where least is lost for what that saves."""
-        while (before := self.build_seconds(p)) > most:
-            hosts = {d.plan.at[0] for d in p.funcs.values() if d.plan.at is not None}
-            p = min(
-                (made for d in p.funcs.values() for made in self._simpler(p, d, hosts)),
-                key=lambda q: (q.seconds - p.seconds) / (before - self.build_seconds(q)),
-            )
-        return p
-
-    def _simpler(self, p: Partial, d: Decided, hosts: Collection[str]) -> Iterator[Partial]:
-        """A plan with a Func as it is written, and that with the loops of it that lose least for
-        what is saved, unless others are computed in them."""
-        func, now = d.plan.func, self._build_seconds(d)
-        own = self.statements[func]
-        if not now or any(s.name in hosts for s in own):
-            return
-        yield self._with(p, self._as_written(func))
-        for spot in dict.fromkeys((d.spot, ROOT)):
-            nests = self.candidates.of(_main(own), spot)
-            made = (x for x in self._with_nests(p, func, spot, nests) if x.plan != d.plan)
-            made = (x for x in made if x.plan not in self.refusals.plans)
-            found = [x for x in made if self._build_seconds(x) < now]
-            if found:
-                yield self._with(p, min(found, key=lambda x: self._lost(p, d, x)))
-
-    def _lost(self, p: Partial, before: Decided, made: Decided) -> float:
-        """By how much a Func takes longer for each second that is saved."""
-        lost = self._own_seconds(p, made) - self._own_seconds(p, before)
-        return lost / (self._build_seconds(before) - self._build_seconds(made))
-
-    def _own_seconds(self, p: Partial, d: Decided) -> float:
+    def own_seconds(self, p: Partial, d: Decided) -> float:
         """What a Func costs, where all others are as in a plan."""
         own = zip(self.statements[d.plan.func], d.spots, d.nests, strict=True)
         return sum(self._cost(p, s, at, nest).seconds for s, at, nest in own)
@@ -147,7 +120,7 @@ class Search:
         """The plan that leaves all as it is written."""
         p = Partial()
         for func in reversed(self.statements):
-            p = self._with(p, self._as_written(func))
+            p = self.decide(p, self.func_as_written(func))
         return p
 
     def decided(self, plans: Sequence[FuncPlan]) -> Partial | None:
@@ -161,7 +134,7 @@ class Search:
             made = self._planned(p, plan)
             if made is None:
                 return None
-            p = self._with(p, made)
+            p = self.decide(p, made)
         return p
 
     def _planned(self, p: Partial, plan: FuncPlan) -> Decided | None:
@@ -170,7 +143,7 @@ class Search:
         for spot in self._spots(p, plan.func):
             if (spot.at, spot.stored_at) != (plan.at, plan.stored):
                 continue
-            main = _main(own)
+            main = main_of(own)
             first = self.candidates.templates(main, spot).nest(plan.nests[own.index(main)])
             if first is None:
                 return None
@@ -191,10 +164,10 @@ class Search:
         for spot in self._spots(p, func):
             for made in self._at(p, func, spot):
                 if made.plan not in self.refusals.plans:
-                    yield self._with(p, made)
-        yield self._with(p, self._as_written(func))
+                    yield self.decide(p, made)
+        yield self.decide(p, self.func_as_written(func))
 
-    def _as_written(self, func: str) -> Decided:
+    def func_as_written(self, func: str) -> Decided:
         """A Func at the root, as it is written: what is always possible."""
         nests = tuple(self.candidates.of(s, ROOT)[0] for s in self.statements[func])
         plan = FuncPlan(func, tuple(n.plan for n in nests))
@@ -226,16 +199,16 @@ class Search:
     def _at(self, p: Partial, func: str, spot: Spot) -> Iterator[Decided]:
         """What can be decided of a Func at a place: its main statement in several ways, the others
         in the best one."""
-        yield from self._with_nests(
-            p, func, spot, self._ways(p, _main(self.statements[func]), spot)
+        yield from self.with_nests(
+            p, func, spot, self._ways(p, main_of(self.statements[func]), spot)
         )
 
-    def _with_nests(
+    def with_nests(
         self, p: Partial, func: str, spot: Spot, nests_of_main: Sequence[Nest]
     ) -> Iterator[Decided]:
         """What can be decided of a Func at a place where its main statement has some nests."""
         own = self.statements[func]
-        main = _main(own)
+        main = main_of(own)
         for nest in nests_of_main:
             begin = _beginning(own, main, nest, spot)
             places = tuple(begin if s is own[0] else spot for s in own)
@@ -265,15 +238,18 @@ class Search:
         return [written, *list(best.values())[: self.effort.width]]
 
     # costs ----------------------------------------------------------------------------------
-    def _with(self, p: Partial, made: Decided) -> Partial:
-        """A partial plan with one decision more: readers find what they read where it is."""
+    def decide(self, p: Partial, made: Decided) -> Partial:
+        """A plan with one decision more, or another one: readers find what they read where it
+        is."""
+        before = p.funcs.get(made.plan.func)
+        is_elsewhere = made.spot != (ROOT if before is None else before.spot)
         new = replace(p, funcs={**p.funcs, made.plan.func: made})
         costs = dict(p.costs)
         for s, nest, at in zip(
             self.statements[made.plan.func], made.nests, made.spots, strict=True
         ):
             costs[s.name] = self._cost(new, s, at, nest)
-        for w in self._windows.get(made.plan.func, ()) if made.spot.at is not None else ():
+        for w in self._windows.get(made.plan.func, ()) if is_elsewhere else ():
             r = self._reader(new, w)
             if r is not None:
                 costs[w.consumer] = self._cost(new, r.statement, r.spot, r.nest)
@@ -307,11 +283,6 @@ def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:
     pairs = zip(own, plan.nests, strict=True)
     named = ((s, nest.knob(x) or 0) for s, nest in pairs for x in ("vector", "jam", "parallel"))
     return all(number < len(s.loops) for s, number in named)
-
-
-def _main(own: Sequence[StatementFacts]) -> StatementFacts:
-    """The statement of a Func that does most."""
-    return max(own, key=lambda s: s.instances * (1 + sum(s.operations.values())))
 
 
 def _beginning(own: Sequence[StatementFacts], main: StatementFacts, nest: Nest, spot: Spot) -> Spot:

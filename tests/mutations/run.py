@@ -107,6 +107,7 @@ class Fault:
 FACTS = ("tests/tune/test_facts.py",)
 VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
+REFINED = ("tests/tune/test_refine.py", "tests/tune/test_build_time.py")
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 FAULTS = (
     Fault(
@@ -140,6 +141,15 @@ FAULTS = (
     Fault(
         "rows of a wavefront are next to each other", "tune/realise.py",
         "stage.skew(rows, behind, nest.skew)", "stage.skew(rows, behind, 0)", AUTO,
+    ),
+    Fault(
+        "loops change in which other Funcs are computed", "tune/refine.py",
+        "while not self._hosts(p, d):", "while True:", REFINED,
+    ),
+    Fault(
+        "a first call waits for whatever is found", "tune/refine.py",
+        "while (before := build_seconds(p)) > most:",
+        "while (before := build_seconds(p)) > 9 * most:", REFINED,
     ),
     Fault(
         "a variant is for sizes that it is not good for", "tune/variants.py",
