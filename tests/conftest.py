@@ -8,6 +8,7 @@ their names, so that they stay the same where others are added.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import defaultdict
@@ -76,6 +77,12 @@ def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
 def pytest_runtest_call(item: pytest.Item) -> None:
     if isinstance(binding.object_code, Compiled):
         binding.object_code.anew = any(part in ANEW for part in item.path.parts)
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported and collected stays: no collection of garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for groups

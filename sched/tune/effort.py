@@ -19,8 +19,9 @@ class Effort:
         width: partial plans that are followed.
         tries: plans that are tried before a program is left as it is written.
         moves: whether Funcs may be computed in loops of others.
-        calls: over how many calls the time is spread that a plan takes to be proven and compiled,
-            which is not more than a first call may take; 0 where it does not count.
+        calls: over how many calls the time is spread that a plan takes to be proven and compiled;
+            0 where it does not count.
+        waits: whether a call waits for it, so that it may not take longer than a first call may.
     """
 
     code: int = 400
@@ -31,19 +32,20 @@ class Effort:
     width: int = 12
     tries: int = 16
     moves: bool = True
-    calls: int = 0
+    calls: int = 20_000
+    waits: bool = False
 
 
 THOROUGH = Effort()
 """For a schedule that is asked for."""
 
 QUICK = Effort(
-    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, calls=2000
+    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, calls=2000, waits=True
 )
 """For a call that waits for it."""
 
 BRIEF = Effort(
-    code=40, gathers=16, columns=(1,), panels=(), strips=(), width=3, tries=3, calls=2000
+    code=40, gathers=16, columns=(1,), panels=(), strips=(), width=3, tries=3, calls=2000, waits=True
 )
 """For a call that does not take long either way."""
 

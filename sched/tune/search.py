@@ -77,7 +77,7 @@ class Search:
         """The best plans that are found, the best one first."""
         best, *others = self._beam()
         refined = Refinement(self)
-        if not self.effort.calls:
+        if not self.effort.waits:
             return [refined.descended(best), *others]
         most = allowed(self.facts, self.as_written().seconds)
         in_time = (p for p in others if self.build_seconds(p) <= most)

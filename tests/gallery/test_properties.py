@@ -14,10 +14,13 @@ from gallery.variants import VIEWS, with_unusual_floats
 LARGEST = 12
 
 
+EXAMPLES = 4
+"""Calls of each program."""
+
+
 @st.composite
-def calls(draw: st.DrawFn) -> tuple[Case, Arguments]:
-    """A case with arguments at sizes drawn one by one, each array in a layout of its own."""
-    case = draw(st.sampled_from(CASES))
+def calls(draw: st.DrawFn, case: Case) -> Arguments:
+    """Arguments at sizes drawn one by one, each array in a layout of its own."""
     sizes = {
         name: draw(st.integers(0, min(LARGEST, case.limits.get(name, LARGEST))), label=name)
         for name in case.size_names
@@ -29,12 +32,13 @@ def calls(draw: st.DrawFn) -> tuple[Case, Arguments]:
     for name, value in arguments.items():
         if isinstance(value, np.ndarray):
             arguments[name] = VIEWS[draw(st.sampled_from(sorted(VIEWS)), label=name)](value)
-    return case, arguments
+    return arguments
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=500)
-@given(calls())
-def test_native_equals_interpreter(call: tuple[Case, Arguments]) -> None:
-    case, arguments = call
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@settings(deadline=None, max_examples=EXAMPLES)
+@given(st.data())
+def test_native_equals_interpreter(case: Case, data: st.DataObject) -> None:
+    arguments = data.draw(calls(case), label="arguments")
     assert_same(native(case, arguments), interpreted(case, arguments))
