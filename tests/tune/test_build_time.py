@@ -23,10 +23,10 @@ i, j = ps.vars("i j")
 n, m = ps.sizes("n m")
 
 
-def searched(s: ps.Schedule, calls: int = QUICK.calls, /, **sizes: int) -> Search:
+def searched(s: ps.Schedule, waits: bool = True, /, **sizes: int) -> Search:
     facts = facts_of(s.rewritten, None, sizes)
     names = {s.program.names[x] for x in s.program.outputs}
-    return Search(facts, Model(machine(s.target), 2), names, effort=replace(QUICK, calls=calls))
+    return Search(facts, Model(machine(s.target), 2), names, effort=replace(QUICK, waits=waits))
 
 
 def chain(stages: int) -> ps.Func:
@@ -57,7 +57,7 @@ def test_no_plan_takes_longer_than_a_first_call_may() -> None:
 
 
 def test_a_schedule_that_is_asked_for_may_take_as_long_as_it_does() -> None:
-    search = searched(ps.Schedule.default(chain(16)), 0, n=20_000)
+    search = searched(ps.Schedule.default(chain(16)), False, n=20_000)
     assert search.build_seconds(search.ranked()[0]) > most(search)
     assert len(changed(search.ranked()[0])) == 16
 
@@ -89,7 +89,7 @@ def test_of_each_program(case: Case) -> None:
 
 
 def test_more_code_takes_longer() -> None:
-    search = searched(ps.Schedule.default(chain(1)), 0, n=20_000)
+    search = searched(ps.Schedule.default(chain(1)), False, n=20_000)
     (s,) = search.facts.statements
     found = [build_seconds(s, nest) for nest in search.candidates.of(s, ROOT)]
     assert found[0] == min(found)

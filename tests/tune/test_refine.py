@@ -13,7 +13,7 @@ import polysched as ps
 from polysched.targets.facts import machine
 from polysched.tune import refine
 from polysched.tune.beside import beside
-from polysched.tune.decided import Partial, Refusals
+from polysched.tune.decided import NONE_KNOWN, Partial, Refusals
 from polysched.tune.effort import THOROUGH
 from polysched.tune.facts.facts import facts_of, main_of
 from polysched.tune.model import Model
@@ -25,7 +25,7 @@ i, j = ps.vars("i j")
 n, m = ps.sizes("n m")
 
 
-def searched(s: ps.Schedule, /, refusals: Refusals = Refusals(), **sizes: int) -> Search:  # noqa: B008
+def searched(s: ps.Schedule, /, refusals: Refusals = NONE_KNOWN, **sizes: int) -> Search:
     facts = facts_of(s.rewritten, sizes)
     names = {s.program.names[x] for x in s.program.outputs}
     return Search(facts, Model(machine(s.target), 2), names, refusals)

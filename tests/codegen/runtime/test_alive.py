@@ -26,6 +26,7 @@ i, j = ps.vars("i j")
 
 def counted() -> Counter[str]:
     """Live objects by type, of ours, islpy and llvmlite; and what tables hold."""
+    gc.unfreeze()  # what was collected of the tests is looked at, too
     for thing in gc.get_objects():
         if isinstance(thing, functools._lru_cache_wrapper) and _is_ours(thing):
             thing.cache_clear()
