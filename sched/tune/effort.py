@@ -32,7 +32,7 @@ class Effort:
     width: int = 12
     tries: int = 16
     moves: bool = True
-    calls: int = 20_000
+    calls: int = 0
     waits: bool = False
 
 
@@ -40,12 +40,28 @@ THOROUGH = Effort()
 """For a schedule that is asked for."""
 
 QUICK = Effort(
-    code=100, gathers=32, columns=(1, 2), panels=(2,), strips=(16,), width=4, tries=4, calls=2000, waits=True
+    code=100,
+    gathers=32,
+    columns=(1, 2),
+    panels=(2,),
+    strips=(16,),
+    width=4,
+    tries=4,
+    calls=2000,
+    waits=True,
 )
 """For a call that waits for it."""
 
 BRIEF = Effort(
-    code=40, gathers=16, columns=(1,), panels=(), strips=(), width=3, tries=3, calls=2000, waits=True
+    code=40,
+    gathers=16,
+    columns=(1,),
+    panels=(),
+    strips=(),
+    width=3,
+    tries=3,
+    calls=2000,
+    waits=True,
 )
 """For a call that does not take long either way."""
 
