@@ -31,8 +31,8 @@ from .passes.split_loops import split_loops
 Pass = Callable[[Module], Module]
 
 SMALL = 100
-"""Statements of a program for which what each pass makes is verified, and not the last one's result
-alone: that takes little then."""
+"""Statements of a program for which what each pass changes is verified, and not the last one's
+result alone: that takes little then."""
 
 #: In this order. Each takes valid IR and gives valid IR; see its file for what it does.
 #: The first ones only move loops and conditions about: `check` runs the module behind them.
@@ -105,8 +105,9 @@ def passed(module: Module, log: Log, first: Sequence[Pass] = ()) -> Module:
     statements = log.step("verify", lambda: verify(module, flat=False))
     passes = (*first, *PASSES)
     for number, run in enumerate(passes):
-        flat = _run(run, flat, log)
-        if statements <= SMALL or number == len(passes) - 1:
+        before, flat = flat, _run(run, flat, log)
+        is_last = number == len(passes) - 1
+        if is_last or (statements <= SMALL and flat is not before):
             is_flat = number >= passes.index(flatten_indices)
             statements = log.step("verify", partial(verify, flat, is_flat))
     return flat

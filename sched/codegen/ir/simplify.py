@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -72,7 +73,10 @@ def _pruned(stmt: Stmt) -> Stmt:
             return left[0] if len(left) == 1 else Seq(tuple(left))
         case Stores(stores=stores):
             kept = tuple(_unguarded(s) for s in stores if truth(s.guard) is not False)
-            return replace(stmt, stores=kept) if kept else Seq(())
+            if not kept:
+                return Seq(())
+            same = len(kept) == len(stores) and all(map(operator.is_, kept, stores))
+            return stmt if same else replace(stmt, stores=kept)
         case _:
             return map_children(stmt, _pruned)
 
