@@ -13,7 +13,7 @@ from .plan import NestPlan
 from .templates import NONE, Nest, Templates
 
 MOST = {"columns": 4, "panels": 8}
-"""The largest numbers."""
+"""The most vectors side by side, and tiles side by side with a common copy."""
 
 
 def beside(

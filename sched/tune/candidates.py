@@ -79,6 +79,10 @@ class Candidates:
         reads = (p for a in s.accesses if a.tensor != s.func for p in self._computing(a.tensor))
         return _waits(s) or any(is_reduction(p) for p in reads)
 
+    def _reads_others(self, s: StatementFacts) -> bool:
+        """Whether it reads what may be computed in its loops."""
+        return any(a.tensor != s.func and self._computing(a.tensor) for a in s.accesses)
+
     def _computing(self, tensor: str) -> Sequence[StatementFacts]:
         return self.statements.get(tensor, ())
 
@@ -165,7 +169,7 @@ class Candidates:
         others = [k for k in loops if k != vector]
         if others:
             strips = (x for x in self.effort.strips if x < extents[others[0]])
-            return others[0], [0, *strips]
+            return others[0], [0, *strips] if self._reads_others(s) else [0]
         if vector in loops:
             return vector, [CHUNK] if len(extents) == 1 else [BESIDE_OTHERS, CHUNK]
         return NONE, [0]

@@ -21,7 +21,8 @@ class Effort:
         moves: whether Funcs may be computed in loops of others.
         calls: over how many calls the time is spread that a plan takes to be proven and compiled;
             0 where it does not count.
-        waits: whether a call waits for it, so that it may not take longer than a first call may.
+        waits: whether a call waits for it: then it may take as long as `build_time.allowed` says.
+        descends: whether the best plan is looked at once more, one Func at a time.
     """
 
     code: int = 400
@@ -29,11 +30,12 @@ class Effort:
     columns: tuple[int, ...] = (1, 2, 4)
     panels: tuple[int, ...] = (1, 2, 4)
     strips: tuple[int, ...] = (16, 64)
-    width: int = 12
+    width: int = 6
     tries: int = 16
     moves: bool = True
     calls: int = 0
     waits: bool = False
+    descends: bool = True
 
 
 THOROUGH = Effort()
@@ -49,6 +51,7 @@ QUICK = Effort(
     tries=4,
     calls=2000,
     waits=True,
+    descends=False,
 )
 """For a call that waits for it."""
 
@@ -62,6 +65,7 @@ BRIEF = Effort(
     tries=3,
     calls=2000,
     waits=True,
+    descends=False,
 )
 """For a call that does not take long either way."""
 

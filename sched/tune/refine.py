@@ -3,13 +3,15 @@ those that it reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .beside import beside
 from .decided import Decided, Partial
 from .facts.facts import main_of
-from .places import ROOT
+from .places import ROOT, Spot
+from .templates import Nest
 
 if TYPE_CHECKING:
     from .search import Search
@@ -22,15 +24,39 @@ GAIN = 0.9
 smaller differences."""
 
 
+LEAST = 1e-9
+"""Seconds that are worth being saved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something simpler for a Func.
+
+    Attributes:
+        made: what is decided instead.
+        lost: seconds that a call takes longer.
+        saved: seconds in which it is proven and compiled sooner.
+    """
+
+    made: Decided
+    lost: float
+    saved: float
+
+
 class Refinement:
     """Makes plans better, or quicker to compile, by other loops of one Func at a time."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
+        facts = search.facts
+        self._read: dict[str, set[str]] = {func: set() for func in search.statements}
+        for w in facts.windows:
+            self._read[facts.statement(w.consumer).func].add(w.producer)
 
     def descended(self, p: Partial) -> Partial:
-        """A plan in which no Func would be better with other loops at its place, also with
-        numbers of rows, columns and panels beside those that a beam begins with."""
+        """A plan in which few Funcs would be much better with other loops at their places, also
+        with numbers of rows, columns and panels beside those that a beam begins with. Funcs in
+        whose loops others are computed stay as they are."""
         for _ in range(ROUNDS):
             before = p.seconds
             for func in list(p.funcs):
@@ -43,7 +69,7 @@ class Refinement:
         """A plan with better loops of a Func, as long as there are some."""
         while not self._hosts(p, d):
             made = min(self._beside(p, d), key=lambda x: self.search.own_seconds(p, x), default=d)
-            if self.search.own_seconds(p, made) > GAIN * self.search.own_seconds(p, d):
+            if not self.search.own_seconds(p, made) < GAIN * self.search.own_seconds(p, d):
                 break
             p, d = self.search.decide(p, made), made
         return p
@@ -55,37 +81,64 @@ class Refinement:
         main = main_of(own)
         templates, plan = candidates.templates(main, d.spot), d.nests[own.index(main)].plan
         near = beside(main, templates, plan, candidates.target, search.effort)
-        nests = (*candidates.of(main, d.spot), *near)
-        for made in search.with_nests(p, d.plan.func, d.spot, nests):
-            if made.plan not in search.refusals.plans:
+        yield from self._allowed(p, d, d.spot, (*candidates.of(main, d.spot), *near))
+
+    def _allowed(
+        self, p: Partial, d: Decided, spot: Spot, nests: Sequence[Nest]
+    ) -> Iterator[Decided]:
+        for made in self.search.with_nests(p, d.plan.func, spot, nests):
+            if made.plan not in self.search.refusals.plans:
                 yield made
 
     def in_time(self, p: Partial, most: float) -> Partial:
-        """A plan that does not take longer to be proven and compiled: of each Func something
-        simpler is taken, where least is lost for what that saves."""
-        build_seconds = self.search.build_seconds
-        while (before := build_seconds(p)) > most:
-            p = min(
-                (made for d in p.funcs.values() for made in self._simpler(p, d)),
-                key=lambda q: (q.seconds - p.seconds) / (before - build_seconds(q)),
-            )
+        """A plan that does not take longer to be proven and compiled: something simpler is taken
+        for one Func at a time, where least is lost for what that saves, until it is in time."""
+        offers = {func: self._offers(p, func) for func in p.funcs}
+        while self.search.build_seconds(p) > most:
+            every = [offer for own in offers.values() for offer in own]
+            if not every:
+                return self.search.as_written()
+            best = min(every, key=lambda x: x.lost / x.saved)
+            func, before = best.made.plan.func, p.funcs[best.made.plan.func]
+            p = self.search.decide(p, best.made)
+            for other in self._affected(p, func, before):
+                offers[other] = self._offers(p, other)
         return p
 
-    def _simpler(self, p: Partial, d: Decided) -> Iterator[Partial]:
-        """A plan with a Func as it is written, and that with the loops of it that lose least for
-        what is saved, unless others are computed in them."""
-        search, func = self.search, d.plan.func
+    def _affected(self, p: Partial, func: str, before: Decided) -> set[str]:
+        """The Funcs that may be offered something else where one is decided in another way: those
+        that it reads or that read it, and the one in whose loops it was computed."""
+        found = {func, *self._read[func], *(x for x, read in self._read.items() if func in read)}
+        if before.plan.at is not None:
+            found.add(self.search.facts.statement(before.plan.at[0]).func)
+        return found & set(p.funcs)
+
+    def _offers(self, p: Partial, func: str) -> list[Offer]:
+        """A Func as it is written, and with the loops of it that lose least for what is saved, in
+        its place and outside of all others; nothing where others are computed in its loops."""
+        search, d = self.search, p.funcs[func]
         now = search.own_build_seconds(d)
         if not now or self._hosts(p, d):
-            return
-        yield search.decide(p, search.func_as_written(func))
-        for spot in dict.fromkeys((d.spot, ROOT)):
+            return []
+        found = []
+        for spot in self._places(p, d):
             nests = search.candidates.of(main_of(search.statements[func]), spot)
-            made = (x for x in search.with_nests(p, func, spot, nests) if x.plan != d.plan)
-            made = (x for x in made if x.plan not in search.refusals.plans)
-            found = [x for x in made if search.own_build_seconds(x) < now]
-            if found:
-                yield search.decide(p, min(found, key=lambda x: self._lost(p, d, x)))
+            others = (x for x in self._allowed(p, d, spot, nests) if x.plan != d.plan)
+            simpler = [x for x in others if now - search.own_build_seconds(x) > LEAST]
+            if simpler:
+                found.append(min(simpler, key=lambda x: self._lost(p, d, x)))
+        if ROOT in self._places(p, d):
+            found.append(search.func_as_written(func))
+        return [
+            Offer(x, search.decide(p, x).seconds - p.seconds, now - search.own_build_seconds(x))
+            for x in found
+        ]
+
+    def _places(self, p: Partial, d: Decided) -> list[Spot]:
+        """Where a Func may be computed: where it is, or outside of all loops, unless something that
+        it reads is computed in loops around it."""
+        stays = any(p.funcs[x].spot != ROOT for x in self._read[d.plan.func] if x in p.funcs)
+        return [d.spot] if stays or d.spot == ROOT else [d.spot, ROOT]
 
     def _lost(self, p: Partial, before: Decided, made: Decided) -> float:
         """By how much a Func takes longer for each second that is saved."""

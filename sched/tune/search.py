@@ -66,7 +66,7 @@ class Search:
         )
         self._accesses = {s.name: alike(s) for s in facts.statements}
         self._costs: dict[object, Cost] = {}
-        self._builds: dict[FuncPlan, float] = {}
+        self._builds: dict[object, float] = {}
         self._alone: dict[object, Nest] = {}
 
     def best(self) -> Partial:
@@ -75,13 +75,18 @@ class Search:
 
     def ranked(self) -> list[Partial]:
         """The best plans that are found, the best one first."""
-        best, *others = self._beam()
+        found = self._beam()
         refined = Refinement(self)
-        if not self.effort.waits:
-            return [refined.descended(best), *others]
-        most = allowed(self.facts, self.as_written().seconds)
-        in_time = (p for p in others if self.build_seconds(p) <= most)
-        return [refined.in_time(best, most), *in_time]
+        if self.effort.waits:
+            most = allowed(self.facts, self.as_written().seconds)
+            in_time = (p for p in found[1:] if self.build_seconds(p) <= most)
+            found = sorted((refined.in_time(found[0], most), *in_time), key=self._weighed)
+        elif self.effort.descends:
+            found[0] = refined.descended(found[0])
+        kept: dict[tuple[FuncPlan, ...], Partial] = {}
+        for p in found:
+            kept.setdefault(tuple(d.plan for d in p.funcs.values()), p)
+        return list(kept.values())
 
     def _beam(self) -> list[Partial]:
         """The best plans, where Funcs are decided one after the other."""
@@ -102,13 +107,14 @@ class Search:
         return sum(self.own_build_seconds(d) for d in p.funcs.values())
 
     def own_build_seconds(self, d: Decided) -> float:
-        """The same of one Func."""
-        found = self._builds.get(d.plan)
+        """What a Func takes to be proven and compiled, beyond what it does as it is written."""
+        key = d.plan, d.spot
+        found = self._builds.get(key)
         if found is None:
             moved = d.plan.at is not None
             pairs = zip(self.statements[d.plan.func], d.nests, strict=True)
             changed = ((s, n) for s, n in pairs if moved or not n.plan.is_as_written)
-            found = self._builds[d.plan] = sum(build_seconds(s, n) for s, n in changed)
+            found = self._builds[key] = sum(build_seconds(s, n) for s, n in changed)
         return found
 
     def own_seconds(self, p: Partial, d: Decided) -> float:
@@ -281,7 +287,8 @@ def _is_about(plan: FuncPlan, own: Sequence[StatementFacts]) -> bool:
     if [s.name for s in own] != [nest.statement for nest in plan.nests]:
         return False
     pairs = zip(own, plan.nests, strict=True)
-    named = ((s, nest.knob(x) or 0) for s, nest in pairs for x in ("vector", "jam", "parallel"))
+    asked = ((s, nest.knob(x)) for s, nest in pairs for x in ("vector", "jam", "parallel"))
+    named = ((s, number) for s, number in asked if number is not None)
     return all(number < len(s.loops) for s, number in named)
 
 

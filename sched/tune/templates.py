@@ -189,7 +189,7 @@ class Templates:
         if len(sums) != 1 or NONE in (vector, jam):
             return None
         found = [a for a in s.accesses if not a.is_write and a.strides[jam] == 0]
-        found = [a for a in found if a.strides[vector] and a.strides[sums[0]]]
+        found = [a for a in found if _moves(a, vector) and _moves(a, sums[0])]
         if len(found) != 1 or found[0].is_irregular:
             return None
         places = sum(1 for a in s.accesses if a.tensor == found[0].tensor)
@@ -201,7 +201,7 @@ class Templates:
         if vector == NONE:
             return None
         s = self.statement
-        found = [a for a in s.accesses if a.is_input and abs(a.strides[vector] or 0) > 1]
+        found = [a for a in s.accesses if a.is_input and _moves(a, vector, 2)]
         if len(found) != 1 or found[0].is_irregular or found[0].strides[0]:
             return None
         (a,) = found
@@ -332,6 +332,13 @@ class Templates:
         is_reduction = [self.statement.loops[x.loop].is_reduction for x in loops]
         at = is_reduction.index(True) if True in is_reduction else 0
         return loops[at - 1].name if at else None
+
+
+def _moves(a: MemoryAccess, loop: int, least: int = 1) -> bool:
+    """Whether each iteration of a loop moves an access by the same number of elements, at least so
+    many."""
+    stride = a.strides[loop]
+    return isinstance(stride, int) and abs(stride) >= least
 
 
 def _skewed(spans: Spans, loop: int, by: int) -> Spans:

@@ -17,6 +17,8 @@ from polysched.tune.effort import QUICK
 from polysched.tune.facts.facts import Facts, facts_of
 from polysched.tune.model import Model
 from polysched.tune.places import ROOT
+from polysched.tune.realise import realise
+from polysched.tune.refine import Refinement
 from polysched.tune.search import Search
 
 i, j = ps.vars("i j")
@@ -85,7 +87,60 @@ def test_of_each_program(case: Case) -> None:
     s = schedule(case)
     sizes = {x: value for x, value in case.large_sizes().items() if x in s.program.sizes}
     search = searched(s, **sizes)
-    assert search.build_seconds(search.ranked()[0]) <= most(search)
+    best = search.ranked()[0]
+    assert search.build_seconds(best) <= most(search)
+    assert search.decided([d.plan for d in best.funcs.values()]) is not None
+
+
+@pytest.mark.parametrize("columns", [30, 300, 3000])
+def test_what_is_simpler_is_still_a_plan(columns: int) -> None:
+    """A Func stays in a loop where another one is computed that it reads."""
+    x, outputs = ps.Input("x", ps.float32, (n, m)), []
+    for number in range(3):
+        p, r = ps.Func(f"p{number}"), ps.Func(f"r{number}")
+        k = ps.RVar("k", 0, m)
+        p[i, j] = x[i, j] + x[i, m - 1 - j] + number
+        r[i] = 0.0
+        r[i] += ps.sqrt(p[i, k]) * ps.exp(p[i, k])
+        last = ps.Func(f"o{number}", (n, m))
+        last[i, j] = r[i] * p[i, j] + p[i, m - 1 - j]
+        outputs.append(last)
+    search = searched(ps.Schedule.default(tuple(outputs)), n=2000, m=columns)
+    best = search.ranked()[0]
+    assert search.decided([d.plan for d in best.funcs.values()]) is not None
+    made = ps.Schedule.default(tuple(outputs))
+    realise(made, list(best.funcs.values()), search.statements)
+    assert made.directives
+
+
+def test_plans_are_in_order() -> None:
+    for columns in (60, 300):
+        a = ps.Input("a", ps.float32, (n, m))
+        f, g = ps.Func("f", (n, m)), ps.Func("g", (n, m))
+        f[i, j] = ps.exp(a[i, j]) + a[i, m - 1 - j]
+        g[i, j] = f[i, j] * f[i, m - 1 - j]
+        search = searched(ps.Schedule.default(g), n=2000, m=columns)
+        weighed = [search._weighed(p) for p in search.ranked()]
+        assert weighed == sorted(weighed)
+        assert len({tuple(d.plan for d in p.funcs.values()) for p in search.ranked()}) == len(
+            weighed
+        )
+
+
+def test_twice_as_many_funcs_are_about_twice_as_much_to_look_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    decide = Search.decide
+    monkeypatch.setattr(Search, "decide", lambda *args: asked.append(1) or decide(*args))
+    found = []
+    for stages in (12, 24):
+        search = searched(ps.Schedule.default(chain(stages)), n=20_000)
+        begin = search._beam()[0]
+        asked.clear()
+        Refinement(search).in_time(begin, 0.05)
+        found.append(len(asked))
+    assert found[1] < 3 * found[0]
 
 
 def test_more_code_takes_longer() -> None:

@@ -121,3 +121,15 @@ def test_no_step_is_more_code_than_is_wanted() -> None:
     for nest in search.candidates.of(main, ROOT):
         for near in beside(main, templates, nest.plan, target, little):
             assert near.plan.number("rows") * near.plan.number("columns") * size <= 10
+
+
+def test_what_is_nearly_the_same_for_long_hides_no_operand() -> None:
+    """Blocks of a reduction share a scale, and panels of the other operand are copied."""
+    a, b = ps.Input("a", ps.float32, (n, n)), ps.Input("b", ps.float32, (n, m))
+    scale, c, r = ps.Input("scale", ps.float32, (n, m)), ps.Func("c", (n, m)), ps.RVar("r", 0, n)
+    c[i, j] = 0
+    c[i, j] += a[i, r] * (b[r, j] * scale[r // 32, j])
+    search = searched(ps.Schedule(c), n=1024, m=1024)
+    panel = search.candidates.templates(main_of(search.statements["c"]), ROOT).panel(1, 0)
+    assert panel is not None
+    assert panel.tensor == "b"

@@ -67,11 +67,14 @@ def _expressions(stmt: Stmt, rule: Rule, done: dict[Node, Node]) -> Stmt:
             (found,) = transform_all((c,), rule, done)
             return stmt if found is c else replace(stmt, condition=found)
         case Call(words=words, condition=condition):
-            made = transform_all((*words, *(() if condition is None else (condition,))), rule, done)
+            given = (*words, *(() if condition is None else (condition,)))
+            made = transform_all(given, rule, done)
             kept = None if condition is None else made[-1]
-            return replace(stmt, words=made[: len(words)], condition=kept)
+            same = made == given
+            return stmt if same else replace(stmt, words=made[: len(words)], condition=kept)
         case Prefetch(index=index):
-            return replace(stmt, index=transform_all(index, rule, done))
+            made = transform_all(index, rule, done)
+            return stmt if made == index else replace(stmt, index=made)
         case Stores(stores=stores, lanes=lanes):
             if lanes is not None:
                 lanes = replace(lanes, lo=transform_all((lanes.lo,), rule, done)[0])
@@ -141,6 +144,7 @@ def map_stores(module: Module, rule: Callable[[Store], Store]) -> Module:
     def statement(stmt: Stmt) -> Stmt:
         if not isinstance(stmt, Stores):
             return stmt
-        return replace(stmt, stores=tuple(rule(s) for s in stmt.stores))
+        made = tuple(rule(s) for s in stmt.stores)
+        return stmt if made == stmt.stores else replace(stmt, stores=made)
 
     return map_module(module, statement)

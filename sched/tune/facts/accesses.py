@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from math import ceil, prod
@@ -30,9 +30,9 @@ class MemoryAccess:
         bytes: of one element; of a tuple that is written, of all its values.
         strides: for each loop of the statement, how many elements further the next iteration
             touches memory, as tensors are laid out that no directive says anything of. Where an
-            index is clamped, it is so in the middle of all iterations. A fraction, a float, where
-            it is so on average, never far from it: 0.5 for `x // 2`. None where data say which
-            element it is, or where it jumps.
+            index is clamped, it is so in the middle of all iterations. A float where that
+            alternates, and the element is always within two of a line of this slope: 0.5 for
+            `x // 2`. None where data say which element it is, or where it jumps.
         elements: how many different ones all iterations touch, at most.
         is_input: whether it is an array that calls pass and that nobody changes.
     """
@@ -40,7 +40,7 @@ class MemoryAccess:
     tensor: str
     is_write: bool
     bytes: int
-    strides: tuple[float | None, ...]
+    strides: tuple[int | float | None, ...]
     elements: int
     is_input: bool = False
 
@@ -143,31 +143,59 @@ def _steps(
 
 def _in_the_middle(
     index: Node, k: int, loops: Sequence[Var | RVar], box: Box, known: Ranges
+) -> int | float | None:
+    """How far iterations of a loop in the middle of all move an index, the same distance each; or
+    how far it is on average, if the index is near that line from the first iteration to the last.
+    Otherwise None."""
+    (first, last), middle = box[k], [(lo + hi) // 2 for lo, hi in box]
+
+    def value(at: int) -> int | None:
+        point = [at if j == k else x for j, x in enumerate(middle)]
+        lo, hi = known.of(index, {x: (v, v) for x, v in zip(loops, point, strict=True)})
+        return lo if lo == hi else None
+
+    values = [value(middle[k] + ahead) for ahead in range(FEW + 1)]
+    steps = {None if a is None or b is None else b - a for a, b in pairwise(values)}
+    step = steps.pop() if len(steps) == 1 else None
+    return step or _slope(value, first, last, step)
+
+
+def _slope(
+    value: Callable[[int], int | None], first: int, last: int, otherwise: int | None
 ) -> float | None:
-    """How far iterations of a loop in the middle of all move an index, on average; None if it is
-    ever far from where that would bring it."""
-    middle = [(lo + hi) // 2 for lo, hi in box]
-    values: list[int] = []
-    for ahead in range(FEW + 1):
-        at = [x + ahead if j == k else x for j, x in enumerate(middle)]
-        lo, hi = known.of(index, {x: (v, v) for x, v in zip(loops, at, strict=True)})
-        if lo != hi:
-            return None
-        values.append(lo)
-    first, *_, last = values
-    steps = {b - a for a, b in pairwise(values)}
-    if len(steps) == 1:
-        return steps.pop()
-    step = (last - first) / FEW
-    far = max(abs(x - first - ahead * step) for ahead, x in enumerate(values))
-    return step if step and far <= FAR else None
+    """How far an index moves on average, if it is near that line.
+
+    Args:
+        value: the index by iteration, None where it is not known.
+        otherwise: what is said where it does not move far.
+    """
+    begin, end = value(first), value(last)
+    if begin is None or end is None or abs(end - begin) <= FAR:
+        return otherwise
+    middle = (first + last) // 2
+    near = range(max(first, middle - PERIOD), min(middle + PERIOD, last) + 1)
+    values = [v for x in near if (v := value(x)) is not None]
+    if len(values) < len(near):
+        return None
+    net, jumps = values[-1] - values[0], sum(abs(b - a) for a, b in pairwise(values))
+    step = net / (len(near) - 1)  # as it is in whole periods
+    if abs(end - begin - step * (last - first)) > FAR:
+        step = (end - begin) / (last - first)
+    others = (first, (first + middle) // 2, (middle + last) // 2, last)
+    seen = [*zip(near, values, strict=True), *((x, value(x)) for x in others)]
+    far = any(v is None or abs(v - begin - (x - first) * step) > FAR for x, v in seen)
+    return None if far or jumps > BACK * abs(net) + FAR else step
 
 
-FEW = 12
-"""So many iterations in the middle are looked at: whole periods of 2, 3, 4 and 6."""
+FEW, PERIOD = 4, 6
+"""So many iterations in the middle are looked at, and so many on both sides of it where not all of
+them move an index alike."""
+
+BACK = 4
+"""How many times farther than it comes an index may go to and fro."""
 
 FAR = 2
-"""Elements that an index is near another one."""
+"""Elements that an index is from a line that it is near."""
 
 
 def _distance(steps: Sequence[float | None], strides: Sequence[int]) -> float | None:

@@ -13,7 +13,7 @@ from ...poly.model.statements import Statement
 from ...poly.program.accumulation import accumulates
 from ...poly.proof.dependences import are_written_once
 from ...poly.proof.proof import Prover
-from ...poly.sets.budget import BudgetExceeded, attempt
+from ...poly.sets.budget import BudgetExceeded, separate_budget
 from ...poly.sets.isl import Map, Set, isl, val
 from ...poly.sets.memo import Same
 from ...poly.tree.times import ScheduledStage, meeting, scheduled_stages
@@ -76,7 +76,7 @@ def _distances(prover: Prover) -> Iterator[Distance]:
             yield from simple
             continue
         try:
-            with attempt(OPERATIONS):
+            with separate_budget(OPERATIONS):  # what is found is kept
                 yield from list(_of_dependences(prover, tensor, placed))
         except BudgetExceeded:
             yield from _any_of(users, names[tensor], placed)
