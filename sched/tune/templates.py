@@ -335,8 +335,7 @@ class Templates:
 
 
 def _moves(a: MemoryAccess, loop: int, least: int = 1) -> bool:
-    """Whether each iteration of a loop moves an access by the same number of elements, at least so
-    many."""
+    """Whether each iteration of a loop moves an access alike, by at least so many elements."""
     stride = a.strides[loop]
     return isinstance(stride, int) and abs(stride) >= least
 

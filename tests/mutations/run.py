@@ -148,8 +148,8 @@ FAULTS = (
     ),
     Fault(
         "a first call waits for whatever is found", "tune/refine.py",
-        "while (before := build_seconds(p)) > most:",
-        "while (before := build_seconds(p)) > 9 * most:", REFINED,
+        "while self.search.build_seconds(p) > most:",
+        "while self.search.build_seconds(p) > 9 * most:", REFINED,
     ),
     Fault(
         "a variant is for sizes that it is not good for", "tune/variants.py",
