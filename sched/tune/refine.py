@@ -23,7 +23,6 @@ GAIN = 0.9
 """What is left of the time of a Func where other loops are taken for better: the model does not see
 smaller differences."""
 
-
 LEAST = 1e-9
 """Seconds that are worth being saved."""
 
@@ -52,6 +51,8 @@ class Refinement:
         self._read: dict[str, set[str]] = {func: set() for func in search.statements}
         for w in facts.windows:
             self._read[facts.statement(w.consumer).func].add(w.producer)
+        for func, read in self._read.items():
+            read.discard(func)
 
     def descended(self, p: Partial) -> Partial:
         """A plan in which few Funcs would be much better with other loops at their places, also
