@@ -158,6 +158,15 @@ def test_a_clamped_index_is_regular_however_short_its_loop(extent: int) -> None:
     assert [a.strides for a in accesses] == [(1,), (1,)]
 
 
+@pytest.mark.parametrize("extent", [0, 1, 2])
+@pytest.mark.parametrize("index", [i % 64, i // 2, ps.clip(i - 64, 0, m - 1), 64 - 64 * (i % 2)])
+def test_loops_that_hardly_run_have_facts(index: ps.Expr, extent: int) -> None:
+    x, f = ps.Input("x", ps.float32, (m,)), ps.Func("f", (n,))
+    f[i] = x[ps.clip(index, 0, m - 1)]
+    for sizes in ({"n": extent, "m": 64}, {"n": extent, "m": 1}):
+        assert len(ps.facts(f, sizes=sizes).statement("f").accesses) == 2
+
+
 @pytest.mark.parametrize("extent", [8, 9, 960, 1000, 1001, 1024])
 @pytest.mark.parametrize("by", [2, 5, 32])
 def test_elements_are_no_fewer_than_are_touched(extent: int, by: int) -> None:

@@ -170,7 +170,7 @@ def _slope(
         otherwise: what is said where it does not move far.
     """
     begin, end = value(first), value(last)
-    if begin is None or end is None or abs(end - begin) <= FAR:
+    if last <= first or begin is None or end is None or abs(end - begin) <= FAR:
         return otherwise
     middle = (first + last) // 2
     near = range(max(first, middle - PERIOD), min(middle + PERIOD, last) + 1)
