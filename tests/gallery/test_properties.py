@@ -13,8 +13,7 @@ from gallery.variants import VIEWS, with_unusual_floats
 
 LARGEST = 12
 
-
-EXAMPLES = 4
+EXAMPLES = 5
 """Calls of each program."""
 
 
