@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..codegen.runtime.threads import get_num_threads
+from ..garbage import uncollected
 from ..lang.errors.errors import LanguageTypeError, ScheduleError
 from ..lang.tensors.tensors import Input
 from ..poly.schedule.schedule import Outputs, Schedule
@@ -27,6 +28,7 @@ UNPROVED = 1
 """So many of them may be refused for want of a proof, which takes seconds, and another be tried."""
 
 
+@uncollected()
 def auto(
     outputs: Outputs,
     args: Sequence[Input] | None,
@@ -48,6 +50,7 @@ def auto(
     return _with_variants(s, model, sizes, reassociate)
 
 
+@uncollected()
 def found(
     s: Schedule,
     threads: int,

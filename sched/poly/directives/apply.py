@@ -9,7 +9,7 @@ from ..placement.placement import with_demands
 from ..state.editing import Editing
 from ..state.record import Directive
 from ..state.state import Edit
-from ..tree.looptree import produced
+from ..tree.looptree import Seq, produced
 from . import invariants
 
 
@@ -23,7 +23,8 @@ def applied(e: Editing) -> Edit:
     invariants.check_reach(e)
     invariants.check_bounds_known(e)
     if produced(e.tree):
-        e.tree = with_demands(e.model, e.tree)
+        before = e.state.tree if e.model is e.state.rewritten.model else Seq(())
+        e.tree = with_demands(e.model, e.tree, before)
     invariants.check_kinds(e)
     invariants.check_private(e)
     invariants.check_lanes(e)
