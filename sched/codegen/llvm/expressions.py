@@ -16,6 +16,7 @@ from ...lang.nodes.nodes import Const, Node, Op
 from ..ir import ir
 from . import instructions
 from .function_builder import FunctionBuilder
+from .partial_vectors import PartialVectors
 from .values import Value, constant
 
 
@@ -23,7 +24,7 @@ class Evaluator:
     """Computes expressions at the builder's current place.
 
     `symbols` are the values of sizes and Params (loop variables come by `bind`), `pointers` the
-    addresses of the buffers.
+    addresses of the buffers, `partial` the functions for parts of vectors.
     """
 
     def __init__(
@@ -31,8 +32,10 @@ class Evaluator:
         builder: FunctionBuilder,
         symbols: Mapping[Node, Value],
         pointers: Mapping[ir.Buffer, str],
+        partial: PartialVectors,
     ) -> None:
         self.builder = builder
+        self.partial = partial
         self._pointers = pointers
         self._scopes: list[dict[Node, Value]] = [dict(symbols)]
         self._statement: dict[Node, Value] = {}

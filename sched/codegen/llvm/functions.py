@@ -26,6 +26,7 @@ from .function_builder import FunctionBuilder
 from .layout import THREADS
 from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
+from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
 from .statements import CALLBACK, WORDS, Emitter
 from .values import Value
@@ -44,13 +45,15 @@ def emit_module(module: ir.Module, target: Target) -> str:
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
-    functions = [_function_text(nest, constants, call_back) for nest in nests]
+    partial = PartialVectors(target)
+    functions = [_function_text(nest, constants, call_back, partial) for nest in nests]
     hides = any(masks.ALL in text for text in functions)
     return "\n\n".join(
         [
             f'target triple = "{target.triple}"',
             *(_constant_text(name, buffer) for buffer, name in constants.items()),
             *functions,
+            *partial.texts,
             *([masks.definition(target)] if hides else []),
             *([zeros_text()] if any(ZEROS in text for text in functions) else []),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
@@ -133,7 +136,9 @@ def _call_back_text(name: str, target: Target) -> str:
     )
 
 
-def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
+def _function_text(
+    nest: _Nest, constants: Constants, call_back: str, partial: PartialVectors
+) -> str:
     b, call = FunctionBuilder(), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
@@ -147,14 +152,14 @@ def _function_text(nest: _Nest, constants: Constants, call_back: str) -> str:
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants, nest.costs)
+    outliner = Outliner(nest.symbol, constants, nest.costs, partial)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)
     b.emit("")  # its size is known at the end
     if is_polled(nest.function.body, nest.costs):
         begin_polling(b)
-    evaluator = Evaluator(b, scalars, pointers)
+    evaluator = Evaluator(b, scalars, pointers, partial)
     emitter = Emitter(b, evaluator, COUNTERS, call_back, nest.costs, outliner)
     emitter.emit(nest.function.body)
     emitter.finish()

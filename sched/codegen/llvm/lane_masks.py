@@ -39,14 +39,19 @@ def first_lanes(condition: Node, lanes: Lanes) -> FirstLanes | None:
     if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):
         return None
     sums = as_sums(at_lane([condition], lanes)[0])
-    if sums is None or len(sums) != 1:
+    steps = {dict(terms).get(LANE) for terms, _ in sums or ()}
+    if not sums or steps not in ({1}, {-1}):
         return None
-    (terms, constant), step = sums[0], dict(sums[0][0]).get(LANE)
-    rest = in_order({x: times for x, times in terms if x is not LANE})
-    if step not in (1, -1) or LANE in set(postorder(*rest)):
-        return None
-    # rest + constant - lane >= 0, or rest + constant + lane >= 0
-    end = total({x: -step * k for x, k in rest.items()}, -step * constant + (step < 0))
+    (step,) = steps
+    assert step is not None
+    ends = []
+    for terms, constant in sums:
+        rest = in_order({x: times for x, times in terms if x is not LANE})
+        if LANE in set(postorder(*rest)):
+            return None
+        # rest + constant - lane >= 0, or rest + constant + lane >= 0
+        ends.append(total({x: -step * k for x, k in rest.items()}, -step * constant + (step < 0)))
+    end = ix.minimum(tuple(ends)) if step < 0 else ix.maximum(tuple(ends))
     cut_off = ix.minimum((ix.maximum((end, ix.ZERO)), integer(lanes.count)))
     return FirstLanes(cut_off, step < 0)
 

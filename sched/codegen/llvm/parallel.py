@@ -28,6 +28,7 @@ from .expressions import Evaluator
 from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
 from .names import quoted
+from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
 from .statements import Emitter
 from .values import Value, constant, memory_type_name
@@ -48,6 +49,7 @@ class Outliner:
     name: str
     constants: Constants
     costs: Costs
+    partial: PartialVectors
     texts: list[str] = field(default_factory=list)
     words: int = 0
 
@@ -101,6 +103,7 @@ class _Task:
     def __init__(self, outliner: Outliner, loop: ir.For, number: int) -> None:
         self.loop = loop
         self.constants, self.costs = outliner.constants, outliner.costs
+        self.partial = outliner.partial
         base = f"{outliner.name}.{loop.name}.{number}"
         self.name, self.body = quoted(f"{base}.task"), quoted(base)
         own = local(loop)
@@ -162,7 +165,7 @@ class _Task:
         part = ir.For(loop.var, _FIRST, _LAST, step, "serial", loop.body, loop.name)
         if is_polled(part, self.costs):
             begin_polling(b)
-        evaluator = Evaluator(b, {**symbols, **bounds}, pointers)
+        evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial)
         emitter = Emitter(b, evaluator, "%counters", "", self.costs)
         emitter.emit(part)
         emitter.finish()

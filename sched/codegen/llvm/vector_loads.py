@@ -54,7 +54,7 @@ class VectorLoad:
         if guard is None:
             return self._unmasked()
         if self.vectors.varies(guard):
-            return self._masked(self.vectors.known(guard))
+            return self._masked(guard)
         b = self.builder
         holds = self.vectors.scalar(guard)
         if self._is_simple:
@@ -173,22 +173,13 @@ class VectorLoad:
             v.keep(load, column)
         return v.known(self.load)
 
-    def _masked(self, mask: Value) -> Value:
-        """Loads in some lanes, 0 in the others."""
-        b, n = self.builder, self.count
+    def _masked(self, guard: Node) -> Value:
+        """Loads in the lanes in which a condition holds, 0 in the others."""
+        n = self.count
         step = self.vectors.stride(self.buffer, self.index)
         if step in (1, -1):
-            turned = step < 0
-            order = backwards(n)
-            where = self._address(n - 1 if turned else 0, is_there=False)
-            lanes = shuffled(b, mask, mask, order) if turned else mask
-            memory = memory_type_name(self.dtype, n)
-            name = f"llvm.masked.load.{memory_suffix(self.dtype, n)}.p0"
-            there = f"ptr align {self.dtype.itemsize} {where}"
-            found = self._loaded(
-                f"call {memory} @{name}({there}, {lanes.typed}, {memory} zeroinitializer)"
-            )
-            return shuffled(b, found, found, order) if turned else found
+            return self._masked_in_order(guard, step < 0)
+        mask = self.vectors.known(guard)
         if step == 0:
             indices = self.vectors.splat(self.vectors.scalar(self.vectors.at_lane(self.index, 0)))
         else:
@@ -200,6 +191,25 @@ class VectorLoad:
         return self._loaded(
             f"call {memory} @{name}({there}, {mask.typed}, {memory} zeroinitializer)"
         )
+
+    def _masked_in_order(self, guard: Node, turned: bool) -> Value:
+        """The same of elements that follow each other, or that do so the other way round."""
+        b, n, partial = self.builder, self.count, self.vectors.evaluator.partial
+        where = self._address(n - 1 if turned else 0, is_there=False)
+        order = backwards(n)
+        part = self.vectors.part(guard) if partial.are_copied(self.dtype, n) else None
+        if part is not None:
+            part = part.turned(b, n) if turned else part
+            code = partial.load(self.dtype, n, where, part)
+        else:
+            mask = self.vectors.known(guard)
+            lanes = shuffled(b, mask, mask, order) if turned else mask
+            memory = memory_type_name(self.dtype, n)
+            name = f"llvm.masked.load.{memory_suffix(self.dtype, n)}.p0"
+            there = f"ptr align {self.dtype.itemsize} {where}"
+            code = f"call {memory} @{name}({there}, {lanes.typed}, {memory} zeroinitializer)"
+        found = self._loaded(code)
+        return shuffled(b, found, found, order) if turned else found
 
     def _loaded(self, code: str) -> Value:
         """What comes from memory, where a bool takes a byte."""

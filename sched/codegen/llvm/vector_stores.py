@@ -70,9 +70,7 @@ class VectorStores:
             elif mask is None:
                 b.store(value, where)
             else:
-                mask = shuffled(b, mask, mask, backwards(n)) if step < 0 else mask
-                there = f"ptr align {s.buffer.dtype.itemsize} {where}"
-                self._masked(value, hidden(b, mask, value), there, "store")
+                self._store_some(s, value, mask, where)
         elif mask is not None:
             assert indices is not None
             places = self.evaluator.place(s.buffer, indices, is_there=False)
@@ -85,6 +83,20 @@ class VectorStores:
                 else:
                     where = self.evaluator.place(s.buffer, extracted(b, indices, k))
                 b.store(extracted(b, value, k), where)
+
+    def _store_some(self, s: ir.Store, value: Value, mask: Value, where: str) -> None:
+        """Stores the lanes of a mask; `value` has them in the order of memory."""
+        b, n, partial = self.builder, self.count, self.evaluator.partial
+        turned = self._step(s) == -1
+        assert s.guard is not None
+        part = self.vectors.part(s.guard) if partial.are_copied(value.dtype, n) else None
+        if part is not None:
+            part = part.turned(b, n) if turned else part
+            b.emit(partial.store(self._in_memory(value), value.dtype, n, where, part))
+            return
+        mask = shuffled(b, mask, mask, backwards(n)) if turned else mask
+        there = f"ptr align {s.buffer.dtype.itemsize} {where}"
+        self._masked(value, hidden(b, mask, value), there, "store")
 
     def _step(self, s: ir.Store) -> int | None:
         return self.vectors.stride(s.buffer, s.index[0])
@@ -104,10 +116,17 @@ class VectorStores:
 
     def _masked(self, value: Value, mask: Value, there: str, what: str) -> None:
         b, n = self.builder, self.count
-        memory, text = memory_type_name(value.dtype, n), value.text
-        if value.dtype.is_bool:
-            text = b.name()
-            b.emit(f"{text} = zext {value.typed} to {memory}")
+        memory, text = memory_type_name(value.dtype, n), self._in_memory(value)
         places = "p0" if what == "store" else f"v{n}p0"
         name = f"llvm.masked.{what}.{memory_suffix(value.dtype, n)}.{places}"
         b.emit(f"call void @{name}({memory} {text}, {there}, {mask.typed})")
+
+    def _in_memory(self, value: Value) -> str:
+        """A vector as it is stored: a bool takes a byte."""
+        if not value.dtype.is_bool:
+            return value.text
+        text = self.builder.name()
+        self.builder.emit(
+            f"{text} = zext {value.typed} to {memory_type_name(value.dtype, self.count)}"
+        )
+        return text

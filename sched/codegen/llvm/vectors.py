@@ -21,6 +21,7 @@ from ..ir import ir
 from . import instructions
 from .expressions import Evaluator
 from .lane_masks import FirstLanes, first_lanes, mask_type
+from .partial_vectors import Part
 from .rows import runs_of
 from .shuffles import listed, splat
 from .values import Value, constant
@@ -126,6 +127,17 @@ class Vectors:
         if node not in self._masks:
             self._masks[node] = first_lanes(node, self.lanes)
         return self._masks[node]
+
+    def part(self, guard: Node) -> Part | None:
+        """Which lanes a condition holds in, where they follow each other; None where that is not
+        known."""
+        mask = self._first_lanes(guard)
+        if mask is None:
+            return None
+        end = self.scalar(mask.end)
+        if mask.inside:
+            return Part(constant(0, int64), end)
+        return Part(end, constant(self.count, int64))
 
     def _is_scattered(self, node: Node) -> TypeGuard[ir.Load]:
         if not isinstance(node, ir.Load) or node.guard is not None or node.buffer.strided:

@@ -123,6 +123,24 @@ def masked_vectors() -> None:
                 out[:] = 1
 
 
+def partial_narrow_vectors() -> None:
+    """The same where an element takes one or two bytes, and a vector may be read backwards."""
+    for dtype in (ps.uint8, ps.int16, ps.bool):
+        size = mmap.PAGESIZE // np.dtype(str(dtype)).itemsize
+        a, j, count = ps.Input("a", dtype, (ps.sizes("n"),)), ps.vars("j"), ps.sizes("n")
+        f = ps.Func("f", (count,), dtype)
+        f[j] = ps.select(j < count - 3, a[j + 3], a[j]) & a[count - 1 - j]
+        s = ps.Schedule(f)
+        s[f].vectorize(j, 16)
+        kernel = s.for_target("x86-64-v3" if s.target.arch == "x86_64" else s.target).compile()
+        with walled(size, f.dtypes[0]) as array, walled(size, f.dtypes[0]) as out:
+            for length in (1, 2, 5, 15, 16, 17, 40, size):
+                first, last = slice(0, length), slice(size - length, None)
+                for part in (first, last):
+                    assert (kernel(array[part], out=out[part]) == 1).all()
+                    out[:] = 1
+
+
 def reads_at_guarded_reads() -> None:
     """Where an index is not read, it is not in the range that is declared for it."""
     n, m, count, j = *ps.sizes("n m count"), ps.vars("j")
@@ -146,7 +164,7 @@ CASES = {
     f.__name__: f
     for f in (
         guarded_loads, guarded_stores, branches_and_empty_loops, strided_vectors, masked_vectors,
-        reads_at_guarded_reads,
+        partial_narrow_vectors, reads_at_guarded_reads,
     )
 }  # fmt: skip
 

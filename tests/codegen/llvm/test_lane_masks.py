@@ -27,6 +27,10 @@ def comparisons() -> Iterator[Node]:
         a, b = condition.args
         yield Op(condition.op, (ix.add(a, LANE), b), condition.type)
         yield Op(condition.op, (a, ix.add(b, LANE)), condition.type)
+    for one, other in zip(drawn(60), drawn(120), strict=False):
+        ends = [c.args[1] for c in (one, other)]
+        yield ix.compare("lt", LANE, ix.minimum(tuple(ends)))
+        yield ix.compare("ge", LANE, ix.maximum(tuple(ends)))
 
 
 def test_a_mask_holds_where_the_comparison_does() -> None:
@@ -52,12 +56,12 @@ def test_a_mask_holds_where_the_comparison_does() -> None:
     [
         ix.compare("lt", ix.mul(LANE, integer(2)), n),
         ix.compare("lt", ix.minimum((LANE, m)), n),
-        ix.compare("lt", LANE, ix.minimum((n, m))),
+        ix.compare("lt", LANE, ix.minimum((ix.sub(n, ix.mul(LANE, integer(2))), m))),
         ix.compare("lt", LANE, load(x, LANE)),
         ix.compare("eq", LANE, n),
         ix.compare("lt", ix.mul(LANE, n), m),
     ],
-    ids=["by twos", "minimum", "two ends", "data", "equal", "product"],
+    ids=["by twos", "minimum", "one end moves", "data", "equal", "product"],
 )
 def test_others_are_none_of_the_first_lanes(condition: Node) -> None:
     assert first_lanes(condition, LANES) is None
