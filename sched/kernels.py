@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from .codegen.runtime.call_cache import CachedCall, Key
 from .codegen.runtime.kernel import Kernel
 from .codegen.runtime.threads import get_num_threads
 from .forks import reentrant
@@ -18,7 +20,7 @@ from .lang.tensors.tensors import Func
 from .poly.schedule.schedule import Schedule
 from .tune import auto
 from .tune.classes import class_of, distance
-from .tune.effort import effort_for
+from .tune.effort import Effort, effort_for, unhurried
 from .tune.facts.facts import facts_of
 
 VARIABLE = "POLYSCHED_AUTO"
@@ -61,9 +63,23 @@ def default_kernel(func: Func) -> Kernel:
         return kernel
 
 
+@dataclass(slots=True)
+class _Better:
+    """A schedule that takes longer to get than a call waits.
+
+    Attributes:
+        left: calls until it is looked for.
+    """
+
+    sizes: Mapping[str, int]
+    effort: Effort
+    left: int
+
+
 class AutoKernel(Kernel):
     """A kernel with a schedule that is found for about the sizes of a call, at the first one of
-    them. Where the loops as written take no time, these are run."""
+    them. Where the loops as written take no time, these are run; where a much better schedule takes
+    long to get, it is looked for when there have been some calls, by number: nothing is timed."""
 
     _schedule: Schedule
 
@@ -71,6 +87,7 @@ class AutoKernel(Kernel):
         super().__init__(schedule, later=True)
         self._searches = 0
         self._found: dict[tuple[int, ...], Kernel] = {}
+        self._better: dict[tuple[int, ...], _Better] = {}
         program, outputs = schedule.program, (name for _, name, _ in self._preconditions.extents)
         #: What says how much there is to do: sizes, also of outputs, and Params that bound loops.
         self._counting = (*program.sizes, *program.bounding, *outputs)
@@ -81,7 +98,7 @@ class AutoKernel(Kernel):
         key = tuple(sizes.values())
         found = self._found.get(key)
         if found is not None:
-            return found
+            return self._bettered(key, found) if key in self._better else found
         with self._lock:
             if key not in self._found:
                 near = min(self._found, key=lambda k: distance(k, key), default=None)
@@ -91,24 +108,60 @@ class AutoKernel(Kernel):
                 self._found[key] = self._made(sizes)
             return self._found[key]
 
+    def _bettered(self, key: tuple[int, ...], found: Kernel) -> Kernel:
+        """What runs where a better schedule is worth it after some calls, of which this is one."""
+        with self._lock:
+            better = self._better.get(key)
+            if better is None:
+                return self._found[key]
+            better.left -= 1
+            if better.left > 0:
+                return found
+            del self._better[key]
+        try:
+            # Other threads go on with what there is.
+            made = self._searched(better.sizes, unhurried(better.effort)).schedule
+            kernel = Kernel(made) if made.directives else found
+        except (LanguageError, ScheduleError):
+            return found
+        except BaseException:
+            with self._lock:
+                self._better[key] = replace(better, left=1)  # what interrupts it puts it off
+            raise
+        with self._lock:
+            self._found = {k: kernel if x is found else x for k, x in self._found.items()}
+        return kernel
+
+    def _remember(self, key: Key, call: CachedCall | None) -> None:
+        # Calls are counted as long as a better schedule may come.
+        kernels = {id(k): k for key, k in self._found.items() if key in self._better}
+        variants = (v for k in kernels.values() for v in k._variants.values())
+        if call is not None and not any(v is call.variant for v in variants):
+            super()._remember(key, call)
+
+    def _searched(self, sizes: Mapping[str, int], effort: Effort) -> auto.ForCalls:
+        # Another call may have several threads where this one has not.
+        return auto.found_for_calls(self._schedule, max(2, get_num_threads()), sizes, effort)
+
     def _made(self, sizes: Mapping[str, int]) -> Kernel:
         """A kernel with the schedule that is found for sizes; this one where there is no better."""
         try:
             effort = effort_for(facts_of(self._schedule.rewritten, None, sizes))
             if effort is None:
                 return self
+            key = tuple(sizes.values())
             if self._searches >= MOST:
-                key = tuple(sizes.values())
                 others = [k for k, kernel in self._found.items() if kernel is not self]
                 near = min(others, key=lambda k: distance(k, key), default=None)
                 return self if near is None else self._found[near]
             self._searches += 1
-            # Another call may have several threads where this one has not.
-            threads = max(2, get_num_threads())
-            schedule = auto.found(self._schedule, threads, usual=sizes, effort=effort)
+            searched = self._searched(sizes, effort)
+            made = Kernel(searched.schedule) if searched.schedule.directives else self
         except (LanguageError, ScheduleError):
             return self  # too intricate to be proven in any other order
-        return Kernel(schedule) if schedule.directives else self
+        if searched.pays_after is not None:
+            self._better[key] = _Better(sizes, effort, searched.pays_after)
+        return made
 
     def _of(self, schedule: Any, *, later: bool = False) -> Kernel:
         return AutoKernel(schedule)

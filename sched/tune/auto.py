@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 
 from ..codegen.runtime.threads import get_num_threads
 from ..garbage import uncollected
@@ -23,6 +24,10 @@ from .realise import Refused, realise
 from .reasons import heading, reason, second
 from .search import Search
 from .variants import STATEMENTS, Case, worthwhile
+
+EAGER, WORTH, MOST_CALLS = 20, 0.1, 1000
+"""How many more calls of a Func are expected than there were; which part of its time has to be
+saved to look for a better schedule, and after how many calls that is not done any more."""
 
 UNPROVED = 1
 """So many of them may be refused for want of a proof, which takes seconds, and another be tried."""
@@ -72,7 +77,45 @@ def found(
     """
     s = _inlined(s)
     model = Model(machine(s.target), threads)
-    return _planned(s, facts_of(s.rewritten, sizes, usual), model, reassociate, effort)
+    return _planned(s, facts_of(s.rewritten, sizes, usual), model, reassociate, effort).schedule
+
+
+@dataclass(frozen=True, slots=True)
+class ForCalls:
+    """A schedule for calls of about the same sizes.
+
+    Attributes:
+        schedule: what can be had while a call waits.
+        pays_after: after so many calls a better one, of the same effort unhurried, is worth what it
+            takes to get it; None where there is none, or it never is.
+    """
+
+    schedule: Schedule
+    pays_after: int | None
+
+
+@uncollected()
+def found_for_calls(
+    s: Schedule, threads: int, usual: Mapping[str, int], effort: Effort
+) -> ForCalls:
+    """What calls of a Func run: see `found`."""
+    s = _inlined(s)
+    model = Model(machine(s.target), threads)
+    planned = _planned(s, facts_of(s.rewritten, None, usual), model, False, effort)
+    return ForCalls(planned.schedule, _pays_after(planned))
+
+
+def _pays_after(planned: _Planned) -> int | None:
+    """After how many calls a plan is worth its while that takes longer to get than a call waits.
+    Who has called a Func so often is taken to call it `EAGER` times as often again."""
+    if planned.search is None:
+        return None
+    best = planned.search.unhurried
+    saved = planned.seconds - best.seconds
+    if not planned.search.effort.waits or saved < WORTH * planned.seconds:
+        return None
+    calls = ceil(planned.search.build_seconds(best) / saved / EAGER)
+    return calls if calls <= MOST_CALLS else None
 
 
 def _with_variants(
@@ -94,17 +137,16 @@ def _with_variants(
     if len(facts.statements) <= STATEMENTS:
         for case, others in worthwhile(ranked[0], free, facts_at, search_of):
             with suppress(ScheduleError):  # no sizes meet the condition and those of the program
-                _add_variant(
-                    s, case, partial(_planned, facts=others, model=model, reassociate=reassociate)
-                )
-    return _planned(s, facts, model, reassociate, THOROUGH, ranked)
+                planned = partial(_planned, facts=others, model=model, reassociate=reassociate)
+                _add_variant(s, case, planned)
+    return _planned(s, facts, model, reassociate, THOROUGH, ranked).schedule
 
 
-def _add_variant(s: Schedule, case: Case, planned: Callable[[Schedule], Schedule]) -> None:
+def _add_variant(s: Schedule, case: Case, planned: Callable[[Schedule], _Planned]) -> None:
     """Gives a schedule a variant, unless nothing is found for it."""
     before = s.variants
     begun = s.specialize(case.condition(s.program.sizes))
-    made = planned(begun)
+    made = planned(begun).schedule
     (condition, _) = s.variants[-1]
     s.variants = before if made is begun else (*before, (condition, made))
 
@@ -153,6 +195,16 @@ def _inlined(s: Schedule) -> Schedule:
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A schedule with a plan, the seconds that a call takes with it, and the search that found it;
+    without a search, a schedule for which no plan was found that it accepts."""
+
+    schedule: Schedule
+    seconds: float = 0.0
+    search: Search | None = None
+
+
 def _planned(
     s: Schedule,
     facts: Facts,
@@ -160,7 +212,7 @@ def _planned(
     reassociate: bool,
     effort: Effort = THOROUGH,
     ranked: Sequence[Partial] = (),
-) -> Schedule:
+) -> _Planned:
     """A schedule with the best plan that it accepts.
 
     Args:
@@ -168,6 +220,7 @@ def _planned(
     """
     names = _outputs(s)
     refusals, unproved = Refusals(), 0
+    none = _Planned(s)
     for _ in range(effort.tries):
         search = Search(facts, model, names, refusals, reassociate, effort)
         best, *others = ranked or search.ranked()
@@ -184,13 +237,14 @@ def _planned(
             unproved += refused.status == "unproved"
             is_known = refused.decided is not None and not refused.decided.plan.is_as_written
             if not is_known or unproved > UNPROVED:
-                return s
+                return none
             refusals = _learned(refusals, refused)
         else:
-            if len(made.directives) == len(s.directives):
-                return s
-            return made.comment(second(best, others[0] if others else None))
-    return s
+            is_as_it_was = len(made.directives) == len(s.directives)
+            if not is_as_it_was:
+                made.comment(second(best, others[0] if others else None))
+            return _Planned(s if is_as_it_was else made, best.seconds, search)
+    return none
 
 
 def _learned(known: Refusals, refused: Refused) -> Refusals:

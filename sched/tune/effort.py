@@ -69,8 +69,16 @@ BRIEF = Effort(
 )
 """For a call that does not take long either way."""
 
+MANY_CALLS = 40_000
+"""Calls of who has called a Func often."""
+
 MANY = 40
 """Statements of a program beyond which it is large."""
+
+
+def unhurried(effort: Effort) -> Effort:
+    """The same where no call waits for it, and many are expected."""
+    return replace(effort, calls=MANY_CALLS, waits=False)
 
 
 def of_large(effort: Effort) -> Effort:

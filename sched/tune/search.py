@@ -11,7 +11,7 @@ from dataclasses import replace
 from .build_time import allowed, build_seconds
 from .candidates import Candidates
 from .decided import NONE_KNOWN, Decided, Partial, Refusals
-from .effort import MANY, THOROUGH, Effort, of_large
+from .effort import MANY, MANY_CALLS, THOROUGH, Effort, of_large
 from .facts.facts import Facts, StatementFacts, main_of
 from .facts.windows import Window
 from .model import Cost, Model
@@ -36,6 +36,10 @@ class Search:
         refusals: what is left out.
         reassociates: whether sums of floats may be added in any order.
         effort: how much is looked at, unless the program is large.
+
+    Attributes:
+        unhurried: the best plan of those that were ranked last, whether or not a call can wait for
+            it.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class Search:
         self._costs: dict[object, Cost] = {}
         self._builds: dict[object, float] = {}
         self._alone: dict[object, Nest] = {}
+        self.unhurried = Partial()
 
     def best(self) -> Partial:
         """The best plan that is found, with what it costs."""
@@ -76,6 +81,7 @@ class Search:
     def ranked(self) -> list[Partial]:
         """The best plans that are found, the best one first."""
         found = self._beam()
+        self.unhurried = min(found, key=lambda p: self._weighed(p, MANY_CALLS))
         refined = Refinement(self)
         if self.effort.waits:
             most = allowed(self.facts, self.as_written().seconds)
@@ -97,9 +103,9 @@ class Search:
             beam = best[: self.effort.width]
         return beam
 
-    def _weighed(self, p: Partial) -> float:
+    def _weighed(self, p: Partial, calls: int | None = None) -> float:
         """What a call takes, and its share of what it takes to get there."""
-        calls = self.effort.calls
+        calls = self.effort.calls if calls is None else calls
         return p.seconds + (self.build_seconds(p) / calls if calls else 0.0)
 
     def build_seconds(self, p: Partial) -> float:

@@ -67,13 +67,13 @@ def test_nothing_is_found_where_that_is_switched_off(monkeypatch: pytest.MonkeyP
 
 def test_sizes_that_are_about_the_same_share_a_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, int]] = []
-    real = tune.found
+    real = tune.found_for_calls
 
-    def counted(s: Any, threads: int, *, usual: dict[str, int], **more: Any) -> Any:
+    def counted(s: Any, threads: int, usual: dict[str, int], effort: Any) -> Any:
         asked.append(dict(usual))
-        return real(s, threads, usual=usual, **more)
+        return real(s, threads, usual, effort)
 
-    monkeypatch.setattr(tune, "found", counted)
+    monkeypatch.setattr(tune, "found_for_calls", counted)
     f = product()
     for k in range(4):
         f(*operands(150 + k, 149 - k, 151 + k))
@@ -91,9 +91,9 @@ def test_searches_that_find_nothing_are_few_too(monkeypatch: pytest.MonkeyPatch)
 
     def nothing(s: Any, *_: Any, **__: Any) -> Any:
         asked.append(1)
-        return s
+        return tune.ForCalls(s, None)
 
-    monkeypatch.setattr(tune, "found", nothing)
+    monkeypatch.setattr(tune, "found_for_calls", nothing)
     f = product()
     for rows in range(60, 4000, 200):
         f(*operands(rows, 60, 60))
@@ -123,7 +123,7 @@ def test_scalars_that_bound_no_loop_do_not_count() -> None:
 
 def test_a_search_keeps_no_other_func_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, may_end = threading.Event(), threading.Event()
-    real = tune.found
+    real = tune.found_for_calls
 
     def slow(*given: Any, **more: Any) -> Any:
         begun.set()
@@ -132,7 +132,7 @@ def test_a_search_keeps_no_other_func_waiting(monkeypatch: pytest.MonkeyPatch) -
 
     quick, x = ps.Func("f", (n,)), ps.Input("x", ps.float32, (n,))
     quick[i] = x[i] + 1
-    monkeypatch.setattr(tune, "found", slow)
+    monkeypatch.setattr(tune, "found_for_calls", slow)
     f, arrays = product(), operands(150, 149, 151)
     caller = threading.Thread(target=lambda: f(*arrays))
     caller.start()
@@ -159,7 +159,7 @@ def test_what_cannot_be_proven_runs_as_written(monkeypatch: pytest.MonkeyPatch) 
     def refused(*_: Any, **__: Any) -> Any:
         raise ps.ScheduleError("too intricate")
 
-    monkeypatch.setattr(tune, "found", refused)
+    monkeypatch.setattr(tune, "found_for_calls", refused)
     f, arrays = product(), operands(60, 59, 61)
     assert_same((f(*arrays),), (ps.Schedule.default(product()).compile()(*arrays),))
     assert not found(f)
@@ -169,7 +169,7 @@ def test_faults_of_the_search_are_not_hidden(monkeypatch: pytest.MonkeyPatch) ->
     def broken(*_: Any, **__: Any) -> Any:
         raise ps.InternalError("a fault")
 
-    monkeypatch.setattr(tune, "found", broken)
+    monkeypatch.setattr(tune, "found_for_calls", broken)
     with pytest.raises(ps.InternalError, match="a fault"):
         product()(*operands(60, 59, 61))
 
@@ -183,7 +183,9 @@ def test_loops_are_shared_by_threads_whoever_calls_first() -> None:
 
 
 def test_calls_that_do_not_fit_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tune, "found", lambda *_, **__: pytest.fail("looked for a schedule"))
+    monkeypatch.setattr(
+        tune, "found_for_calls", lambda *_, **__: pytest.fail("looked for a schedule")
+    )
     x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n, m))
     f[i, j] = ps.exp(x[i]) + x[j]
     with pytest.raises(ps.CallValueError, match="out of bounds at m=501"):
