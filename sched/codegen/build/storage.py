@@ -93,7 +93,8 @@ def accumulator_storage(program: lp.LoopProgram) -> AccumulatorStorage:
         origin, extents = local_box(same, f"{name}.kept")
         for c, dtype in enumerate(func.dtypes):
             part = f"{name}.kept" if len(func.dtypes) == 1 else f"{name}.kept.{c}"
-            how = program.memory.get(func, AS_WRITTEN)
+            asked = program.memory.get(func, AS_WRITTEN)
+            how = asked.by_lanes({k for x in same for k in x.lanes}, len(extents))
             kind = _kind(how, dtype, extents, True, made.values())
             made[name, c] = Buffer(part, dtype, extents, origin, kind, memory=how)
     return made

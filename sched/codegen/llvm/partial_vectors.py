@@ -3,7 +3,7 @@ instruction for it.
 
 AVX2 masks loads and stores of 32 and 64 bits, nothing narrower; NEON masks none. LLVM takes such a
 vector lane by lane, each under a branch: a partial vector of bytes costs as much as thirty whole
-ones. Lanes that follow each other are copied to or from a whole vector on the stack instead, in a
+ones. Lanes that follow each other are copied to or from a vector on the stack instead, in a
 function of their own.
 """
 
@@ -57,10 +57,10 @@ class PartialVectors:
         size = dtype.itemsize
         self._functions[name] = f"""\
 define internal {vector} {name}(ptr %from, i64 %first, i64 %end) #1 {{
-  %whole = alloca {vector}, align 64
-  store {vector} zeroinitializer, ptr %whole, align 64
-{_copied("%whole", "%from", size)}
-  %found = load {vector}, ptr %whole, align 64
+  %vector = alloca {vector}, align 64
+  store {vector} zeroinitializer, ptr %vector, align 64
+{_copied("%vector", "%from", size)}
+  %found = load {vector}, ptr %vector, align 64
   ret {vector} %found
 }}"""
         return f"call {vector} {name}(ptr {where}, {part.first.typed}, {part.end.typed})"
@@ -72,9 +72,9 @@ define internal {vector} {name}(ptr %from, i64 %first, i64 %end) #1 {{
         size = dtype.itemsize
         self._functions[name] = f"""\
 define internal void {name}({vector} %value, ptr %to, i64 %first, i64 %end) #1 {{
-  %whole = alloca {vector}, align 64
-  store {vector} %value, ptr %whole, align 64
-{_copied("%to", "%whole", size)}
+  %vector = alloca {vector}, align 64
+  store {vector} %value, ptr %vector, align 64
+{_copied("%to", "%vector", size)}
   ret void
 }}"""
         lanes = f"{part.first.typed}, {part.end.typed}"

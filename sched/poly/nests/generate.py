@@ -18,6 +18,7 @@ from ..tree.stage import Stage
 from . import loop_program as lp
 from .boxes import box
 from .decided import decisions
+from .lane_axes import axes_of_lanes
 from .loop_nest import (
     DataBounds,
     LoopNest,
@@ -63,9 +64,8 @@ class Generator:
                 return lp.Alloc(func, origin, extents, self.nest(body))
             case NestAccumulator(accumulator=node, origin=origin, extents=extents):
                 around = map(self.nest, (nest.copy_in, nest.body, nest.copy_out))
-                return lp.Accumulator(
-                    node.stage, node.func, origin, extents, self._users(node, nest.body), *around
-                )
+                users, lanes = self._users(node, nest.body), axes_of_lanes(nest)
+                return lp.Accumulator(node.stage, node.func, origin, extents, users, lanes, *around)
             case NestStage():
                 return self._run(nest)
 

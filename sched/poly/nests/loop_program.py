@@ -145,6 +145,7 @@ class Accumulator:
     Attributes:
         stage: the name of what accumulates.
         users: what begins or accumulates elements there, inside.
+        lanes: the axes along which lanes accumulate different elements.
     """
 
     stage: str
@@ -152,6 +153,7 @@ class Accumulator:
     origin: tuple[Node, ...]
     extents: tuple[Node, ...]
     users: frozenset[Instance]
+    lanes: frozenset[int]
     copy_in: Nest
     body: Nest
     copy_out: Nest

@@ -21,6 +21,7 @@ from ...lang.tensors.inout import Initial
 from ...lang.tensors.tensors import Func
 from ..nests.boxes import box
 from ..nests.decided import decided
+from ..nests.lane_axes import axes_of_lanes
 from ..nests.loop_nest import (
     LoopNest,
     NestAccumulator,
@@ -207,6 +208,9 @@ class _Lanes:
     ) -> Node:
         """Where an element is, as far as lanes differ in it: from the outermost axis that moves."""
         how = self.a.memory.get(tensor, AS_WRITTEN) if isinstance(tensor, Func) else AS_WRITTEN
+        if inside is not None:
+            axes = frozenset(k for x in self._alike(inside) for k in axes_of_lanes(x))
+            how = how.by_lanes(axes, len(index))
         order = how.order or tuple(range(len(index)))
         window = self.a.windows.get(tensor) if isinstance(tensor, Func) else None
         at = list(index)
@@ -224,12 +228,7 @@ class _Lanes:
         if isinstance(tensor, Initial) and tensor.array in a.program.inouts:
             tensor = tensor.array
         if inside is not None:
-            same = [
-                x
-                for x in walk(*a.nests)
-                if isinstance(x, NestAccumulator) and x.name == inside.name
-            ]
-            found = local_box(same, "")[1]
+            found = local_box(self._alike(inside), "")[1]
         elif isinstance(tensor, Func) and tensor not in a.program.outputs:
             found = self._stored(tensor)
         elif tensor.extents is not None:
@@ -239,6 +238,11 @@ class _Lanes:
             found = output_sizes(a.program, tensor)
         known = {a.parameters[name]: value for name, value in a.constants.items()}
         return replaced_all(found, known)
+
+    def _alike(self, inside: NestAccumulator) -> list[NestAccumulator]:
+        """All private accumulators of a stage: they lie in memory alike."""
+        parts = walk(*self.a.nests)
+        return [x for x in parts if isinstance(x, NestAccumulator) and x.name == inside.name]
 
     def _stored(self, func: Func) -> tuple[Node, ...]:
         parts = list(walk(*self.a.nests))

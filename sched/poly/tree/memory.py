@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ...lang.nodes import index as ix
@@ -49,6 +49,18 @@ class Memory:
         """How much memory it takes, where that is a constant."""
         counts = [n for n in map(ix.constant, self.pitches(extents)) if n is not None]
         return math.prod(counts) * dtype.itemsize if len(counts) == len(extents) else None
+
+    def by_lanes(self, axes: Collection[int], rank: int) -> Memory:
+        """The same for what the lanes of vectors accumulate along an axis, unless another order is
+        asked for: side by side in memory, it is loaded and stored as a vector, and one that stays
+        in a register.
+
+        Args:
+            axes: those along which lanes accumulate. Nothing is gained where it is several.
+        """
+        if self.order or len(axes) != 1 or rank - 1 in axes:
+            return self
+        return replace(self, order=(*(k for k in range(rank) if k not in axes), *axes))
 
 
 Fault = tuple[str, str]

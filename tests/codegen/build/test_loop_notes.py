@@ -200,3 +200,38 @@ def test_loops_that_lanes_run_differently_are_masks() -> None:
         s = s.fixed({"n": SIZE, "m": SIZE})
         assert vector_line(s).endswith(f"  # {said}" if said else "(vector):")
         assert gathers(s.compile()) == bool(said)
+
+
+def sums(lanes: ps.Expr, order: tuple[ps.Expr, ...] = ()) -> ps.Schedule:
+    """Sums of 8 rows by 8 columns in private accumulators, rows or columns in lanes."""
+    k = ps.RVar("k", 0, m)
+    f = ps.Func("f", (n, n))
+    f[i, j] = 0
+    f[i, j] += permuted[k, i] * permuted[k, j]
+    s = ps.Schedule(f)
+    u = s[f].update(0)
+    (other,) = {"i", "j"} - {lanes.name}
+    for loop in ("i", "j"):
+        u.split(loop, LANES, names=(f"{loop}o", f"{loop}i"))
+    u.reorder("io", "jo", "k", f"{other}i", f"{lanes.name}i")
+    u.vectorize(f"{lanes.name}i").unroll(f"{other}i").accumulate_at("jo")
+    if order:
+        s[f].reorder_storage(*order)
+    return s
+
+
+@pytest.mark.parametrize(
+    ("lanes", "order", "said"),
+    [(i, (), ""), (j, (), ""), (i, (i, j), "gathers f; scatters f"), (i, (j, i), ""),
+     (j, (i, j), ""), (j, (j, i), "gathers f; scatters f")],
+)  # fmt: skip
+def test_lanes_that_accumulate_lie_side_by_side(
+    lanes: ps.Expr, order: tuple[ps.Expr, ...], said: str
+) -> None:
+    """Unless another order is asked for."""
+    s = sums(lanes, order).fixed({"n": SIZE, "m": SIZE})
+    assert vector_line(s).endswith(f"  # {said}" if said else "(vector):")
+    blocks = re.split(r"\n(?=\S+:)", s.compile().llvm)
+    summing = max(blocks, key=lambda block: len(re.findall(r"fmul|fmuladd|llvm\.fma", block)))
+    one_by_one = _STORED.search(summing) or _LANES_IN.search(summing)
+    assert bool(one_by_one) == bool(said)
