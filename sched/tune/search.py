@@ -24,8 +24,8 @@ from .work import alike, kept, work
 KINDS = ("chunk", "rows", "columns")
 """Knobs by which nests are of different use to producers."""
 
-UNEVEN = 2.5
-"""How much longer loops take whose bounds are not simple."""
+UNEVEN, SKEWED = 2.5, 1.6
+"""How much longer loops take whose bounds are not simple, and those that run askew."""
 
 
 class Search:
@@ -279,8 +279,9 @@ class Search:
             if nest.skew and s.func not in self.outputs:
                 accesses = kept(accesses, s, nest.plan.number("jam"))
             found = self.model.cost(work(s, spot, nest, stored, accesses))
-            if spot.uneven:
-                found = replace(found, compute=UNEVEN * found.compute)
+            longer = (UNEVEN if spot.uneven else 1.0) * (SKEWED if nest.skew else 1.0)
+            if longer > 1:
+                found = replace(found, compute=longer * found.compute)
             self._costs[key] = found
         return found
 

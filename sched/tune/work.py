@@ -63,12 +63,21 @@ def work(
         (*(o.kind for o in spot.outer), *(x.kind for x in nest.loops)),
         _touches(s, outer, nest, spot.extents(s), stored, accesses),
         tuple((name, _changing(by, outer, nest), count) for name, by, count in s.varying),
-        (*(False for _ in outer), *(not s.loops[x.loop].parallel for x in nest.loops)),
+        (*(False for _ in outer), *(_waits(s, x.loop) for x in nest.loops)),
         is_reduction(s),
         s.widest,
         nest.holds,
         _copied(s, spot, nest),
     )
+
+
+def _waits(s: StatementFacts, loop: int) -> bool:
+    """Whether each iteration of a loop waits for the one before. Where any number of them needs
+    what one has written, as all of a row may need one element of it, most find it there."""
+    if s.loops[loop].parallel:
+        return False
+    carried = [d.spans[loop] for d in s.distances if d.is_carried_by(loop)]
+    return is_reduction(s) or not carried or any(low == high for low, high in carried)
 
 
 Around = Sequence[tuple[OuterLoop, Sequence[float]]]
