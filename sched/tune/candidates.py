@@ -91,7 +91,7 @@ class Candidates:
         if s.kind == "extern":
             return
         if any(x.is_ragged for x in s.loops):
-            yield from _of_ragged(s, spot)
+            yield from self._of_ragged(s, spot, templates)
             return
         for reduction in self._reduced_in_lanes(s):
             parallel, _ = self._threads(s, spot, templates.extents, reduction)
@@ -116,6 +116,23 @@ class Candidates:
                     if template == "tile" and not taps and spot.at is None:
                         for panels, shared in self._panels(templates, vector, jam):
                             yield _plan(s, template, tile, parallel=shared, panels=panels)
+
+    def _of_ragged(
+        self, s: StatementFacts, spot: Spot, templates: Templates
+    ) -> Iterator[NestPlan]:
+        """Where data say how many iterations some loops have: the loops as written, of which the
+        outermost one may be parallel, or sums side by side in vectors that have these loops in
+        common."""
+        if spot.at is None and s.loops[0].parallel and not s.loops[0].is_ragged:
+            yield NestPlan(s.name, "leave", (("parallel", 0),))
+        if not is_reduction(s) or not all(x.is_reduction for x in s.loops if x.is_ragged):
+            return
+        for vector in self._vectors(s, templates.extents):
+            if not s.loops[vector].is_steering:
+                parallel, _ = self._threads(s, spot, templates.extents, vector)
+                for columns in self._columns(vector):
+                    tile = vector, self._lanes(s), columns, NONE, 1
+                    yield _plan(s, "tile", tile, parallel=parallel)
 
     def _streams(self, s: StatementFacts, spot: Spot) -> bool:
         """Whether results are better written past the caches: nobody reads them here, and they do
@@ -262,13 +279,6 @@ def _arrangements(s: StatementFacts, templates: Templates) -> list[tuple[Templat
         return [("rows", 0)]
     window: list[tuple[Template, int]] = [("tile", 1)] if templates.is_window() else []
     return [*window, ("tile", 0), ("rows", 0)]
-
-
-def _of_ragged(s: StatementFacts, spot: Spot) -> Iterator[NestPlan]:
-    """The loops as written, where data say how many iterations some have: the outermost one may
-    be parallel."""
-    if spot.at is None and s.loops[0].parallel and not s.loops[0].is_ragged:
-        yield NestPlan(s.name, "leave", (("parallel", 0),))
 
 
 def _free(s: StatementFacts) -> list[int]:

@@ -218,8 +218,9 @@ class LegalityChecker:
 
     def _out_of_place(self, state: State) -> Fault | None:
         """A use outside of the storage, or a copy-out of elements of another iteration."""
-        copied = accumulators.fault(state.tree)
-        return copied or storage_placement.fault(state.tree, self.callable(state))
+        context = self.callable(state)
+        copied = accumulators.fault(state.tree, context)
+        return copied or storage_placement.fault(state.tree, context)
 
     def is_legal(self, changes: Sequence[Change]) -> bool:
         """Whether the state behind some changes is legal."""

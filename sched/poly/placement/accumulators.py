@@ -26,6 +26,9 @@ from ..tree.stage import Stage, loop_map
 from .layouts import element_of, expressions
 
 
+_IN, _OUT = isl.dim_type.in_, isl.dim_type.out
+
+
 @dataclass(frozen=True)
 class Copies:
     """The loops of the copy-in and of the copy-out."""
@@ -81,7 +84,7 @@ def copies(node: Accumulator, depth: int, symbols: Mapping[str, Node], context: 
     return Copies(nest(running.subtract(fresh).coalesce(), ".load"), nest(whole, ".store"))
 
 
-def fault(tree: Seq) -> Fault | None:
+def fault(tree: Seq, context: Set) -> Fault | None:
     """A copy-out in concurrent iterations of elements that belong to one of them by data, with a
     hint. It is found only where such loops are trusted: without trust they are refused as a race.
     """
@@ -91,14 +94,28 @@ def fault(tree: Seq) -> Fault | None:
         s = stage.statement
         for k, (_, node) in enumerate(path):
             if isinstance(node, Accumulator) and node.is_of(stage) and (s.guard or s.data_bounds):
-                at_once = next((x for x in loops_of(path[:k]) if x.kind == "parallel"), None)
-                if at_once is not None:
+                around = loops_of(path[:k])
+                at = next((n for n, x in enumerate(around) if x.kind == "parallel"), None)
+                if at is not None and _may_meet(stage, at, context):
+                    at_once = around[at]
                     return (
                         f"iterations of the parallel loop {at_once.name} would write back all that "
                         f"{stage.name} may accumulate there, though data say what it does",
                         "a serial loop, or no private accumulator",
                     )
     return None
+
+
+def _may_meet(stage: Stage, depth: int, context: Set) -> bool:
+    """Whether two iterations of a loop, in one iteration of those around it, may accumulate into
+    one element, for all that data say."""
+    written = touched_by(stage, stage.statement.write, depth + 1)
+    by_loops = Map.from_range(written).move_dims(_IN, 0, _OUT, 0, depth + 1)
+    met = by_loops.apply_range(by_loops.reverse())
+    for k in range(depth):
+        met = met.equate(_IN, k, _OUT, k)
+    met = met.order_lt(_IN, depth, _OUT, depth)
+    return not met.intersect_params(context).is_empty()
 
 
 def _check_private(node: Accumulator, inside: Sequence[Stage], depth: int, context: Set) -> None:

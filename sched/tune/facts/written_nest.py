@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, RVar, Var
+from ...lang.nodes.nodes import Node, RVar, Var, postorder
 from ...poly.model.statements import Statement
 from ...poly.sets.isl import relation
 from ...poly.sets.linear import coefficient
@@ -23,12 +24,14 @@ class LoopFacts:
     Attributes:
         name: as schedules call it.
         extent: how many iterations it has at most.
-        middle: how many it has where those around it are in the middle of theirs.
+        middle: how many it has where those around it are in the middle of theirs; where data say
+            both where it begins and where it ends, its share of all that it may run over.
         is_reduction: whether it is an RVar's, or that of a `sequential`.
         parallel: whether no dependence is carried by it.
         is_shared: whether other statements run in it, too.
         is_short: whether it has few iterations at any sizes, and so can be unrolled.
         is_ragged: whether data say how many iterations it has.
+        is_steering: whether those data are others in each of its own iterations.
     """
 
     name: str
@@ -39,6 +42,7 @@ class LoopFacts:
     is_shared: bool
     is_short: bool
     is_ragged: bool
+    is_steering: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +82,29 @@ class WrittenNest:
 
     @property
     def loops(self) -> tuple[LoopFacts, ...]:
-        return tuple(
-            LoopFacts(
-                name,
-                extent,
-                middle,
-                isinstance(dim, RVar),
-                self._is_parallel(k),
-                k < self.shared,
-                short,
-                isinstance(dim, RVar) and (reads_memory(dim.lo) or reads_memory(dim.hi)),
+        steering = {x for d in self.dims if _ends_read(d) for x in postorder(*_ends(d))}
+        shares = prod(e for d, e in zip(self.dims, self.extents, strict=True) if d in steering)
+        found: list[LoopFacts] = []
+        for k, (name, dim, short) in enumerate(
+            zip(self.names, self.dims, self.short, strict=True)
+        ):
+            middle = self.middle[k]
+            if _ends_read(dim) == 2:
+                middle = max(1, middle // max(1, shares))
+            found.append(
+                LoopFacts(
+                    name,
+                    self.extents[k],
+                    middle,
+                    is_reduction=isinstance(dim, RVar),
+                    parallel=self._is_parallel(k),
+                    is_shared=k < self.shared,
+                    is_short=short,
+                    is_ragged=_ends_read(dim) > 0,
+                    is_steering=dim in steering,
+                )
             )
-            for k, (name, dim, extent, middle, short) in enumerate(
-                zip(self.names, self.dims, self.extents, self.middle, self.short, strict=True)
-            )
-        )
+        return tuple(found)
 
     @property
     def permutable(self) -> tuple[tuple[str, ...], ...]:
@@ -106,6 +118,16 @@ class WrittenNest:
 
     def _is_parallel(self, depth: int) -> bool:
         return self.is_plain and is_parallel(depth, self.around)
+
+
+def _ends(dim: Var | RVar) -> tuple[Node, ...]:
+    """The bounds of a dimension that has some of its own."""
+    return (dim.lo, dim.hi) if isinstance(dim, RVar) else ()
+
+
+def _ends_read(dim: Var | RVar) -> int:
+    """How many bounds of a dimension are read from memory."""
+    return sum(map(reads_memory, _ends(dim)))
 
 
 def written_nest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from gallery.dynamic import shortest_paths_in_place
 from polybench.solvers import lu_right_looking
@@ -492,6 +493,40 @@ def test_refuses_to_write_back_what_data_give_to_others() -> None:
     u.accumulate_at("k")
     with refused(s, wanted, status="malformed"), s.trust("rows are apart"):
         u.parallel("k")
+
+
+def sparse_rows() -> tuple[ps.Schedule, StageHandle]:
+    """Rows of a sparse matrix times a dense one: rows of results are apart, whatever data say."""
+    nnz = ps.sizes("nnz")
+    start = ps.Input("start", ps.int32, (n + 1,), range=(0, nnz + 1))
+    column = ps.Input("column", ps.int32, (nnz,), range=(0, m))
+    entry, u = ps.Input("entry", ps.int64, (nnz,)), ps.Input("u", ps.int64, (m, m))
+    k, f = ps.RVar("k", start[i], start[i + 1]), ps.Func("f", (n, m))
+    f[i, j] = 0
+    f[i, j] += entry[k] * u[column[k], j]
+    s = ps.Schedule(f)
+    return s, s[f].update(0)
+
+
+@pytest.mark.parametrize("first", ["parallel", "accumulate"])
+def test_writes_back_concurrently_what_data_cannot_give_to_others(first: str) -> None:
+    s, update = sparse_rows()
+    update.split("j", 4, names=("jo", "ji"))
+    update.reorder(i, "jo", "k", "ji").vectorize("ji")
+    steps = [lambda: update.parallel(i), lambda: update.accumulate_at("jo")]
+    for step in steps if first == "parallel" else steps[::-1]:
+        step()
+    start = np.array([0, 3, 3, 4, 9], np.int32)
+    column, entry = np.array([0, 2, 5, 1, 0, 1, 2, 3, 4], np.int32), np.arange(9)
+    u = np.arange(36).reshape(6, 6)
+    wanted = np.array(
+        [
+            sum(entry[k] * u[column[k]] for k in range(*start[r : r + 2])) + u[0] * 0
+            for r in range(4)
+        ]
+    )
+    got = s.compile()(start=start, column=column, entry=entry, u=u)
+    assert got.tolist() == wanted.tolist()
 
 
 def test_refuses_to_begin_at_a_loop_of_a_consumer_of_a_consumer() -> None:
