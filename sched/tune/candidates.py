@@ -117,9 +117,7 @@ class Candidates:
                         for panels, shared in self._panels(templates, vector, jam):
                             yield _plan(s, template, tile, parallel=shared, panels=panels)
 
-    def _of_ragged(
-        self, s: StatementFacts, spot: Spot, templates: Templates
-    ) -> Iterator[NestPlan]:
+    def _of_ragged(self, s: StatementFacts, spot: Spot, templates: Templates) -> Iterator[NestPlan]:
         """Where data say how many iterations some loops have: the loops as written, of which the
         outermost one may be parallel, or sums side by side in vectors that have these loops in
         common."""

@@ -9,7 +9,7 @@ from typing import Any
 FEW = 16
 """Sizes up to this count as what they are: channels decide how far apart pixels lie."""
 
-MANY = (16, 64, 240, 1008, *(4032 * 4**k for k in range(15)))
+MANY = (16, 64, 240, 1008, *(4032 << 2 * k for k in range(15)))
 """What larger sizes count as: about the powers of four, but as tiles divide them and as rows of an
 array do not lie large powers of two apart."""
 

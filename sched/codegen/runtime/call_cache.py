@@ -3,8 +3,8 @@ checks again.
 
 Checking the arguments of a call in Python takes longer than many kernels run. So a kernel caches
 some calls by all that its checks depend on: not the arrays, which are not kept alive, but their
-layouts; and their addresses, since arrays must not overlap. A call whose checks depend on data in
-the arrays is not cached.
+layouts; and their addresses, since arrays must not overlap. Data in the arrays are looked at in
+each call, where something depends on them.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ class CachedCall:
         made: what is allocated for it, by the word that is its address.
         places: of the results among the arguments, and what is made.
         inputs, outputs: names of arrays, and which arguments they are.
+        bounded: which arguments must have all elements in a half-open range, and in which.
         disjoint: addresses of arguments that do not overlap.
     """
 
@@ -77,7 +78,17 @@ class CachedCall:
     places: tuple[int, ...]
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
+    bounded: tuple[tuple[int, int, int], ...]
     disjoint: set[Addresses] = field(default_factory=set)
+
+    def fits(self, given: tuple[Any, ...]) -> bool:
+        """Whether all elements are where they must be; those that are not are refused by the checks
+        of a call that is not cached."""
+        for k, lo, hi in self.bounded:
+            array = given[k]
+            if array.size and not (array.min() >= lo and array.max() < hi):
+                return False
+        return True
 
     def run(self, given: tuple[Any, ...], addresses: Addresses, blocks: Pool) -> tuple[Any, ...]:
         """The results of a call.
@@ -106,6 +117,7 @@ def cached_call(
     outputs: Mapping[str, Array],
     given: Sequence[Any],
     results: Sequence[Any],
+    bounded: Mapping[str, tuple[int, int]],
 ) -> CachedCall | None:
     """The cache entry of a call that has run; None where an array is neither an argument nor made
     for an output, or is passed as two arguments, so that its position is ambiguous."""
@@ -129,10 +141,11 @@ def cached_call(
         else:
             return None
     places = [next((k for k, x in enumerate(arrays) if x is r), -1) for r in results]
-    if -1 in places or not all(name in where for name in inputs):
+    if -1 in places or not all(name in where for name in (*inputs, *bounded)):
         return None
     return CachedCall(
         variant, prepared, tuple(words), tuple(made), tuple(places),
         tuple((name, where[name]) for name in inputs),
         tuple((name, where[name]) for name in outputs if name in where),
+        tuple((where[name], lo, hi) for name, (lo, hi) in bounded.items()),
     )  # fmt: skip

@@ -115,15 +115,16 @@ class Kernel(Suggesting):
             given = given_to(args, kwargs, out)
             seen = key_of(args, kwargs, out) if shape is None else None
             known = None if seen is None else self._cached_calls.get(seen[0])
-            if seen is not None and known is not None:
+            if seen is not None and known is not None and known.fits(given):
                 results = known.run(given, seen[1], self._pool)
             else:
                 bound = self._binder.bind(args, kwargs, shape=shape, out=out)
                 kernel = self._chosen(bound)
                 variant, prepared, inputs, outputs, results = kernel._fitted(bound)
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
-                if seen is not None and kernel._is_repeatable(variant):
-                    call = cached_call(variant, prepared, inputs, outputs, given, results)
+                if seen is not None and not variant.lowered.flat.callbacks:
+                    data = kernel._data(bound)
+                    call = cached_call(variant, prepared, inputs, outputs, given, results, data)
                     self._remember(seen[0], call)
             return results[0] if len(results) == 1 else results
         except PolyschedError as error:
@@ -136,10 +137,10 @@ class Kernel(Suggesting):
                 self._cached_calls.clear()
             self._cached_calls[key] = call
 
-    def _is_repeatable(self, variant: Variant) -> bool:
-        """Whether no check of a call depends on data, and nothing else is told of its arrays."""
-        checked = self._schedule.requirements.indices or self._binder.ranged
-        return not checked and not variant.lowered.flat.callbacks
+    def _data(self, bound: Binding) -> dict[str, tuple[int, int]]:
+        """The ranges that arrays must lie in, by their names."""
+        names = self._schedule.program.names
+        return {names[array]: x for array, x in self._preconditions.data(bound).items()}
 
     def _chosen(self, bound: Binding) -> Kernel:
         """What runs: the variant whose condition holds, if there is one."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...lang.arguments.admission import check_near
-from ...lang.arithmetic.evaluate import compile_nodes
+from ...lang.arithmetic.evaluate import compile_nodes, size_value
 from ...lang.call.binding import Binding
 from ...lang.errors.errors import CallValueError, InternalError
 from ...lang.nodes.printer import expr_text
@@ -16,6 +16,9 @@ from ...lang.program.program import Program
 from ...lang.program.scalars import output_sizes
 from ...lang.tensors.tensors import Const, Func, Input
 from ...poly.report.requirements import IndexCheck, Requirements
+
+FAR = 1 << 64
+"""Beyond any index."""
 
 
 class Preconditions:
@@ -43,6 +46,20 @@ class Preconditions:
         for index in self.indices:
             _check_index(index, bound)
         return values
+
+    def data(self, bound: Binding) -> dict[Input, tuple[int, int]]:
+        """The half-open ranges that all elements of arrays must lie in, at the sizes and Params of
+        a call: those that are declared, and of indices the extents that they index."""
+        found: dict[Input, tuple[int, int]] = {}
+        for array in bound.arrays:
+            if array.range is not None:
+                lo, hi = (size_value(x, bound.sizes, bound.params) for x in array.range)
+                found[array] = int(lo), int(hi)
+        for index in self.indices:
+            lo, hi = found.get(index.source, (0, FAR))
+            extent = _shape(index.tensor, bound)[index.axis]
+            found[index.source] = max(lo, 0), min(hi, extent)
+        return found
 
     def sizes(self, bound: Binding) -> dict[str, Any]:
         """The same, without a look at data.

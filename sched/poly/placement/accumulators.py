@@ -25,7 +25,6 @@ from ..tree.memory import Fault
 from ..tree.stage import Stage, loop_map
 from .layouts import element_of, expressions
 
-
 _IN, _OUT = isl.dim_type.in_, isl.dim_type.out
 
 

@@ -85,9 +85,7 @@ class WrittenNest:
         steering = {x for d in self.dims if _ends_read(d) for x in postorder(*_ends(d))}
         shares = prod(e for d, e in zip(self.dims, self.extents, strict=True) if d in steering)
         found: list[LoopFacts] = []
-        for k, (name, dim, short) in enumerate(
-            zip(self.names, self.dims, self.short, strict=True)
-        ):
+        for k, (name, dim, short) in enumerate(zip(self.names, self.dims, self.short, strict=True)):
             middle = self.middle[k]
             if _ends_read(dim) == 2:
                 middle = max(1, middle // max(1, shares))
