@@ -6,7 +6,8 @@ lanes v in [x, x + 8):               ->   if x + 7 < n:
 
 if x + 8 <= n, too. A comparison of two functions of the lane whose difference only
 rises, or only falls, holds in all lanes if it holds in the last one, or the first; a minimum is the
-same operand in all lanes if it is that in this one.
+same operand in all lanes if it is that in this one, and x % n is x in all of them if 0 <= x < n is
+so in the first and in the last one.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from dataclasses import replace
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
-from ...poly.sets.lanes import CHOSEN, FAILS_LESS, moving, rises
-from ...poly.sets.simplify import TRUE
+from ...poly.sets.lanes import CHOSEN, FAILS_LESS, is_own_remainder, moving, rises
+from ...poly.sets.simplify import TRUE, truth
 from ..ir.inequalities import strongest
 from ..ir.ir import For, If, Lanes, Load, Module, Stmt, Stores, expressions
 from ..ir.rewrite import map_module
@@ -50,19 +51,51 @@ class _Known:
         self.tests: list[Node] = []
         #: Whether it is assumed of a minimum or maximum which operand it is.
         self.chosen = False
-        done: dict[Node, Node] = {}
+        self._done: dict[Node, Node] = {}
         places = _places(stmt)
-        for node in postorder(*expressions(stmt)):
-            made = folded(node.with_args(tuple(done[a] for a in node.args)))
-            done[node] = self._assumed(made, node in places)
-            if done[node] is not made:
-                self.values[made] = done[node]
+        waiting = [*reversed(expressions(stmt))]
+        while waiting:
+            node = waiting[-1]
+            missing = [a for a in self._live(node) if a not in self._done]
+            if node in self._done or not missing:
+                self._visit(waiting.pop(), node in places)
+            else:
+                waiting += reversed(missing)
+
+    def _live(self, node: Node) -> tuple[Node, ...]:
+        """The operands that matter: where it is assumed that a condition holds, what is chosen
+        else is not looked at, nor tested."""
+        if not isinstance(node, Op) or node.op != "select":
+            return node.args
+        condition, *arms = node.operands
+        if condition not in self._done:
+            return (condition,)
+        holds = truth(self._done[condition])
+        return (condition, *(arms if holds is None else [arms[0 if holds else 1]]))
+
+    def _visit(self, node: Node, is_place: bool) -> None:
+        if node in self._done:
+            return
+        live = self._live(node)
+        if len(live) < len(node.args):
+            self._done[node] = self._done[live[-1]]
+            return
+        made = folded(node.with_args(tuple(self._done[a] for a in node.args)))
+        self._done[node] = self._assumed(made, is_place)
+        if self._done[node] is not made:
+            self.values[made] = self._done[node]
 
     def _assumed(self, node: Node, is_place: bool) -> Node:
         match node:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, self.lanes.var):
                 self.tests.append(self._test(op, a, b))
                 return TRUE
+            case Op(op="mod", operands=(a, b)) if is_place and is_own_remainder(
+                a, b, self.lanes.var
+            ):
+                self.tests += [self._test("ge", a, ix.ZERO), self._test("lt", a, b)]
+                self.chosen = True
+                return a
             case Op(op=op, operands=(a, b)) if is_place:
                 found = moving(op, a, b, self.lanes.var)
                 if found is not None:

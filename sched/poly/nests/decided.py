@@ -1,12 +1,17 @@
-"""Conditions that have one value in all instances of a stage, so that they need no test: as those
-of a boundary in a stage that computes the middle of an image."""
+"""What is simpler in the instances of a stage than in general.
+
+Conditions that have one value in all of them need no test: as those of a boundary in a stage that
+computes the middle of an image. A remainder of what is at most one period away from its range, as
+(x + 1) % n of a torus, needs no division.
+"""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from ...lang.nodes.dtypes import bool_
-from ...lang.nodes.nodes import Const, Node, Op, dtype_of, postorder
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import bool_, int64
+from ...lang.nodes.nodes import Const, Node, Op, dtype_of, integer, postorder
 from ...lang.nodes.ops import COMPARISONS
 from ..sets.affine import condition
 from ..sets.budget import BudgetExceeded, attempt
@@ -18,28 +23,62 @@ OPERATIONS = 100_000
 """So much work may isl put into one comparison."""
 
 
-def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node, Const]:
-    """The comparisons in some expressions that hold in all instances of a stage, or in none."""
-    compared = [n for n in postorder(*roots) if isinstance(n, Op) and n.op in COMPARISONS]
-    known: dict[Node, Const] = {}
-    if not compared:
+def decisions(stage: Stage, context: Set, roots: tuple[Node, ...]) -> dict[Node, Node]:
+    """Comparisons in some expressions that hold in all instances of a stage, or in none, and
+    remainders that need no division, each with what it is."""
+    nodes = [n for n in postorder(*roots) if isinstance(n, Op)]
+    compared = [n for n in nodes if n.op in COMPARISONS]
+    divided = [n for n in nodes if n.op == "mod" and dtype_of(n) is int64]
+    known: dict[Node, Node] = {}
+    if not compared and not divided:
         return known
-    frame = stage.statement.frame
-    visited = stage.padded.intersect_params(context)
+    visited = _Visited(stage, context)
     for node in compared:
-        if not all(dtype_of(a).is_int for a in node.operands):
-            continue
-        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is tested
-            where = condition(frame, node)
-            if not where.exact:
-                continue  # data say, and the set is that of all points
-            if visited.is_subset(where.set):
-                known[node] = Const(True, bool_)
-            elif visited.is_disjoint(where.set):
-                known[node] = Const(False, bool_)
+        if all(dtype_of(a).is_int for a in node.operands):
+            holds = visited.always(node)
+            if holds is not None:
+                known[node] = Const(holds, bool_)
+    for node in divided:
+        made = _remainder(node, visited)
+        if made is not None:
+            known[node] = made
     return known
 
 
+class _Visited:
+    """The instances of a stage."""
+
+    def __init__(self, stage: Stage, context: Set) -> None:
+        self.frame = stage.statement.frame
+        self.where = stage.padded.intersect_params(context)
+
+    def always(self, node: Node) -> bool | None:
+        """Whether a comparison holds in all of them, or in none; None if neither is known."""
+        with suppress(BudgetExceeded), attempt(OPERATIONS):  # else it is tested
+            found = condition(self.frame, node)
+            if found.exact:  # else data say, and the set is that of all points
+                if self.where.is_subset(found.set):
+                    return True
+                if self.where.is_disjoint(found.set):
+                    return False
+        return None
+
+
+def _remainder(node: Op, visited: _Visited) -> Node | None:
+    """a % n without a division, where -n <= a < 2 n."""
+    a, n = node.operands
+    if not visited.always(ix.compare("ge", ix.add(a, n), ix.ZERO)):
+        return None
+    if not visited.always(ix.compare("lt", a, ix.mul(n, integer(2)))):
+        return None
+    made = a
+    if not visited.always(below := ix.compare("lt", a, n)):
+        made = Op("select", (below, a, ix.sub(a, n)), int64)
+    if not visited.always(above := ix.compare("ge", a, ix.ZERO)):
+        made = Op("select", (above, made, ix.add(a, n)), int64)
+    return made
+
+
 def decided(stage: Stage, context: Set, roots: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The expressions without them."""
+    """The expressions with these in their places."""
     return without(roots, decisions(stage, context, roots))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Read, RVar, Var
+from ...lang.nodes.nodes import Node, Read, RVar, Var
 from ...lang.program.program import Program
 from ...lang.program.scalars import symbols_of
 from ...lang.tensors.definitions import Definition
@@ -40,7 +40,7 @@ class Instance:
     definition: Definition
     guard: Node | None
     data_bounds: frozenset[Node]
-    decided: Mapping[Node, Const]
+    decided: Mapping[Node, Node]
     safe: frozenset[Read]
     reads: tuple[tuple[Read, tuple[Node, ...]], ...]
 

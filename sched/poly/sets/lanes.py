@@ -2,8 +2,8 @@
 
 `stride` and `near` decide whether lanes take a few vector loads or one load each. `in_full_vectors`
 simplifies expressions for the case that all lanes are active and none is at a border. Then a
-comparison of two functions of the lane holds if their difference only rises, or only falls, and a
-minimum equals the operand that changes with the lane.
+comparison of two functions of the lane holds if their difference only rises, or only falls, a
+minimum equals the operand that changes with the lane, and an index that goes round is itself.
 """
 
 from __future__ import annotations
@@ -70,6 +70,11 @@ def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
     return found[0] if len(found) == 1 else None
 
 
+def is_own_remainder(a: Node, b: Node, var: Var) -> bool:
+    """Whether a % b is a in full vectors, away from where an index goes round."""
+    return var not in set(postorder(b)) and all(rises(a, x, var) for x in (ix.ZERO, b))
+
+
 def in_full_vectors(
     roots: tuple[Node, ...], var: Var, places: Collection[Node]
 ) -> Mapping[Node, Node]:
@@ -84,6 +89,8 @@ def in_full_vectors(
         match made:
             case Op(op=op, operands=(a, b)) if op in FAILS_LESS and rises(a, b, var):
                 made = TRUE
+            case Op(op="mod", operands=(a, b)) if node in places and is_own_remainder(a, b, var):
+                made = a
             case Op(op=op, operands=(a, b)) if node in places:
                 made = moving(op, a, b, var) or made
         done[node] = made

@@ -17,6 +17,7 @@ from ...lang.nodes.nodes import (
     Var,
     dtype_of,
     postorder,
+    replaced_all,
     transform_all,
 )
 
@@ -58,11 +59,11 @@ def simpler(node: Node) -> Node:
     return node
 
 
-def without(roots: tuple[Node, ...], decided: Mapping[Node, Const]) -> tuple[Node, ...]:
-    """Expressions without the conditions in them that are decided."""
+def without(roots: tuple[Node, ...], decided: Mapping[Node, Node]) -> tuple[Node, ...]:
+    """Expressions with what is decided of them in its place."""
     if not decided:
         return roots
-    return transform_all(roots, lambda n: simpler(decided.get(n, n)))
+    return transform_all(replaced_all(roots, decided), simpler)
 
 
 def reads_memory(*nodes: Node) -> bool:

@@ -7,9 +7,21 @@ from collections.abc import Iterable, Sequence
 
 from ...lang.arithmetic.math import expansion
 from ...lang.nodes.dtypes import concrete
-from ...lang.nodes.nodes import Const, Node, Op, Read, postorder, replaced_all
+from ...lang.nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    Param,
+    Read,
+    RVar,
+    Size,
+    Var,
+    postorder,
+    replaced_all,
+)
 from ...lang.nodes.ops import COMPARISONS, FUNCTIONS
 from ...lang.tensors.definitions import Definition
+from ...poly.sets.linear import expanded
 from ...poly.sets.simplify import reads_memory
 
 CLASSES = {
@@ -77,7 +89,7 @@ def _computed(roots: Iterable[Node]) -> Iterable[Node]:
         match node:
             case Read(index=index):
                 pending += filter(reads_memory, index)
-                yield from filter(_is_division, postorder(*index))
+                yield from (x for x in postorder(*index) if _is_division(x) and not _wraps(x))
             case Op(op="select", operands=(condition, *values)) if not reads_memory(condition):
                 pending += values  # there are loops of their own for borders
             case Op(operands=operands):
@@ -100,6 +112,17 @@ def _is_division(node: Node) -> bool:
         and node.op in ("floordiv", "mod")
         and not isinstance(node.operands[1], Const)
     )
+
+
+def _wraps(node: Node) -> bool:
+    """Whether an index goes round an axis, as (x + 1) % n: it is itself but at an end, for which
+    there are loops of their own."""
+    if not isinstance(node, Op) or node.op != "mod" or reads_memory(node):
+        return False
+    terms, _ = expanded(node.operands[0])
+    moving = [k for x, k in terms.items() if isinstance(x, Var | RVar)]
+    rest = [x for x in terms if not isinstance(x, Var | RVar | Size | Param)]
+    return not rest and len(moving) == 1 and abs(moving[0]) == 1
 
 
 def _counted(node: Node) -> Counter[str]:
