@@ -118,7 +118,11 @@ def test_1_7_what_is_known_has_a_truth_value():
         (lambda: A[i] @ A[j], "@ multiplies whole arrays, and A[i] is one value", "+= A[i, k]"),
         (lambda: round(A[i], 2), "round() to decimal digits is not supported", None),
         (lambda: A[i] ** 0.3, "A[i] ** 0.3: the exponent must be", "ps.exp(y * ps.log(x))"),
-        (lambda: A[i] ** 2.0, "A[i] ** 2.0: the exponent must be an integer", "write ** 2"),
+        (
+            lambda: A[i] ** 2.0,
+            "A[i] ** 2.0: the exponent must be an integer literal, or half of one",
+            "write ** 2",
+        ),
         (lambda: A[i] ** A[j], "A[i] ** A[j]: the exponent must be", "ps.exp(y * ps.log(x))"),
         (lambda: 2**i, "2 ** i: the exponent must be a literal", "1 << i for powers of two"),
         (lambda: pow(I[i], 2, 3), "pow() with a modulus is not supported", "** n) % m"),

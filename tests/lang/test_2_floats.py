@@ -177,6 +177,9 @@ def test_2_6_powers():
             found = at_points(X[i] ** exponent, n, X=x)
             np.testing.assert_allclose(found, x**exponent, rtol=2e-15)
         assert np.array_equal(at_points(X[i] ** 0.5, n, X=x), np.sqrt(x), equal_nan=True)
+        for exponent in (-0.5, 1.5, -1.5, 2.5, -3.5):
+            found = at_points(X[i] ** exponent, n, X=x)
+            np.testing.assert_allclose(found, x**exponent, rtol=2e-15)
 
 
 def test_2_6_rounding_of_python():

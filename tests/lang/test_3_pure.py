@@ -191,6 +191,9 @@ def test_3_1_a_point_defined_twice_is_refused():
         marked=True,
     ):
         ps.Schedule(f)
+    with pytest.raises(ps.LanguageError) as refusal:
+        ps.Schedule(f)
+    assert "exclude" not in str(refusal.value)  # they meet at all sizes
 
 
 def test_3_1_a_point_defined_twice_at_some_sizes_is_refused():
@@ -198,7 +201,7 @@ def test_3_1_a_point_defined_twice_at_some_sizes_is_refused():
     f[0] = 1
     f[n - 1] = 2  # here
     f[i] = 3
-    with refused("f[0] is defined twice at n=1", marked=True):
+    with refused("f[0] is defined twice at n=1", hint="exclude the sizes at which", marked=True):
         ps.Schedule(f)
 
 

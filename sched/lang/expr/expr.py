@@ -22,6 +22,8 @@ ExprLike = object
 """An argument of `as_node`: an Expr, or a Python or NumPy scalar."""
 
 _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
+_MOST_POWER = 64
+"""Products and roots of a power whose exponent is half of an odd number."""
 
 
 @bounded
@@ -96,13 +98,13 @@ class Expr(OneValue, NumPyElement):
             raise LanguageTypeError(
                 "pow() with a modulus is not supported", hint=f"write ({self!r} ** n) % m"
             )
-        if isinstance(exponent, float) and exponent == 0.5:
-            return unary("sqrt", self)
+        if isinstance(exponent, float) and _is_half(exponent):
+            return _half_power(self, exponent)
         if isinstance(exponent, (int, np.integer)) and not isinstance(exponent, bool):
             return _integer_power(self, int(exponent))
         whole = isinstance(exponent, float) and exponent.is_integer()
         raise LanguageTypeError(
-            f"{self!r} ** {exponent!r}: the exponent must be an integer literal or 0.5",
+            f"{self!r} ** {exponent!r}: the exponent must be an integer literal, or half of one",
             hint=f"write ** {exponent:.0f}" if whole else _POWERS,
         )
 
@@ -267,7 +269,9 @@ def _not_a_value(value: object) -> LanguageTypeError:
             return LanguageTypeError(f"a list of {len(value)} is not one value", hint=table)
         case tuple():
             return LanguageTypeError(
-                "a tuple is not one value", hint="unpack it, or give the Func a tuple dtype"
+                "a tuple is not one value",
+                hint="unpack it: a Func of a tuple dtype has several values, else each is by "
+                "itself, as in tuple(ps.sum(x, k) for x in (a, b))",
             )
         case DType():
             return LanguageTypeError(
@@ -307,6 +311,20 @@ def _augment(op: str, a: Expr, other: ExprLike) -> Expr:
     b = as_node(other)
     augmented = (op, a.node, b) if isinstance(a.node, Read) else None
     return Expr(Op(op, (a.node, b), None), augmented)
+
+
+def _is_half(exponent: float) -> bool:
+    """Whether an exponent is half of an odd number."""
+    return abs(exponent) <= _MOST_POWER and (2 * exponent) % 2 == 1
+
+
+def _half_power(x: Expr, exponent: float) -> Expr:
+    """x ** 1.5 is x * sqrt(x), x ** -1.5 is 1 / (x * sqrt(x))."""
+    whole, root = int(abs(exponent)), unary("sqrt", x)
+    if not whole:
+        return root if exponent > 0 else unary("rsqrt", x)
+    made = _integer_power(x, whole) * root
+    return made if exponent > 0 else 1 / made
 
 
 def _integer_power(x: Expr, n: int) -> Expr:

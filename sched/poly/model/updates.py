@@ -15,6 +15,7 @@ from functools import partial
 
 from ...lang.errors.errors import LanguageError
 from ...lang.nodes.nodes import Var
+from ...lang.tensors.definitions import Definition
 from ..sets.isl import Map, Set, equal_dims
 from ..sets.memo import Same
 from ..sets.smallest import smallest_point
@@ -71,12 +72,22 @@ def _refusal(statement: Statement, conflict: Map, both_write: bool) -> LanguageE
         sizes, coordinates = found
         text = ": " + _pair_text(statement, coordinates, sizes, both_write)
     names = ", ".join(v.name for v in d.vars)
-    v = d.vars[0].name
     return LanguageError(
         f"{d.name} depends on the order of its Vars ({names}), which run in no order{text}",
         where=d.span,
-        hint=f"make {v} an RVar, which runs in order: {v} = ps.RVar({v!r}, lo, hi)",
+        hint=f"{_in_order(d)}; or, for the values from before, read them from another Func, "
+        "which copies them first",
     )
+
+
+def _in_order(d: Definition) -> str:
+    """How the Vars of an update run in order."""
+    names = [v.name for v in d.vars]
+    if len(names) == 1:
+        (v,) = names
+        return f"make {v} an RVar, which runs in order: {v} = ps.RVar({v!r}, lo, hi)"
+    made = f"{', '.join(names)} = ps.rdom({' '.join(names)!r}, (lo, hi), ...)"
+    return f"make {', '.join(names)} RVars, which run in order: {made}"
 
 
 def _pair_text(
