@@ -38,8 +38,8 @@ class Effort:
     descends: bool = True
 
 
-THOROUGH = Effort()
-"""For a schedule that is asked for."""
+THOROUGH = Effort(calls=20_000)
+"""For a schedule that is asked for: what is hardly faster is not worth seconds of compiling."""
 
 QUICK = Effort(
     code=100,
