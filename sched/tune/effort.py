@@ -21,6 +21,8 @@ class Effort:
         moves: whether Funcs may be computed in loops of others.
         calls: over how many calls the time is spread that a plan takes to be proven and compiled;
             0 where it does not count.
+        price: by which part of its time a plan may be slower for each second that it is proven and
+            compiled sooner.
         waits: whether a call waits for it: then it may take as long as `build_time.allowed` says.
         descends: whether the best plan is looked at once more, one Func at a time.
     """
@@ -34,12 +36,13 @@ class Effort:
     tries: int = 16
     moves: bool = True
     calls: int = 0
+    price: float = 0.0
     waits: bool = False
     descends: bool = True
 
 
-THOROUGH = Effort(calls=20_000)
-"""For a schedule that is asked for: what is hardly faster is not worth seconds of compiling."""
+THOROUGH = Effort(price=0.01)
+"""For a schedule that is asked for."""
 
 QUICK = Effort(
     code=100,

@@ -106,7 +106,8 @@ class Search:
     def _weighed(self, p: Partial, calls: int | None = None) -> float:
         """What a call takes, and its share of what it takes to get there."""
         calls = self.effort.calls if calls is None else calls
-        return p.seconds + (self.build_seconds(p) / calls if calls else 0.0)
+        build = self.build_seconds(p) if calls or self.effort.price else 0.0
+        return p.seconds * (1 + self.effort.price * build) + (build / calls if calls else 0.0)
 
     def build_seconds(self, p: Partial) -> float:
         """What a plan takes to be proven and compiled, beyond the program as it is written."""
