@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from .codegen.runtime.call_cache import CachedCall, Key
@@ -88,6 +88,7 @@ class AutoKernel(Kernel):
         self._searches = 0
         self._found: dict[tuple[int, ...], Kernel] = {}
         self._better: dict[tuple[int, ...], _Better] = {}
+        self._counting_lock = reentrant()
         program, outputs = schedule.program, (name for _, name, _ in self._preconditions.extents)
         #: What says how much there is to do: sizes, also of outputs, and Params that bound loops.
         self._counting = (*program.sizes, *program.bounding, *outputs)
@@ -110,32 +111,33 @@ class AutoKernel(Kernel):
 
     def _bettered(self, key: tuple[int, ...], found: Kernel) -> Kernel:
         """What runs where a better schedule is worth it after some calls, of which this is one."""
-        with self._lock:
+        with self._counting_lock:
             better = self._better.get(key)
             if better is None:
                 return self._found[key]
             better.left -= 1
-            if better.left > 0:
-                return found
-            del self._better[key]
+            if better.left != 0:
+                return found  # also where another thread looks for it
         try:
-            # Other threads go on with what there is.
             made = self._searched(better.sizes, unhurried(better.effort)).schedule
             kernel = Kernel(made) if made.directives else found
-        except (LanguageError, ScheduleError):
-            return found
+        except Exception as error:
+            self._better.pop(key, None)  # it is not tried again
+            if isinstance(error, (LanguageError, ScheduleError)):
+                return found  # too intricate to be proven
+            raise
         except BaseException:
-            with self._lock:
-                self._better[key] = replace(better, left=1)  # what interrupts it puts it off
+            better.left = 1  # what interrupts it puts it off
             raise
         with self._lock:
             self._found = {k: kernel if x is found else x for k, x in self._found.items()}
+            self._better.pop(key, None)
         return kernel
 
     def _remember(self, key: Key, call: CachedCall | None) -> None:
         # Calls are counted as long as a better schedule may come.
-        kernels = {id(k): k for key, k in self._found.items() if key in self._better}
-        variants = (v for k in kernels.values() for v in k._variants.values())
+        waiting = [self._found.get(key) for key in list(self._better)]
+        variants = [v for k in waiting if k is not None for v in list(k._variants.values())]
         if call is not None and not any(v is call.variant for v in variants):
             super()._remember(key, call)
 

@@ -132,6 +132,19 @@ def test_what_cannot_be_proven_is_not_tried_again(searches: Searches, error: Exc
     assert directives(f) == [["split"]]
 
 
+def test_a_fault_of_the_search_is_raised_once(searches: Searches) -> None:
+    f, array = sums(), normal(rng, 200, 301)
+    for _ in range(AFTER):
+        f(array)
+    searches.error = ps.InternalError("a fault")
+    with pytest.raises(ps.InternalError, match="a fault"):
+        f(array)
+    for _ in range(2 * AFTER):
+        f(array)
+    assert len(searches.asked) == 2
+    assert directives(f) == [["split"]]
+
+
 def test_what_interrupts_it_puts_it_off(searches: Searches) -> None:
     f, array = sums(), normal(rng, 200, 301)
     for _ in range(AFTER):

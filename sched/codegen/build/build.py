@@ -109,6 +109,7 @@ class ModuleBuilder:
         self.accumulators = accumulators
         self.inside_of: tuple[tuple[lp.Accumulator, Storage], ...] = ()
         self.hints, self.atomic = program.hints, program.atomic
+        self.reassociated = program.reassociated
         self.names: Mapping[Tensor, str] = program.program.names
         inside = program.local
         self.local = frozenset(b for (f, _), b in storage.items() if f in inside)

@@ -19,7 +19,7 @@ from ...lang.nodes import index as ix
 from ...lang.nodes.guards import Guard, conjunction
 from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, transform_all
 from ...poly.nests import loop_program as lp
-from ...poly.program.accumulation import accumulates
+from ...poly.program.accumulation import accumulates, is_exact
 from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
 from ..ir.rewrite import map_tree_expressions
 
@@ -219,11 +219,19 @@ class Vector:
         stores: list[Store] = []
         _gather(body, active, before, stores)
         var = self.builder.rename(self.nest.var)
-        folds = accumulates(nest.instance.definition)
-        lanes = IrLanes(var, self.nest.lo, self.count, self.nest.step, folds)
+        lanes = IrLanes(
+            var, self.nest.lo, self.count, self.nest.step,
+            accumulates(nest.instance.definition), self._keeps_order(nest.instance),
+        )  # fmt: skip
         made = [self._one_by_one(s) for s in before]
         renamed = map_tree_expressions(Stores(tuple(stores), lanes), self._called(var))
         return Seq((*made, renamed)) if made else renamed
+
+    def _keeps_order(self, instance: lp.Instance) -> bool:
+        """Whether the order in which lanes accumulate matters, where they meet: without leave to
+        change it they do so only where at most one of them runs."""
+        is_free = instance.statement in self.builder.reassociated
+        return not is_free and not is_exact(instance.definition)
 
     def _one_by_one(self, body: Stmt) -> Stmt:
         """What stores nothing, lane after lane."""

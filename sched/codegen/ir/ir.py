@@ -121,13 +121,15 @@ class Store:
 @dataclass(frozen=True, slots=True)
 class Lanes:
     """The lanes of a vector: `count` of them, with var = lo, lo + step, ... A statement that
-    `folds` runs lane by lane, in any order: lanes may add to the same element."""
+    `folds` runs lane by lane: lanes may add to the same element. That may be in any order, unless
+    `in_order` says that another one would change bits."""
 
     var: Var
     lo: Node
     count: int
     step: int = 1
     folds: bool = False
+    in_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class Emitter:
         alone = lanes.count == 1 or (self.shared and any(s.atomic for s in stmt.stores))
         if not alone and (not lanes.folds or (len(steps) == 1 and steps[0])):
             VectorStores(self.evaluator, stmt).emit()
-        elif not alone and (fold := Fold(self.evaluator, stmt)).is_one:
+        elif not (alone or lanes.in_order) and (fold := Fold(self.evaluator, stmt)).is_one:
             fold.emit()
         else:
             for lane in range(lanes.count):

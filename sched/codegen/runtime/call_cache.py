@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...lang.arithmetic.evaluate import Scalar
 from ...lang.nodes.dtypes import Array, DType
 from .arena import Pool
 from .arguments import allocate, check_overlap
@@ -78,7 +79,7 @@ class CachedCall:
     places: tuple[int, ...]
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
-    bounded: tuple[tuple[int, int, int], ...]
+    bounded: tuple[tuple[int, Scalar, Scalar], ...]
     disjoint: set[Addresses] = field(default_factory=set)
 
     def fits(self, given: tuple[Any, ...]) -> bool:
@@ -117,7 +118,7 @@ def cached_call(
     outputs: Mapping[str, Array],
     given: Sequence[Any],
     results: Sequence[Any],
-    bounded: Mapping[str, tuple[int, int]],
+    bounded: Mapping[str, tuple[Scalar, Scalar]],
 ) -> CachedCall | None:
     """The cache entry of a call that has run; None where an array is neither an argument nor made
     for an output, or is passed as two arguments, so that its position is ambiguous."""

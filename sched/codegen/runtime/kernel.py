@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...forks import reentrant
-from ...lang.arithmetic.evaluate import compile_nodes
+from ...lang.arithmetic.evaluate import Scalar, compile_nodes
 from ...lang.call.binding import Binder, Binding
 from ...lang.errors.errors import PolyschedError
 from ...lang.errors.frames import bounded, cut
@@ -137,7 +137,7 @@ class Kernel(Suggesting):
                 self._cached_calls.clear()
             self._cached_calls[key] = call
 
-    def _data(self, bound: Binding) -> dict[str, tuple[int, int]]:
+    def _data(self, bound: Binding) -> dict[str, tuple[Scalar, Scalar]]:
         """The ranges that arrays must lie in, by their names."""
         names = self._schedule.program.names
         return {names[array]: x for array, x in self._preconditions.data(bound).items()}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...lang.arguments.admission import check_near
-from ...lang.arithmetic.evaluate import compile_nodes, size_value
+from ...lang.arithmetic.evaluate import Scalar, compile_nodes, size_value
 from ...lang.call.binding import Binding
 from ...lang.errors.errors import CallValueError, InternalError
 from ...lang.nodes.printer import expr_text
@@ -47,14 +47,14 @@ class Preconditions:
             _check_index(index, bound)
         return values
 
-    def data(self, bound: Binding) -> dict[Input, tuple[int, int]]:
+    def data(self, bound: Binding) -> dict[Input, tuple[Scalar, Scalar]]:
         """The half-open ranges that all elements of arrays must lie in, at the sizes and Params of
         a call: those that are declared, and of indices the extents that they index."""
-        found: dict[Input, tuple[int, int]] = {}
+        found: dict[Input, tuple[Scalar, Scalar]] = {}
         for array in bound.arrays:
             if array.range is not None:
                 lo, hi = (size_value(x, bound.sizes, bound.params) for x in array.range)
-                found[array] = int(lo), int(hi)
+                found[array] = lo, hi
         for index in self.indices:
             lo, hi = found.get(index.source, (0, FAR))
             extent = _shape(index.tensor, bound)[index.axis]

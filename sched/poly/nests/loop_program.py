@@ -204,6 +204,7 @@ class LoopProgram:
         copied: InOuts whose initial values are kept apart: copies come first.
         memory: how Funcs lie in memory, where a directive says so.
         atomic: the stages whose accumulations are atomic.
+        reassociated: the stages for which the order of a float sum does not matter.
         hints: what is said of caches.
         constants: sizes that are known, by name.
     """
@@ -215,6 +216,7 @@ class LoopProgram:
     copied: tuple[InOut, ...]
     memory: Mapping[Func, Memory]
     atomic: frozenset[str]
+    reassociated: frozenset[str]
     hints: Hints
     constants: Mapping[str, Node]
 

@@ -87,29 +87,35 @@ def fault(tree: Seq, context: Set) -> Fault | None:
     """A copy-out in concurrent iterations of elements that belong to one of them by data, with a
     hint. It is found only where such loops are trusted: without trust they are refused as a race.
     """
-    if not any(isinstance(node, Accumulator) for _, node in nodes(tree)):
-        return None
-    for path, stage in leaves(tree):
-        s = stage.statement
-        for k, (_, node) in enumerate(path):
-            if isinstance(node, Accumulator) and node.is_of(stage) and (s.guard or s.data_bounds):
-                around = loops_of(path[:k])
-                at = next((n for n, x in enumerate(around) if x.kind == "parallel"), None)
-                if at is not None and _may_meet(stage, at, context):
-                    at_once = around[at]
-                    return (
-                        f"iterations of the parallel loop {at_once.name} would write back all that "
-                        f"{stage.name} may accumulate there, though data say what it does",
-                        "a serial loop, or no private accumulator",
-                    )
+    for path, node in nodes(tree):
+        if not isinstance(node, Accumulator):
+            continue
+        inside = [stage for _, stage in leaves(Seq(node.body))]
+        own = [stage for stage in inside if node.is_of(stage)]
+        given = next((s for s in own if s.statement.guard or s.statement.data_bounds), None)
+        if given is None:
+            continue
+        for depth, loop in enumerate(loops_of(path)):
+            if loop.kind == "parallel" and _may_meet(node, inside, depth, context):
+                return (
+                    f"iterations of the parallel loop {loop.name} would write back all that "
+                    f"{given.name} may accumulate there, though data say what it does",
+                    "a serial loop, or no private accumulator",
+                )
     return None
 
 
-def _may_meet(stage: Stage, depth: int, context: Set) -> bool:
-    """Whether two iterations of a loop, in one iteration of those around it, may accumulate into
-    one element, for all that data say."""
-    written = touched_by(stage, stage.statement.write, depth + 1)
-    by_loops = Map.from_range(written).move_dims(_IN, 0, _OUT, 0, depth + 1)
+def _may_meet(node: Accumulator, inside: Sequence[Stage], depth: int, context: Set) -> bool:
+    """Whether two iterations of a loop, in one iteration of those around it, may write back the
+    same element, for all that data say."""
+    written = [
+        touched_by(stage, access, depth + 1)
+        for stage in inside
+        for access in stage.statement.accesses_of(node.func)
+        if access.is_write and node.holds(stage, access)
+    ]
+    by_loops = Map.from_range(union_sets(written[1:], written[0]))
+    by_loops = by_loops.move_dims(_IN, 0, _OUT, 0, depth + 1)
     met = by_loops.apply_range(by_loops.reverse())
     for k in range(depth):
         met = met.equate(_IN, k, _OUT, k)

@@ -242,6 +242,7 @@ class Analysis:
             copies,
             self.memory,
             self.atomic,
+            self.state.reassociated,
             self.hints,
             self.constants,
         )

@@ -33,7 +33,7 @@ from ..nests.loop_nest import (
     walk,
 )
 from ..nests.rooms import local_box
-from ..program.accumulation import accumulates
+from ..program.accumulation import accumulates, is_exact
 from ..sets.flat import offset, without_origins
 from ..sets.lanes import in_full_vectors, near, stride
 from ..sets.linear import LaneOffsets
@@ -88,7 +88,8 @@ class _Lanes:
         d = stage.statement.definition
         store = self._stride(d.func, self._at[: len(d.lhs)], self._own)
         folds = accumulates(d) and not store
-        if self._is_atomic or (folds and (store is None or d.func.dtypes[0].is_bool)):
+        in_turn = store is None or d.func.dtypes[0].is_bool or self._keeps_order
+        if self._is_atomic or (folds and in_turn):
             yield LoopNote("runs one lane after the other:", stage.name)
             return
         for read, guard in self._reads:
@@ -96,6 +97,13 @@ class _Lanes:
                 yield LoopNote("gathers", names[read.tensor])
         if not folds and store not in (1, -1) and not self._interleaves:
             yield LoopNote("scatters", names[d.func])
+
+    @property
+    def _keeps_order(self) -> bool:
+        """Whether the order in which lanes accumulate would change bits."""
+        statement = self.leaf.stage.statement
+        is_free = statement.name in self.a.state.reassociated
+        return not is_free and not is_exact(statement.definition)
 
     @property
     def _interleaves(self) -> bool:

@@ -213,6 +213,26 @@ def test_refuses_data_outside_of_a_range_that_is_declared() -> None:
             kernel(a, out=out)
 
 
+@pytest.mark.parametrize(
+    ("bounds", "fits", "wrong"),
+    [
+        ((-2.5, -1.5), [-2, -1.7], -1.2), ((0.5, 2.0), [0.6, 1], 0.2),
+        ((0, float("inf")), [0, 1e30], -1), ((0, 1), [0, 0.5], float("nan")),
+    ],
+)  # fmt: skip
+def test_refuses_floats_outside_of_a_range(bounds, fits, wrong) -> None:
+    x, y = ps.Input("x", ps.float32, (n,), range=bounds), ps.InOut("y", ps.float32, (n,))
+    y[i] += x[i]
+    kernel, a, b = ps.Schedule(y).compile(), np.array(fits, "f4"), np.zeros(2, "f4")
+    for k in range(1, 4):
+        kernel(x=a, y=b)
+        assert (b == k * a).all()
+    assert len(kernel._cached_calls) == 1
+    a[0] = wrong
+    with pytest.raises(ps.CallValueError, match="outside the declared range"):
+        kernel(x=a, y=b)
+
+
 def test_counts_divisions_by_zero_each_time() -> None:
     x, f = ps.Input("x", ps.int32, (n,)), ps.Func("f", (n,), ps.int32)
     f[i] = 7 // x[i]

@@ -529,6 +529,38 @@ def test_writes_back_concurrently_what_data_cannot_give_to_others(first: str) ->
     assert got.tolist() == wanted.tolist()
 
 
+def bands(outer: int) -> tuple[ps.Schedule, StageHandle]:
+    """Each p adds to f[p] or to f[p + 1], as data say."""
+    x, g = ps.Input("x", ps.float64, (m,)), ps.Input("g", ps.int64, (n,))
+    f = ps.InOut("f", ps.float64, (outer, n + 1))
+    q, _, r, k = ps.rdom(
+        "q p r k", (0, outer), (0, n), (0, n + 1), (0, m),
+        where=lambda q, p, r, k: (r >= p) & (r <= p + 1) & (r - p == g[p]),
+    )  # fmt: skip
+    f[q, r] += x[k]
+    s = ps.Schedule(f)
+    return s, s[f].update(0)
+
+
+def test_refuses_to_write_back_what_another_part_may_have() -> None:
+    s, u = bands(1)
+    first, _ = u.partition(ps.vars("r") <= ps.vars("p"))
+    with s.trust("g is the same everywhere"):
+        first.parallel("p")
+    with refused(s, "iterations of the parallel loop p would write back all that"):
+        first.accumulate_at("p")
+
+
+@pytest.mark.parametrize("outer", [1, 2])
+def test_refuses_to_write_back_in_inner_parallel_loops(outer: int) -> None:
+    s, u = bands(outer)
+    with s.trust("g is the same everywhere"):
+        u.parallel("p")
+    u.parallel("q")
+    with refused(s, "iterations of the parallel loop p would write back all that"):
+        u.accumulate_at("p")
+
+
 def test_refuses_to_begin_at_a_loop_of_a_consumer_of_a_consumer() -> None:
     """The column of h tells that of g, so that g's loops around are fewer than there are."""
     x = ps.Input("x", ps.int64, (n, n))
