@@ -494,13 +494,13 @@ FAULTS = (
     ),
     Fault(
         "nobody asks whether what is used is stored there", "poly/legality/checker.py",
-        "return copied or storage_placement.fault(state.tree, self.callable(state))",
+        "return copied or storage_placement.fault(state.tree, context)",
         "return copied",
     ),
     Fault(
         "nobody asks whose elements are written back", "poly/legality/checker.py",
-        "return copied or storage_placement.fault(state.tree, self.callable(state))",
-        "return storage_placement.fault(state.tree, self.callable(state))", REWRITING,
+        "return copied or storage_placement.fault(state.tree, context)",
+        "return storage_placement.fault(state.tree, context)", REWRITING,
     ),
     Fault(
         "what is copied in and back once is so whatever it holds", "poly/directives/invariants.py",
@@ -826,11 +826,11 @@ FAULTS = (
     ),
     Fault(
         "conditions that hold in some iterations hold in all", "poly/nests/decided.py",
-        "visited.is_subset(where.set)", "not visited.is_disjoint(where.set)", VECTORS,
+        "self.where.is_subset(found.set)", "not self.where.is_disjoint(found.set)", VECTORS,
     ),
     Fault(
         "conditions on data hold always", "poly/nests/decided.py",
-        "            if not where.exact:\n", "            if False:\n",
+        "            if found.exact:", "            if True:",
         ("tests/poly/nests/test_decided.py",),
     ),
     Fault(

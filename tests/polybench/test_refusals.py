@@ -24,7 +24,7 @@ def test_floyd_warshall_over_vars() -> None:
     with pytest.raises(ps.LanguageError, match="depends on the order of its Vars") as error:
         ps.Schedule(path)
     assert "[k=0, i=0, j=0] writes path[0, 0]" in str(error.value)
-    assert "make i an RVar" in error.value.hint
+    assert "make i, j RVars" in error.value.hint
 
 
 def test_seidel_over_vars() -> None:
