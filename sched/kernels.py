@@ -130,7 +130,10 @@ class AutoKernel(Kernel):
             better.left = 1  # what interrupts it puts it off
             raise
         with self._lock:
-            self._found = {k: kernel if x is found else x for k, x in self._found.items()}
+            # What runs in the loops as written does so for reasons of its own.
+            shared = None if found is self else found
+            known = self._found.items()
+            self._found = {k: kernel if k == key or x is shared else x for k, x in known}
             self._better.pop(key, None)
         return kernel
 

@@ -32,11 +32,13 @@ class Searches:
 
     Attributes:
         asked: for which efforts.
+        first: by how much the first schedule splits a loop; it has no directives if by 1.
         error: what the next search raises.
     """
 
     def __init__(self) -> None:
         self.asked: list[Effort] = []
+        self.first = 4
         self.error: BaseException | None = None
 
     def __call__(self, s: ps.Schedule, threads: int, usual: Any, effort: Effort) -> ForCalls:
@@ -47,7 +49,8 @@ class Searches:
         made = s.copy()
         loops = made[made.program.outputs[0]]
         if effort.waits:
-            loops.split("j", 4)
+            if self.first > 1:
+                loops.split("j", self.first)
             return ForCalls(made, AFTER)
         loops.vectorize("j", 8)
         return ForCalls(made, None)
@@ -108,6 +111,18 @@ def test_calls_of_other_sizes_do_not(searches: Searches) -> None:
     assert len(searches.asked) == 2
     f(array)
     assert len(searches.asked) == 3
+
+
+def test_it_is_not_for_sizes_that_run_as_written(searches: Searches) -> None:
+    searches.first = 1  # no split either
+    f, array, tiny = sums(), normal(rng, 200, 301), normal(rng, 3, 3)
+    f(tiny)
+    for _ in range(AFTER + 1):
+        f(array)
+    runs = default_kernel(f)
+    assert isinstance(runs, AutoKernel)
+    assert [k is runs for k in runs._found.values()] == [True, False]
+    assert searches.asked[-1] == unhurried(searches.asked[0])
 
 
 def test_calls_are_remembered_behind_it(searches: Searches) -> None:
