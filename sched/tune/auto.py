@@ -55,31 +55,6 @@ def auto(
     return _with_variants(s, model, sizes, reassociate)
 
 
-@uncollected()
-def found(
-    s: Schedule,
-    threads: int,
-    *,
-    sizes: Mapping[str, int] | None = None,
-    usual: Mapping[str, int] = {},
-    reassociate: bool = False,
-    effort: Effort = THOROUGH,
-) -> Schedule:
-    """A schedule with the directives that the model finds best.
-
-    Args:
-        s: one without directives.
-        threads: how many a call shall use.
-        sizes: those that it shall be good for.
-        usual: what others count as, or the nearest numbers that the program accepts.
-        reassociate: whether float sums may be taken in any order.
-        effort: how much is looked at.
-    """
-    s = _inlined(s)
-    model = Model(machine(s.target), threads)
-    return _planned(s, facts_of(s.rewritten, sizes, usual), model, reassociate, effort).schedule
-
-
 @dataclass(frozen=True, slots=True)
 class ForCalls:
     """A schedule for calls of about the same sizes.
@@ -98,7 +73,15 @@ class ForCalls:
 def found_for_calls(
     s: Schedule, threads: int, usual: Mapping[str, int], effort: Effort
 ) -> ForCalls:
-    """What calls of a Func run: see `found`."""
+    """What calls of a Func run: the schedule that the model finds best, and whether another one is
+    worth a wait later. It changes no bits.
+
+    Args:
+        s: one without directives.
+        threads: how many a call shall use.
+        usual: what sizes count as, or the nearest numbers that the program accepts.
+        effort: how much is looked at.
+    """
     s = _inlined(s)
     model = Model(machine(s.target), threads)
     planned = _planned(s, facts_of(s.rewritten, None, usual), model, False, effort)
@@ -137,7 +120,9 @@ def _with_variants(
     if len(facts.statements) <= STATEMENTS:
         for case, others in worthwhile(ranked[0], free, facts_at, search_of):
             with suppress(ScheduleError):  # no sizes meet the condition and those of the program
-                planned = partial(_planned, facts=others, model=model, reassociate=reassociate)
+                planned = partial(
+                    _planned, facts=others, model=model, reassociate=reassociate, effort=THOROUGH
+                )
                 _add_variant(s, case, planned)
     return _planned(s, facts, model, reassociate, THOROUGH, ranked).schedule
 
@@ -210,7 +195,7 @@ def _planned(
     facts: Facts,
     model: Model,
     reassociate: bool,
-    effort: Effort = THOROUGH,
+    effort: Effort,
     ranked: Sequence[Partial] = (),
 ) -> _Planned:
     """A schedule with the best plan that it accepts.

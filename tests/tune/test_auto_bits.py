@@ -14,13 +14,14 @@ from polybench.registry import CASES as POLYBENCH
 
 import polysched as ps
 from polysched.codegen.runtime.kernel import Kernel
-from polysched.tune.auto import found
+from polysched.tune.auto import found_for_calls
 from polysched.tune.effort import QUICK
 
 
 @cache
 def kernel(case: Case) -> Kernel:
-    return found(ps.Schedule.default(outputs(case)), 2, effort=QUICK).compile()
+    s = ps.Schedule.default(outputs(case))
+    return found_for_calls(s, 2, {}, QUICK).schedule.compile()
 
 
 def _uneven(case: Case) -> dict[str, int]:

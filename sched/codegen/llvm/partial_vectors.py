@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...lang.nodes.dtypes import DType, int64
+from ...lang.nodes.dtypes import DType, int32, int64
 from ...targets.target import Target
 from .function_builder import FunctionBuilder
 from .values import Value, constant, memory_suffix, memory_type_name
@@ -43,12 +43,10 @@ class PartialVectors:
 
     def are_copied(self, dtype: DType, count: int) -> bool:
         """Whether a part is not loaded or stored by one instruction."""
-        narrowest = 1 << 6
-        if self.target.arch == "x86_64":
-            narrowest = (
-                1 if self.target.has("avx512bw") else 4 if self.target.has("avx") else 1 << 6
-            )
-        return dtype.itemsize < narrowest and count > FEW
+        is_masked = self.target.has("avx512bw") or (
+            self.target.has("avx") and dtype.itemsize >= int32.itemsize
+        )
+        return not is_masked and count > FEW
 
     def load(self, dtype: DType, count: int, where: str, part: Part) -> str:
         """The instruction that loads a part, with zeros in the other lanes."""

@@ -22,8 +22,6 @@ ExprLike = object
 """An argument of `as_node`: an Expr, or a Python or NumPy scalar."""
 
 _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
-_MOST_POWER = 64
-"""Products and roots of a power whose exponent is half of an odd number."""
 
 
 @bounded
@@ -315,7 +313,7 @@ def _augment(op: str, a: Expr, other: ExprLike) -> Expr:
 
 def _is_half(exponent: float) -> bool:
     """Whether an exponent is half of an odd number."""
-    return abs(exponent) <= _MOST_POWER and (2 * exponent) % 2 == 1
+    return (2 * exponent) % 2 == 1
 
 
 def _half_power(x: Expr, exponent: float) -> Expr:

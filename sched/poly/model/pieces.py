@@ -35,12 +35,14 @@ def share(
             if not _more_specific(other, d) and not _more_specific(d, other)
         ]
         met = shares[k].intersect(union_sets(rivals, frame.empty)).intersect_params(context)
+        if met.is_empty():
+            continue
+        hint = "add a piece for the points that both claim"
         # Where they meet at all sizes, none can be left out.
-        is_rare = not context.intersect_params(region.params()).is_subset(met.params())
-        _refuse_any(
-            met, func, d, "is defined twice", "by two pieces neither of which is the more specific",
-            "add a piece for the points that both claim" + is_rare * _LEAVE_OUT,
-        )  # fmt: skip
+        if not context.intersect_params(region.params()).is_subset(met.params()):
+            hint += ", or exclude the sizes at which they meet: ps.require(n >= 2, ...)"
+        what = "by two pieces neither of which is the more specific"
+        _refuse_any(met, func, d, "is defined twice", what, hint)
     if not any(all(isinstance(x, Var) for x in d.lhs) for d in pieces):
         whole = ", ".join(f"i{k}" for k in range(func.ndim))
         _refuse_any(
@@ -49,9 +51,6 @@ def share(
             f"add a piece with a Var for each axis: {func.name}[{whole}] = ...",
         )  # fmt: skip
     return shares
-
-
-_LEAVE_OUT = ", or exclude the sizes at which they meet: ps.require(n >= 2, ...)"
 
 
 def claims(pieces: Sequence[Definition], frame: Frame, region: Set) -> list[Set]:

@@ -30,7 +30,8 @@ class Instance:
         guard: what is to be tested, over the dimensions of the definition.
         data_bounds: bounds of RVars that are read from data. They are tested, too, unless the
             loop around is within them.
-        decided: comparisons that are the same wherever the stage runs.
+        decided: comparisons that are the same wherever the stage runs, and remainders that need
+            no division there, each with what it is.
         safe: the reads that are in bounds wherever it runs.
         reads: all of them, each with its index.
     """
@@ -62,7 +63,7 @@ class Instance:
                         yield test
 
     def simplified(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Expressions over its dimensions without the comparisons that are decided."""
+        """Expressions over its dimensions with what is decided in its place."""
         return without(roots, self.decided)
 
 

@@ -31,7 +31,7 @@ class LoopFacts:
         is_shared: whether other statements run in it, too.
         is_short: whether it has few iterations at any sizes, and so can be unrolled.
         is_ragged: whether data say how many iterations it has.
-        is_steering: whether those data are others in each of its own iterations.
+        is_steering: whether the extent of a ragged loop of the statement depends on this one.
     """
 
     name: str
