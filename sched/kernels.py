@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .codegen.runtime.call_cache import CachedCall, Key
+from .codegen.runtime.call_record import Given
 from .codegen.runtime.kernel import Kernel
+from .codegen.runtime.python_api import native_calls
 from .codegen.runtime.threads import get_num_threads
 from .forks import reentrant
 from .lang.call.binding import Binding
@@ -28,6 +30,9 @@ VARIABLE = "POLYSCHED_AUTO"
 
 MOST = 3
 """Schedules that are looked for of a Func; at further sizes it runs with that for the nearest."""
+
+AHEAD = 64
+"""Calls that are counted before they run, which then need not be counted one by one."""
 
 CLASSES, NEAR = 16, 2.0
 """Classes of sizes that are told apart; of further ones, those this near to one that is known are
@@ -51,15 +56,15 @@ _kernels_lock = reentrant()
 
 def default_kernel(func: Func) -> Kernel:
     """What a Func without a schedule runs, which is cached with the Func."""
-    kernel: Kernel | None = func.__dict__.get("_default_kernel")
+    kernel: Kernel | None = func._default_kernel
     if kernel is not None:
         return kernel
     with _kernels_lock:
-        kernel = func.__dict__.get("_default_kernel")
+        kernel = func._default_kernel
         if kernel is None:
             schedule = Schedule.default(func)
             kernel = Kernel(schedule) if os.environ.get(VARIABLE) == "0" else AutoKernel(schedule)
-            func.__dict__["_default_kernel"] = kernel
+            func._default_kernel = kernel
         return kernel
 
 
@@ -76,6 +81,7 @@ class _Better:
     left: int
 
 
+@native_calls
 class AutoKernel(Kernel):
     """A kernel with a schedule that is found for about the sizes of a call, at the first one of
     them. Where the loops as written take no time, these are run; where a much better schedule takes
@@ -137,12 +143,24 @@ class AutoKernel(Kernel):
             self._better.pop(key, None)
         return kernel
 
-    def _remember(self, key: Key, call: CachedCall | None) -> None:
-        # Calls are counted as long as a better schedule may come.
-        waiting = [self._found.get(key) for key in list(self._better)]
-        variants = [v for k in waiting if k is not None for v in list(k._variants.values())]
-        if call is not None and not any(v is call.variant for v in variants):
-            super()._remember(key, call)
+    def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
+        better = self._waiting_for(call)
+        if better is None:
+            super()._remember(key, call, given)
+            return
+        # Calls are counted as long as a better schedule may come: some at once, ahead.
+        with self._counting_lock:
+            calls = min(AHEAD, better.left - 1)
+            if calls > 0 and self._native.keep(self, key, call, given, calls):
+                better.left -= calls
+
+    def _waiting_for(self, call: CachedCall) -> _Better | None:
+        """The better schedule that may come in the place of what a call has run."""
+        for sizes, better in list(self._better.items()):
+            kernel = self._found.get(sizes)
+            if kernel is not None and call.variant in list(kernel._variants.values()):
+                return better
+        return None
 
     def _searched(self, sizes: Mapping[str, int], effort: Effort) -> auto.ForCalls:
         # Another call may have several threads where this one has not.

@@ -8,13 +8,16 @@ their loops, which is right for triangles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
+from math import inf
+from typing import Any
 
+from ...lang.arithmetic.evaluate import size_value
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
 from ...lang.nodes.nodes import Const, Node, Op, integer, postorder, replaced_all
-from .ir import Alloc, Call, For, If, Load, Seq, Stmt, children, expressions
+from .ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, children, expressions, walk
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
 _OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
@@ -22,6 +25,18 @@ _DIVISIONS = frozenset(("div", "floordiv", "mod", "sqrt", "rem", "fmod"))
 _UNKNOWN = 1024
 """Iterations of a loop whose bounds are data: many, as threads for too little work cost
 microseconds, and too much work for one thread may cost anything."""
+
+
+def estimate(module: Module) -> Callable[[Mapping[str, Any]], float]:
+    """A function from the scalars of a kernel to about how long it takes on one thread, in
+    nanoseconds; infinity where the bounds of a loop are data."""
+    bodies = [f.body for f in module.functions]
+    bounds = (x for body in bodies for x in walk(body) if isinstance(x, For))
+    if any(_reads(x.lo) or _reads(x.hi) for x in bounds):
+        return lambda values: inf
+    costs = Costs()
+    total = reduce(_add, (costs.of(body) for body in bodies), _real(0.0))
+    return lambda values: float(size_value(total, values, values))
 
 
 class Costs:

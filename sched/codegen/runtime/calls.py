@@ -38,7 +38,7 @@ class Call:
         self.words = words = (ctypes.c_int64 * len(CALL))()
         self.error: BaseException | None = None
         self.address = ctypes.addressof(words)
-        words[CALL["poll"] // 8] = _poll_address()
+        words[CALL["poll"] // 8] = poll_address()
         self._threads = threads
         self._pool = there = pool(threads) if threads > 1 else None
         if there is not None:
@@ -76,7 +76,7 @@ class Call:
             self.words[_THREADS] = self._threads
 
 
-def _poll_address() -> int:
+def poll_address() -> int:
     """The function that kernels poll by, compiled when first needed. Several threads may do that
     at once, without harm; a lock might be held by what a handler of a signal has interrupted."""
     global _poll

@@ -22,13 +22,17 @@ from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
+from .call_record import Given
+from .native_calls import NativeCalls
 from .preconditions import Preconditions
+from .python_api import Callable, native_calls
 from .scheduled import Scheduled
 from .variant import Prepared, Variant
 
 
+@native_calls
 @bounded
-class Kernel(Suggesting):
+class Kernel(Suggesting, Callable):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.
@@ -70,6 +74,8 @@ class Kernel(Suggesting):
         self._pool = arena.Pool()
         self._variants: dict[bool, Variant] = {}
         self._cached_calls: dict[Key, CachedCall] = {}
+        outputs = (f for f in schedule.program.outputs if not isinstance(f, InOut))
+        self._native = NativeCalls(schedule.program, sum(len(f.dtypes) for f in outputs))
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
             (compile_nodes([condition]), self._of(variant, later=True))
@@ -117,6 +123,7 @@ class Kernel(Suggesting):
             known = None if seen is None else self._cached_calls.get(seen[0])
             if seen is not None and known is not None and known.fits(given):
                 results = known.run(given, seen[1], self._pool)
+                self._native.keep(self, seen[0], known, Given(args, kwargs, out))
             else:
                 bound = self._binder.bind(args, kwargs, shape=shape, out=out)
                 kernel = self._chosen(bound)
@@ -124,18 +131,26 @@ class Kernel(Suggesting):
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
                 if seen is not None and not variant.lowered.flat.callbacks:
                     data = kernel._data(bound)
-                    call = cached_call(variant, prepared, inputs, outputs, given, results, data)
-                    self._remember(seen[0], call)
+                    free = self._preconditions.free & kernel._preconditions.free
+                    call = cached_call(
+                        variant, prepared, inputs, outputs, given, results, data, free
+                    )
+                    if call is not None:
+                        self._remember(seen[0], call, Given(args, kwargs, out))
             return results[0] if len(results) == 1 else results
         except PolyschedError as error:
             cut(error)
             raise
 
-    def _remember(self, key: Key, call: CachedCall | None) -> None:
-        if call is not None:
-            if len(self._cached_calls) >= MOST:
-                self._cached_calls.clear()
-            self._cached_calls[key] = call
+    def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
+        """Remembers a call that has run.
+
+        Args:
+            given: how its arguments were passed.
+        """
+        if len(self._cached_calls) >= MOST:
+            self._cached_calls.clear()
+        self._cached_calls[key] = call
 
     def _data(self, bound: Binding) -> dict[str, tuple[Scalar, Scalar]]:
         """The ranges that arrays must lie in, by their names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Var
 from ..build.callbacks import Arrays
 from ..build.storage import stride
+from ..ir.cost import estimate
 from ..ir.ir import Buffer, scalar_dtype
 from ..ir.parallel import private, threaded
 from ..lower import Lowered
@@ -44,10 +45,12 @@ class Variant:
     def __init__(self, lowered: Lowered) -> None:
         module = lowered.flat
         self.lowered = lowered
-        self.function = _NATIVE(lowered.code.address(module.name))
+        self.address = lowered.code.address(module.name)
+        self.function = _NATIVE(self.address)
         self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
         self.spans = arena.lifetimes(module)
         scratch = [span.buffer for span in self.spans]
+        self._time: Callable[[Mapping[str, Any]], float] | None = None
         self.pitches = [(b.dtype.itemsize, compile_nodes(b.pitches)) for b in scratch]
         own = private(module)
         #: Which scratch buffers each thread has a copy of.
@@ -57,6 +60,20 @@ class Variant:
         fixed = [b for b in scratch if not any(isinstance(x, Var) for x in b.origin)]
         self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
+        #: Which words are addresses of scratch memory.
+        self.scratch_words = [k for k, b in enumerate(self.buffers) if b.kind == "scratch"]
+
+    def time(self, values: Mapping[str, Any]) -> float:
+        """About how long a call takes on one thread, in nanoseconds; infinite where loops run as
+        often as data say."""
+        if self._time is None:
+            self._time = estimate(self.lowered.flat)
+        return self._time(values)
+
+    def scalar_word(self, name: str) -> int | None:
+        """Which word a scalar is; None where the code does not use it."""
+        names = [s.name for s in self.lowered.flat.scalars]
+        return len(self.buffers) + names.index(name) if name in names else None
 
     def prepared(self, values: dict[str, Any], arrays: Mapping[str, Array]) -> Prepared:
         """What the code is given, but for scratch memory."""
@@ -83,10 +100,7 @@ class Variant:
             moved: words that are others than in what is prepared.
         """
         threads = get_num_threads() if self.is_threaded else 1
-        plan = prepared.plans.get(threads)
-        if plan is None:
-            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
-        offsets, total = plan
+        offsets, total = self.planned(prepared, threads)
         words = list(prepared.words)
         for k, word in moved:
             words[k] = word
@@ -152,6 +166,13 @@ class Variant:
         return tuple(
             size * math.prod(max(n, 0) for n in pitches(values)) for size, pitches in self.pitches
         )
+
+    def planned(self, prepared: Prepared, threads: int) -> tuple[list[int], int]:
+        """Where scratch memory lies in a call on so many threads, and how much there is of it."""
+        plan = prepared.plans.get(threads)
+        if plan is None:
+            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
+        return plan
 
     def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""
