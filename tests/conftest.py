@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, settings
 
 from polysched.codegen import lower
 from polysched.codegen.llvm import binding
+from polysched.codegen.runtime import native_calls
 
 # How long an example takes says nothing on a machine that is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,6 +44,12 @@ def quick_rows(count: int) -> int:
 def verified_passes() -> None:
     """What each pass makes is well-formed, also of large programs."""
     lower.SMALL = sys.maxsize
+
+
+@pytest.fixture(autouse=True, scope="session")
+def calls_are_native_at_once() -> None:
+    """A call that comes the second time runs without the interpreter."""
+    native_calls.AFTER = 1
 
 
 class Compiled:

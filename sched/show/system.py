@@ -30,6 +30,7 @@ _VARIABLES = {
     ),
     "POLYSCHED_NUM_THREADS": ("how many threads a call may use, instead of one a usable core",),
     "POLYSCHED_AUTO": ("0 runs a Func that is called in the loops as written",),
+    "POLYSCHED_NATIVE_CALLS": ("0 takes every call through Python, which takes microseconds",),
     "POLYSCHED_CACHE_DIR": ("where what is measured of this machine is kept",),
     "POLYSCHED_TARGET": (
         "makes code for less than this machine has:",

@@ -54,6 +54,7 @@ STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/passes/test_carried.py",)
 PASSES = ("tests/codegen/passes/test_passes.py",)
+NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
 PROMOTED = ("tests/codegen/passes/test_promoted.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
@@ -942,6 +943,53 @@ FAULTS = (
     Fault(
         "distances of indices may be negative", "poly/sets/affine_operators.py",
         "a.sub(b).max(b.sub(a))", "a.sub(b)", ("tests/lang/test_2_distances.py",),
+    ),
+    Fault(
+        "native calls do not look at strides", "codegen/llvm/call_arguments.py",
+        "  %equals = and i1 %same.extent, %same.stride",
+        "  %equals = and i1 %same.extent, %same.extent", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls do not look at dtypes", "codegen/llvm/call_arguments.py",
+        "  %both = and i1 %same.dtype, %same.rank",
+        "  %both = and i1 %same.rank, %same.rank", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls write to what is read-only", "codegen/runtime/call_record.py",
+        "ALIGNED | (WRITEABLE if is_written else 0)", "ALIGNED", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls let arrays overlap", "codegen/llvm/call_arguments.py",
+        "  br i1 %disjoint, label %next, label %no", "  br label %next", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls share memory with calls that run", "codegen/llvm/call_entry.py",
+        "  %can = or i1 %idle, %dry", "  %can = or i1 true, %dry", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls do not ask how many threads they may use", "codegen/runtime/native_calls.py",
+        '"asks": int(any(r.asks for r in current))', '"asks": 0', NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls take any float for one with limits", "codegen/runtime/preconditions.py",
+        " and (x.min, x.max) == (None, None)", "", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls take any float for one that is required to be something",
+        "codegen/runtime/preconditions.py",
+        "for n in free if n not in used", "for n in free", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls round floats to infinity", "codegen/llvm/call_arguments.py",
+        "  br i1 %overflows, label %no, label %kept", "  br label %kept", NATIVE_CALLS,
+    ),
+    Fault(
+        "records are kept in a forked process", "codegen/runtime/python_api.py",
+        '        self._words[PYTHON["epoch"] // 8] += 1', "        pass", NATIVE_CALLS,
+    ),
+    Fault(
+        "results of native calls are not held", "codegen/llvm/call_results.py",
+        "given:\n  call void %hold(ptr %only)\n", "given:\n", NATIVE_CALLS,
     ),
     Fault(
         "lanes that are not there add what they have", "codegen/llvm/folds.py",
