@@ -6,6 +6,7 @@ from __future__ import annotations
 if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
+import sys
 from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern
     from .poly.schedule.schedule import Schedule
+    from .show.system import show_versions
     from .targets.facts import machine
     from .targets.target import Target, TargetError
     from .targets.words import (
@@ -113,6 +115,7 @@ _LATER = {
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
+    "show_versions": "show.system",
     "tile_columns": "targets.words",
     "tile_rows": "targets.words",
 }
@@ -158,6 +161,8 @@ def _loaded(name: str) -> Any:
 
 
 _loaded("lang.tensors.define")
+if "logging" in sys.modules:  # else nobody has the logger yet, and it is made when first needed
+    _loaded("steps")
 
 
 # Lower layers do not import higher ones: the functions of these that they call are set here.
@@ -201,7 +206,7 @@ __all__ = [
     "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "get_num_threads",
     "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
     "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
-    "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
+    "rows_beside", "rsqrt", "select", "sequential", "set_num_threads", "show_versions",
     "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
 ]  # fmt: skip

@@ -32,6 +32,7 @@ PAGES = (
     "docs/threads.md",
     "docs/testing.md",
     "docs/show.md",
+    "docs/diagnostics.md",
     "docs/architecture.md",
     "docs/targets.md",
     "docs/glossary.md",

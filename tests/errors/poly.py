@@ -224,7 +224,7 @@ def extents_at_some_sizes_alone() -> None:
 
 @says(
     """
-    this schedule is written in format 99, and this version reads 1
+    this schedule is written in format 99, and this version reads 1 to 2
       at FILE:LINE
       hint: a newer version of polysched reads it
     """,

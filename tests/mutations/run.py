@@ -995,6 +995,34 @@ FAULTS = (
         "lanes that are not there add what they have", "codegen/llvm/folds.py",
         "            each = b.select(mask, each, neutral)\n", "", VECTORS,
     ),
+    Fault(
+        "arguments go in the order of first reading", "lang/program/program.py",
+        "return sorted(self.first_read(), key=lambda argument: argument.serial)",
+        "return self.first_read()", ("tests/lang/test_1_4_order.py",),
+    ),
+    Fault(
+        "an InOut was made behind its Inputs", "lang/tensors/inout.py",
+        "self.serial = array.serial", "self.serial = 2**60 + array.serial",
+        ("tests/lang/test_1_4_order.py",),
+    ),
+    Fault(
+        "schedules of format 1 are read as those of format 2", "poly/schedule/serial.py",
+        "if self.format == 1 else None", "if self.format == 0 else None",
+        ("tests/poly/schedule/test_serial.py",),
+    ),
+    Fault(
+        "who has said an order of arguments is digested", "poly/schedule/queries.py",
+        "comments=False, args=False", "comments=False", ("tests/lang/test_digest.py",),
+    ),
+    Fault(
+        "IR is made for loggers that do not want it", "steps.py",
+        "is_printed or IR.isEnabledFor(logging.DEBUG)", "True", ("tests/show/test_logger.py",),
+    ),
+    Fault(
+        "reports break where a variable is wrong", "show/system.py",
+        "    except ValueError as error:\n        return str(error)",
+        "    except OSError as error:\n        return str(error)", ("tests/show/test_system.py",),
+    ),
 )  # fmt: skip
 
 

@@ -263,8 +263,8 @@ class ScheduleQueries(Suggesting):
     def digest(self) -> str | None:
         """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
         process. None where the program has none."""
-        program = self.rewritten.base.digest
-        said = serial.to_json(self.said, comments=False)
+        program = self.rewritten.base.digest  # which has the order of the Inputs
+        said = serial.to_json(self.said, comments=False, args=False)
         return None if program is None else combined(program, said)
 
     # places in the tree ---------------------------------------------------------------------------

@@ -45,8 +45,8 @@ class Schedule(ScheduleQueries):
 
     Args:
         outputs: the Func to compute, or several.
-        args: the Inputs in the order of a call's positions; by default the order in which the
-            program first reads them.
+        args: the Inputs in the order of a call's positions; by default the order in which
+            they were made.
 
     Raises:
         LanguageError: the program is ill-formed; with the definition's line.
