@@ -22,6 +22,8 @@ from ..lower import Lowered, Pass, lower
 from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
+from .interface import interface_of
+from .kept import code_key, keep_variant, read_variant, terms_of
 from .preconditions import Preconditions
 from .scheduled import Scheduled
 from .variant import Prepared, Variant
@@ -38,7 +40,8 @@ class Kernel(Suggesting):
         loops: the loop nests with their bounds.
         llvm: LLVM's IR as generated. asm: the machine code as assembly.
         conditions: what a call requires of the sizes.
-        seconds: how long each step of the compiler took.
+        seconds: how long each step of the compiler took, if it was compiled in this process.
+        cached: whether all code that has been needed so far was found on disk.
     """
 
     def __init__(
@@ -75,7 +78,10 @@ class Kernel(Suggesting):
             (compile_nodes([condition]), self._of(variant, later=True))
             for condition, variant in schedule.variants
         ]
-        self._preconditions = Preconditions(schedule.requirements, schedule.program)
+        self._digest = schedule.digest
+        self._terms = terms_of(schedule, self._digest)
+        self._remade: Lowered | None = None
+        self._preconditions = Preconditions(self._terms.requirements, schedule.program)
         if not later:
             self._variant(False)
         self.signature = schedule.program.signature()
@@ -122,7 +128,7 @@ class Kernel(Suggesting):
                 kernel = self._chosen(bound)
                 variant, prepared, inputs, outputs, results = kernel._fitted(bound)
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
-                if seen is not None and not variant.lowered.flat.callbacks:
+                if seen is not None and not variant.callbacks:
                     data = kernel._data(bound)
                     call = cached_call(variant, prepared, inputs, outputs, given, results, data)
                     self._remember(seen[0], call)
@@ -217,21 +223,38 @@ class Kernel(Suggesting):
         with self._lock:
             found = self._variants.get(strided)
             if found is None:
-                program = self._schedule.loop_program
-                lowered = lower(
-                    program,
-                    self._target,
-                    strided=strided,
-                    checks=self._checks,
-                    first=self._first,
-                )
-                found = self._variants[strided] = Variant(lowered)
+                found = self._variants[strided] = self._made_variant(strided)
             return found
+
+    def _made_variant(self, strided: bool) -> Variant:
+        """The code on disk, or compiled, and kept there."""
+        # What passes of the caller's do is not known.
+        digest = None if self._first else self._digest
+        key = code_key(digest, self._target, self._checks, strided)
+        found = read_variant(key, self._schedule.program)
+        if found is None:
+            lowered = self._lower(strided)
+            found = Variant(lowered.code, interface_of(lowered.flat), lowered)
+            keep_variant(key, found, lowered)
+        return found
+
+    def _lower(self, strided: bool) -> Lowered:
+        program, checks = self._schedule.loop_program, self._checks
+        return lower(program, self._target, strided=strided, checks=checks, first=self._first)
 
     # looking ----------------------------------------------------------------------------------
     @property
+    def cached(self) -> bool:
+        found = list(self._variants.values())
+        return bool(found) and all(x.lowered is None for x in found)
+
+    @property
     def _lowered(self) -> Lowered:
-        return self._variants[False].lowered
+        """How the code for contiguous arguments is made; made again where it was found on disk."""
+        found = self._variant(False).lowered or self._remade
+        if found is None:
+            found = self._remade = self._lower(False)
+        return found
 
     @property
     def loops(self) -> str:
@@ -247,11 +270,12 @@ class Kernel(Suggesting):
 
     @property
     def seconds(self) -> dict[str, float]:
-        return {**self._schedule.log.seconds, **self._lowered.seconds}
+        lowered = self._variant(False).lowered or self._remade
+        return {**self._schedule.log.seconds, **({} if lowered is None else lowered.seconds)}
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        return self._schedule.conditions
+        return self._terms.conditions
 
     def __repr__(self) -> str:
         return f"Kernel {self.signature}"

@@ -27,6 +27,11 @@ class Scheduled(Protocol):
         """For which machine."""
 
     @property
+    def digest(self) -> str | None:
+        """What it is known by in any process: of the program and of what was said; None where it
+        cannot be."""
+
+    @property
     def loop_program(self) -> LoopProgram:
         """The loops that compute it."""
 
