@@ -17,6 +17,7 @@ import time
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,8 @@ def environment() -> str | None:
     if sources.LOADED is None:
         return None
     # As text it would take several times as long. Version 0 does not depend on identities.
-    seen = sha256(marshal.dumps((sources.LOADED, _libraries()), 0)).hexdigest()
+    looked_at: Any = sources.LOADED, _libraries()
+    seen = sha256(marshal.dumps(looked_at, 0)).hexdigest()
     known = store.read(_KIND, seen)
     match known.header if known is not None else None:
         case {"environment": str(made_by)}:

@@ -16,7 +16,7 @@ from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Var
 from ..build.callbacks import Arrays
-from ..build.storage import stride
+from ..build.storage import stride_name
 from ..ir.ir import Buffer
 from ..llvm import CompiledCode
 from ..lower import Lowered
@@ -82,7 +82,7 @@ class Variant:
         for buffer in self.buffers:
             if buffer.strided:
                 for axis, step in enumerate(arrays[buffer.name].strides):
-                    values[stride(buffer, axis).name] = step
+                    values[stride_name(buffer.name, axis)] = step
         words = [0 if b.kind == "scratch" else arrays[b.name].ctypes.data for b in self.buffers]
         words += [bits(values[name], dtype) for name, dtype in self.interface.scalars]
         return Prepared(values, (*words, *[0] * self.interface.counters))
