@@ -61,7 +61,9 @@ class LoopHandle(Suggesting):
     @property
     def kind(self) -> Kind:
         """ "serial", "parallel", "vector" or "unrolled"."""
-        kind: Kind = self._at.loop.kind
+        kind: Kind = self.schedule._builder.known(
+            ("kind", self.stage_name, self.name), lambda: self._at.loop.kind
+        )
         return kind
 
     @property
@@ -125,11 +127,14 @@ class Handle(Suggesting):
     @property
     def loops(self) -> tuple[LoopHandle, ...]:
         """Its loops, outermost first; those that it shares with others too."""
+        names = self._schedule._builder.known(("loops", self.name), self._loop_names)
+        return tuple(LoopHandle(self._schedule, self.name, name) for name in names)
+
+    def _loop_names(self) -> list[str]:
         existing(self._schedule.analysis, self.name)
         if self.is_inlined:
-            return ()
-        found = loops_around(self._schedule.tree, self.name)
-        return tuple(LoopHandle(self._schedule, self.name, a.loop.name) for a in found)
+            return []
+        return [a.loop.name for a in loops_around(self._schedule.tree, self.name)]
 
     @property
     def accesses(self) -> tuple[AccessFact, ...]:
@@ -203,7 +208,7 @@ class Handle(Suggesting):
         if not isinstance(tensor, Tensor):
             return tensor
         source = tensor.meant() if isinstance(tensor, InOut) else tensor
-        name = self._schedule.program.names.get(source)
+        name = self._schedule.base.names.get(source) or self._schedule.program.names.get(source)
         if name is None:
             raise ScheduleError(f"{self.name} does not read {tensor!r}")
         return name
@@ -212,6 +217,13 @@ class Handle(Suggesting):
         """An axis by number, or by its Var."""
         if not isinstance(axis, Expr):
             return axis
+        if not isinstance(axis.node, Var):
+            return self._axis_number(axis)
+        return self._schedule._builder.known(
+            ("axis", self.name, axis.node.name), lambda: self._axis_number(axis)
+        )
+
+    def _axis_number(self, axis: Expr) -> int:
         func = self._stage.statement.func
         for k, var in enumerate(func.vars):
             if var.node is axis.node:
