@@ -195,29 +195,34 @@ def read(data: Any) -> Node | None:
 
 
 def _read_node(row: Any, found: list[Node]) -> Node | None:
-    match row:
-        case [int(above), str(event), list(made), list(funcs), dict(answers)]:
-            pass
-        case _:
-            return None
-    # Only the first one has nothing above it.
-    if not (_are_texts(made) and all(map(_is_answer, answers.values())) and above < len(found)):
+    if type(row) is not list or len(row) != 5:
         return None
-    if (above == -1) != (not found) or above < -1 or not all(map(_is_func, funcs)):
+    above, event, made, funcs, answers = row
+    if type(above) is not int or type(event) is not str or type(funcs) is not list:
+        return None
+    # Only the first one has nothing above it.
+    if not (0 <= above < len(found) if found else above == -1) or not _are_texts(made):
+        return None
+    if type(answers) is not dict or not all(map(_is_answer, answers.values())):
+        return None
+    if not all(map(_is_func, funcs)):
         return None
     added = tuple((name, tuple(types)) for name, types in funcs)
-    node = Node(tuple(made), added, answers, is_new=False)
+    node = Node(tuple(made), added, answers, {}, False)
     if found:
         found[above].children[event] = node
     return node
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(type(x) is str for x in value)
+    return type(value) is list and all(type(x) is str for x in value)
 
 
 def _is_answer(value: Any) -> bool:
-    return type(value) in (str, int, bool) or _are_texts(value)
+    return type(value) in _PLAIN or _are_texts(value)
+
+
+_PLAIN = (str, int, bool)
 
 
 def _is_func(value: Any) -> bool:

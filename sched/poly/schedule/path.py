@@ -6,7 +6,6 @@ until somebody looks. It is made by carrying out the same directives, which need
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from ...cached import cached_property
@@ -106,9 +105,10 @@ class Step:
 
     def known(self, directive: Directive, text: str | None) -> Step | None:
         """The step of a directive, if it was accepted here before."""
-        event = event_of(directive)
-        node = self.node.children.get(event)
-        return None if node is None else Step(self.origin, node, self, event, directive, text)
+        node = self.node.children.get(directive.exactly)
+        if node is None:
+            return None
+        return Step(self.origin, node, self, directive.exactly, directive, text)
 
     def marked(self, event: str) -> Step:
         """The step of a bracket, which needs no proof."""
@@ -121,7 +121,7 @@ class Step:
         funcs = () if old is new else [f for f in new.program.funcs if f not in old.program.names]
         added = tuple((names[f], tuple(t.name for t in f.dtypes)) for f in funcs)
         node = Node(edit.made, added)
-        return Step(self.origin, node, self, event_of(directive), directive, text)
+        return Step(self.origin, node, self, directive.exactly, directive, text)
 
     def path(self) -> list[Step]:
         """The steps from the first one to this one."""
@@ -242,9 +242,3 @@ def steps_between(first: Place, last: Place) -> Sequence[Step]:
     assert last.step is not None
     path = last.step.path()
     return path[len(first.step.path()) :]
-
-
-def event_of(directive: Directive) -> str:
-    """A directive as the text by which a journal knows it."""
-    data = directive.to_json()
-    return json.dumps([data["stage"], data["name"], data["options"]])
