@@ -40,12 +40,12 @@ class Terms:
 def terms_of(schedule: Scheduled, digest: str | None) -> Terms:
     """The preconditions of a schedule: those on disk, or else its own, which are kept."""
     key = None if digest is None else keys.key_of(TERMS, digest)
-    found = None if key is None else read_terms(key, schedule.program)
+    found = None if key is None else read_terms(key, schedule.base)
     if found is not None:
         return found
     made = Terms(schedule.requirements, schedule.conditions)
     if key is not None and keys.is_current():
-        written = _terms_to_json(made, schedule.program)
+        written = _terms_to_json(made, schedule.base)
         if written is not None:
             store.write(TERMS, key, written)
     return made

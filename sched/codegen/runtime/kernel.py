@@ -59,6 +59,7 @@ class Kernel(Suggesting):
             later: whether it is compiled when it is first called.
         """
         self._schedule = schedule
+        self._program = program = schedule.base
         self._checks = checks
         self._first = first
         self._target = target or schedule.target
@@ -68,7 +69,7 @@ class Kernel(Suggesting):
                 f"a kernel for {self._target.name} {why}",
                 hint="s.for_target(...) makes a schedule for another target",
             )
-        self._binder = Binder(schedule.program)
+        self._binder = Binder(program)
         self._lock = reentrant()
         self._pool = arena.Pool()
         self._variants: dict[bool, Variant] = {}
@@ -81,11 +82,11 @@ class Kernel(Suggesting):
         self._digest = schedule.digest
         self._terms = terms_of(schedule, self._digest)
         self._remade: Lowered | None = None
-        self._preconditions = Preconditions(self._terms.requirements, schedule.program)
+        self._preconditions = Preconditions(self._terms.requirements, program)
         if not later:
             self._variant(False)
-        self.signature = schedule.program.signature()
-        self.__signature__ = schedule.program.call_signature()
+        self.signature = program.signature()
+        self.__signature__ = program.call_signature()
 
     # calling ----------------------------------------------------------------------------------
     def __call__(
@@ -145,7 +146,7 @@ class Kernel(Suggesting):
 
     def _data(self, bound: Binding) -> dict[str, tuple[Scalar, Scalar]]:
         """The ranges that arrays must lie in, by their names."""
-        names = self._schedule.program.names
+        names = self._program.names
         return {names[array]: x for array, x in self._preconditions.data(bound).items()}
 
     def _chosen(self, bound: Binding) -> Kernel:
@@ -161,7 +162,7 @@ class Kernel(Suggesting):
     ) -> tuple[Variant, Prepared, dict[str, Array], dict[str, Array], tuple[Any, ...]]:
         """What runs on arguments that fit: the code, what it is given, arrays that it reads and
         writes; and the results."""
-        program = self._schedule.program
+        program = self._program
         values = self._preconditions.check(bound)
         changed = {f.initial for f in program.inouts}
         inputs = {program.names[t]: a for t, a in bound.arrays.items() if t not in changed}
@@ -179,7 +180,7 @@ class Kernel(Suggesting):
         """Computes a part, by a kernel that is compiled when first needed."""
         with self._lock:
             if self._part is None:
-                partial = Partial(self._schedule.program)
+                partial = Partial(self._program)
                 self._part = partial, self._of(self._schedule.of(partial.program))
         partial, kernel = self._part
         sizes = partial.sizes(region, shape)
@@ -198,7 +199,7 @@ class Kernel(Suggesting):
     def _outputs(self, bound: Binding) -> dict[str, Array]:
         """The arrays to write, given or new, by the names of their buffers."""
         found: dict[str, Array] = {}
-        for func in self._schedule.program.outputs:
+        for func in self._program.outputs:
             given = bound.out.get(func)
             for c, dtype in enumerate(func.dtypes):
                 name = self._buffer_name(func, c)
@@ -212,7 +213,7 @@ class Kernel(Suggesting):
         return found
 
     def _buffer_name(self, func: Func, component: int) -> str:
-        name = self._schedule.program.names[func]
+        name = self._program.names[func]
         return f"{name}.{component}" if len(func.dtypes) > 1 else name
 
     def _variant(self, strided: bool) -> Variant:
@@ -231,7 +232,7 @@ class Kernel(Suggesting):
         # What passes of the caller's do is not known.
         digest = None if self._first else self._digest
         key = code_key(digest, self._target, self._checks, strided)
-        found = read_variant(key, self._schedule.program)
+        found = read_variant(key, self._program)
         if found is None:
             lowered = self._lower(strided)
             found = Variant(lowered.code, interface_of(lowered.flat), lowered)
