@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ...lang.errors.errors import LanguageError
@@ -132,8 +133,8 @@ def _passed(row: Any, pitches: Any) -> Passed:
     match row:
         case [str(name), str(t), str(kind), int(ndim), bool(strided), int(first), int(last),
               bool(own)] if t in _DTYPES and kind in _KINDS:  # fmt: skip
-            count = ndim if kind == "scratch" else 0
-            found = tuple(x for x, _ in zip(pitches, range(count), strict=False))
+            count = max(ndim, 0) if kind == "scratch" else 0
+            found = tuple(islice(pitches, count))
             if len(found) == count:
                 return Passed(name, _DTYPES[t], kind, ndim, strided, found, first, last, own)
     raise LanguageError(f"{row!r} is no buffer of a kernel")
