@@ -408,8 +408,8 @@ FAULTS = (
     ),
     Fault(
         "what a batch has carried out counts as proven", "poly/schedule/schedule_builder.py",
-        '            self._place = self._place.marked("[")\n            self._batch = Batch(self._p',
-        "            self._batch = Batch(self._p", JOURNAL,
+        "            self._batch = Batch(self._place)\n",
+        "            self._batch, self._place = Batch(self._place), before\n", JOURNAL,
     ),
     Fault(
         "what is trusted counts as proven", "poly/schedule/schedule_builder.py",
