@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from .place import folder, warn_once
 
@@ -33,12 +32,12 @@ class Directory:
         path: where it was.
     """
 
-    def __init__(self, path: Path, descriptor: int | None) -> None:
+    def __init__(self, path: str, descriptor: int | None) -> None:
         self.path = path
         self._descriptor = descriptor
 
     def _at(self, name: str) -> str:
-        return name if self._descriptor is not None else str(self.path / name)
+        return name if self._descriptor is not None else os.path.join(self.path, name)
 
     def open(self, name: str) -> int:
         """A descriptor of a file to be read, which is no link."""
@@ -79,17 +78,17 @@ def opened(create: bool) -> Iterator[Directory | None]:
         create: whether it is made where it is not there.
     """
     try:
-        root = folder().absolute()
+        root = os.path.abspath(folder())
     except (OSError, RuntimeError):  # there is no home
         yield None
         return
-    path = root / ENTRIES
+    path = os.path.join(root, ENTRIES)
     if create:
         with suppress(OSError):
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.mkdir(mode=0o700, exist_ok=True)
+            os.makedirs(root, mode=0o700, exist_ok=True)
+            os.makedirs(path, mode=0o700, exist_ok=True)
     if not RELATIVE:
-        yield Directory(path, None) if path.is_dir() else None
+        yield Directory(path, None) if os.path.isdir(path) else None
         return
     descriptors: list[int] = []
     try:
@@ -99,7 +98,7 @@ def opened(create: bool) -> Iterator[Directory | None]:
             os.close(descriptor)
 
 
-def _looked_at(root: Path, path: Path, descriptors: list[int]) -> Directory | None:
+def _looked_at(root: str, path: str, descriptors: list[int]) -> Directory | None:
     try:
         descriptors.append(os.open(root, os.O_RDONLY | _DIRECTORY))
         why = _refusal(os.fstat(descriptors[-1]))

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .directory import Directory, not_ours, opened
+from .directory import ENTRIES as ENTRIES, Directory, not_ours, opened
 from .entry import Entry, packed, unpacked
 from .place import is_on, size_limit
 

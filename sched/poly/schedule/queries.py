@@ -277,8 +277,13 @@ class ScheduleQueries(Suggesting):
         """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
         process. None where the program has none."""
         program = self.base.digest
-        said = serial.to_json(self._given, comments=False)
-        return None if program is None else combined(program, said)
+        return None if program is None else combined(program, self.written)
+
+    @property
+    def written(self) -> str:
+        """The directives as `from_json` reads them, without comments: schedules of one program with
+        the same text are equal."""
+        return serial.to_json(self._given, comments=False)
 
     # places in the tree ---------------------------------------------------------------------------
     def _stage(self, name: str) -> Stage:

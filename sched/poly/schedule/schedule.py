@@ -54,7 +54,7 @@ class Schedule(ScheduleQueries):
         "assume", "auto", "batch", "bit_exact", "broken_by", "comment", "compile", "conditions",
         "copy", "default", "dependences", "digest", "directives", "explain", "extents",
         "from_json", "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch",
-        "source", "specialize", "to_json", "trust", "trusted", "variants"
+        "source", "specialize", "to_json", "trust", "trusted", "variants", "written"
     })  # fmt: skip
     variants: tuple[tuple[Node, Schedule], ...]
 
