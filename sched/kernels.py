@@ -40,6 +40,7 @@ def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) 
     """The kernel of a schedule, specialised to the given sizes if there are any."""
     if sizes:
         schedule = schedule.fixed(sizes)
+        schedule.keep()
     return Kernel(schedule, checks=checks)
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ... import forks
-from ...lang.program.digest import combined
+from ...cache import keys, store
+from ...cache.place import is_on
 from ...lang.program.program import Program
 from ..program.inline import Rule, once_a_consumer, without_recomputation
 
@@ -36,36 +37,6 @@ Answer = str | int | list[str]
 """An answer that a node keeps."""
 
 _lock = forks.reentrant()
-
-
-class Store(Protocol):
-    """Where journals are kept between processes."""
-
-    def versions(self) -> str | None:
-        """A text that differs wherever a proof could: of isl, Python and this package; None where
-        nothing is to be kept."""
-
-    def read(self, kind: str, key: str) -> Any:
-        """What was written last, or None."""
-
-    def write(self, kind: str, key: str, data: Any) -> None:
-        """Keeps data for JSON, as one step, or does nothing."""
-
-
-class Nowhere:
-    """A store that keeps nothing."""
-
-    def versions(self) -> str | None:
-        return None
-
-    def read(self, kind: str, key: str) -> Any:
-        return None
-
-    def write(self, kind: str, key: str, data: Any) -> None:
-        pass
-
-
-store: Store = Nowhere()
 
 
 @dataclass(slots=True)
@@ -114,13 +85,14 @@ class Journal:
         with _lock:
             root = self.root = self.root or given[0][1]
             # What other processes have stored meanwhile stays.
-            stored = read(store.read(KIND, self._key))
+            stored = _stored(self._key)
             if stored is not None:
                 _merge(root, stored)
             _graft(root, given)
             if sum(1 for _ in _walked(root)) > MOST:
                 root = self.root = _alone(given)
-            store.write(KIND, self._key, written(root))
+            if keys.is_current():
+                store.write(KIND, self._key, written(root))
             for _, _, node in _walked(root):
                 node.is_new = False
             for _, node in given:
@@ -235,13 +207,20 @@ def _is_func(value: Any) -> bool:
 # journals of programs ----------------------------------------------------------------------------
 def journal_of(program: Program, rule: Rule) -> Journal | None:
     """What is known of a program; None where nothing is to be kept of it."""
-    versions = store.versions()
-    if versions is None or rule not in RULES or any(d.opaque for d in program.definitions):
+    if rule not in RULES or not is_on() or any(d.opaque for d in program.definitions):
         return None
     digest = program.digest
-    if digest is None:
-        return None
     # A Func is also found by the name that its user gave it, which others may have, too.
     names = tuple(f.name for f in program.funcs)
-    key = combined(FORMAT, versions, digest, names, RULES[rule])
-    return Journal(key, read(store.read(KIND, key)))
+    key = None if digest is None else keys.key_of(KIND, FORMAT, digest, names, RULES[rule])
+    return None if key is None else Journal(key, _stored(key))
+
+
+def _stored(key: str) -> Node | None:
+    entry = store.read(KIND, key)
+    if entry is None:
+        return None
+    root = read(entry.header)
+    if root is None:
+        store.remove(KIND, key)
+    return root

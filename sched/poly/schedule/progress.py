@@ -13,7 +13,7 @@ from ..state.editing import Editing
 from ..state.record import Directive
 from ..state.state import State
 from .groups import Batch, Compound
-from .path import UNLIMITED, Origin, Place, steps_between
+from .path import UNLIMITED, Origin, Place, Step, steps_between
 
 A = TypeVar("A")
 
@@ -31,6 +31,8 @@ class Progress:
         self._batches: tuple[range, ...] = ()
         self._batch: Batch | None = None
         self._compound: Compound | None = None
+        #: The last step before something was trusted, from which on nothing is kept.
+        self._until: Step | None = None
 
     @property
     def state(self) -> State:
@@ -48,6 +50,11 @@ class Progress:
         if self._batch is None:
             return ""
         return "sketch" if self._batch.is_sketch else "batch"
+
+    @property
+    def _written(self) -> str | None:
+        """What the user has written, if that is made of several directives."""
+        return None if self._compound is None else self._compound.text
 
     @property
     def batches(self) -> tuple[range, ...]:
@@ -121,8 +128,10 @@ class Progress:
 
     def keep(self) -> None:
         """Stores what was accepted, for other schedules and other processes."""
-        if self._place.step is not None:
-            self._place.step.keep()
+        step = self._place.step or self._until
+        if step is not None:
+            _ = self.reassociated  # which reports begin with
+            step.keep()
 
     def _changes(self, batch: Batch) -> tuple[Change, ...]:
         """The changes of a batch under way, also those that have not been carried out yet."""

@@ -285,7 +285,15 @@ class Schedule(ScheduleQueries):
             ScheduleError: something goes wrong, or is sketched and not proven.
         """
         self._settle()
+        self.keep()
         return self.copy()
+
+    def keep(self) -> None:
+        """Stores what was accepted: the same directives need no second proof, in this process or
+        in another one. Compiling does this."""
+        self._builder.keep()
+        for _, variant in self.variants:
+            variant.keep()
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
         """The schedule for given sizes only."""

@@ -73,7 +73,7 @@ class ScheduleBuilder(Progress):
         if known is not None and not self._place.is_made:
             self._place = Place(known, (*self.records, directive), None)
             return known.node.made
-        text = directive.text() if self._compound is None else self._compound.text
+        text = self._written or directive.text()
         request, before = Request(directive, text, self._among), self.state
         with uncollected(), self._in_time(request), self._in_their_terms(request):
             edit = applied(self.editing(directive))
@@ -99,19 +99,16 @@ class ScheduleBuilder(Progress):
 
     def _known(self, directive: Directive) -> Step | None:
         """The step of a directive that was accepted here before."""
-        step = self._place.step
-        if step is None or self._trust is not None:
-            return None
-        return step.known(directive, None if self._compound is None else self._compound.text)
+        step = self._place.step if self._trust is None else None
+        return None if step is None else step.known(directive, self._written)
 
     def _move(self, directive: Directive, edit: Edit, state: State, known: Step | None) -> None:
         """To the place behind a directive. Nothing is kept from a trusted one on."""
         step = self._place.step
         if step is not None and known is None:
-            text = None if self._compound is None else self._compound.text
-            known = step.accepted(directive, text, self.state, edit)
+            known = step.accepted(directive, self._written, self.state, edit)
         if self._trust is not None:
-            known = None
+            self._until, known = self._until or step, None
         self._place = Place(known, (*self.records, directive), state)
 
     def accepts(self, directive: Directive) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, get_args
 
@@ -69,7 +68,10 @@ class Directive:
     @classmethod
     def declared(cls) -> tuple[Field[Any], ...]:
         """The fields that are the directive's own."""
-        return _declared(cls)
+        found = _declared.get(cls)
+        if found is None:
+            found = _declared[cls] = tuple(f for f in fields(cls) if "check" in f.metadata)
+        return found
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         """Carries it out.
@@ -153,9 +155,7 @@ class Directive:
         return repr((self.stage, self.name, self._encoded))
 
 
-@cache
-def _declared(kind: type[Directive]) -> tuple[Field[Any], ...]:
-    return tuple(f for f in fields(kind) if "check" in f.metadata)
+_declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
 
 
 def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:

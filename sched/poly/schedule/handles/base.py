@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from ....lang.errors.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
@@ -253,17 +252,17 @@ class Handle(Suggesting):
 
     def _apply(self, kind: type[Directive], /, **options: Any) -> tuple[str, ...]:
         """Gives a directive of the stage; the names of what it makes."""
-        means = meanings(kind)
+        means = _meanings.get(kind)
+        if means is None:
+            means = _meanings[kind] = {f.name: f.metadata["means"] for f in kind.declared()}
         given = {k: self._named(means[k], value) for k, value in options.items()}
         loop = given.get("loop")
         given = {k: self._number(value, loop) for k, value in given.items()}
         return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
 
 
-@cache
-def meanings(kind: type[Directive]) -> dict[str, Meaning]:
-    """What the fields of a directive name."""
-    return {f.name: f.metadata["means"] for f in kind.declared()}
+_meanings: dict[type[Directive], dict[str, Meaning]] = {}
+"""What the fields of directives name."""
 
 
 def name_of(loop: Any) -> Any:
