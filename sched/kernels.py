@@ -61,6 +61,7 @@ def default_kernel(func: Func) -> Kernel:
         kernel = func.__dict__.get("_default_kernel")
         if kernel is None:
             schedule = Schedule.default(func)
+            schedule.keep()
             kernel = Kernel(schedule) if os.environ.get(VARIABLE) == "0" else AutoKernel(schedule)
             func.__dict__["_default_kernel"] = kernel
         return kernel

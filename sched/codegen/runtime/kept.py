@@ -44,6 +44,7 @@ def terms_of(schedule: Scheduled, digest: str | None) -> Terms:
     if found is not None:
         return found
     made = Terms(schedule.requirements, schedule.conditions)
+    schedule.keep()
     if key is not None and keys.is_current():
         written = _terms_to_json(made, schedule.base)
         if written is not None:

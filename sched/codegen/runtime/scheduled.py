@@ -49,5 +49,8 @@ class Scheduled(Protocol):
     def variants(self) -> Sequence[tuple[Node, Scheduled]]:
         """Others, for sizes that meet a condition."""
 
+    def keep(self) -> None:
+        """Keeps on disk that its directives were accepted."""
+
     def of(self, program: Program) -> Scheduled:
         """The same schedule for another program."""

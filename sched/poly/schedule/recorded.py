@@ -64,6 +64,10 @@ class Recorded:
         """The loops that compute it."""
         return self.schedule.loop_program
 
+    def keep(self) -> None:
+        """Keeps on disk that its directives were accepted."""
+        self.schedule.keep()
+
     def of(self, program: Program) -> Schedule:
         """The same for another program."""
         return self.schedule.of(program)
