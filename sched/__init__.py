@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import forks
+from .cache import sources as _sources  # noqa: F401 - it looks at the sources before they are loaded
 from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
 from .lang.errors.errors import (
     CallError,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .codegen.runtime.call_cache import CachedCall, Key
@@ -19,11 +19,13 @@ from .forks import reentrant
 from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
+from .poly.schedule.recorded import Recorded
 from .poly.schedule.schedule import Schedule
 from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
 from .tune.facts.facts import facts_of
+from .tune.kept_plans import KeptPlan, keep_plan, plan_key, read_plan
 
 VARIABLE = "POLYSCHED_AUTO"
 """The environment variable that is 0 where Funcs shall run in the loops as written."""
@@ -43,6 +45,7 @@ def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) 
     """The kernel of a schedule, specialised to the given sizes if there are any."""
     if sizes:
         schedule = schedule.fixed(sizes)
+        schedule.keep()
     return Kernel(schedule, checks=checks)
 
 
@@ -63,6 +66,7 @@ def default_kernel(func: Func) -> Kernel:
         kernel = func._default_kernel
         if kernel is None:
             schedule = Schedule.default(func)
+            schedule.keep()
             kernel = Kernel(schedule) if os.environ.get(VARIABLE) == "0" else AutoKernel(schedule)
             func._default_kernel = kernel
         return kernel
@@ -73,12 +77,15 @@ class _Better:
     """A schedule that takes longer to get than a call waits.
 
     Attributes:
+        effort: how much was looked at; None where another process has, and it is found anew.
         left: calls until it is looked for.
+        plan: the key of what is kept for other processes.
     """
 
     sizes: Mapping[str, int]
-    effort: Effort
+    effort: Effort | None
     left: int
+    plan: str | None
 
 
 @native_calls
@@ -95,7 +102,7 @@ class AutoKernel(Kernel):
         self._found: dict[tuple[int, ...], Kernel] = {}
         self._better: dict[tuple[int, ...], _Better] = {}
         self._counting_lock = reentrant()
-        program, outputs = schedule.program, (name for _, name, _ in self._preconditions.extents)
+        program, outputs = schedule.base, (name for _, name, _ in self._preconditions.extents)
         #: What says how much there is to do: sizes, also of outputs, and Params that bound loops.
         self._counting = (*program.sizes, *program.bounding, *outputs)
 
@@ -121,12 +128,13 @@ class AutoKernel(Kernel):
             better = self._better.get(key)
             if better is None:
                 return self._found[key]
+            # Those that were counted ahead and did not come yet.
+            better.left += sum(map(self._native.take_back, list(found._variants.values())))
             better.left -= 1
             if better.left != 0:
                 return found  # also where another thread looks for it
         try:
-            made = self._searched(better.sizes, unhurried(better.effort)).schedule
-            kernel = Kernel(made) if made.directives else found
+            kernel = self._looked_for(better, found)
         except Exception as error:
             self._better.pop(key, None)  # it is not tried again
             if isinstance(error, (LanguageError, ScheduleError)):
@@ -141,6 +149,19 @@ class AutoKernel(Kernel):
             known = self._found.items()
             self._found = {k: kernel if k == key or x is shared else x for k, x in known}
             self._better.pop(key, None)
+        return kernel
+
+    def _looked_for(self, better: _Better, found: Kernel) -> Kernel:
+        """A kernel with a better schedule; the one that there is where no other is found."""
+        effort = better.effort or self._effort(better.sizes)
+        made = None if effort is None else self._searched(better.sizes, unhurried(effort)).schedule
+        if made is None or not made.directives:
+            known = read_plan(better.plan)
+            if known is not None:
+                keep_plan(better.plan, replace(known, pays_after=None))
+            return found
+        kernel = Kernel(made)
+        keep_plan(better.plan, KeptPlan(made.written, None))
         return kernel
 
     def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
@@ -162,15 +183,27 @@ class AutoKernel(Kernel):
                 return better
         return None
 
+    def _effort(self, sizes: Mapping[str, int]) -> Effort | None:
+        return effort_for(facts_of(self._schedule.rewritten, None, sizes))
+
+    @property
+    def _threads(self) -> int:
+        """For how many a schedule is looked for: another call may have several."""
+        return max(2, get_num_threads())
+
     def _searched(self, sizes: Mapping[str, int], effort: Effort) -> auto.ForCalls:
-        # Another call may have several threads where this one has not.
-        return auto.found_for_calls(self._schedule, max(2, get_num_threads()), sizes, effort)
+        return auto.found_for_calls(self._schedule, self._threads, sizes, effort)
 
     def _made(self, sizes: Mapping[str, int]) -> Kernel:
         """A kernel with the schedule that is found for sizes; this one where there is no better."""
+        plan = plan_key(self._digest, self._target, self._threads, sizes)
         try:
-            effort = effort_for(facts_of(self._schedule.rewritten, None, sizes))
+            kept = self._kept(plan, sizes)
+            if kept is not None:
+                return kept
+            effort = self._effort(sizes)
             if effort is None:
+                keep_plan(plan, KeptPlan(None, None))
                 return self
             key = tuple(sizes.values())
             if self._searches >= MOST:
@@ -183,8 +216,33 @@ class AutoKernel(Kernel):
         except (LanguageError, ScheduleError):
             return self  # too intricate to be proven in any other order
         if searched.pays_after is not None:
-            self._better[key] = _Better(sizes, effort, searched.pays_after)
+            self._better[key] = _Better(sizes, effort, searched.pays_after, plan)
+        text = None if made is self else searched.schedule.written
+        keep_plan(plan, KeptPlan(text, searched.pays_after))
         return made
+
+    def _kept(self, plan: str | None, sizes: Mapping[str, int]) -> Kernel | None:
+        """A kernel with what another process has found; None where that is nothing."""
+        known = read_plan(plan)
+        if known is None:
+            return None
+        made: Kernel = self
+        try:
+            if known.text is not None:
+                recorded = Recorded(self._program, self._target, known.text)
+                made = Kernel(recorded, target=self._target)
+        except (LanguageError, ScheduleError):
+            return None  # its code is gone, and it could not be proven this time
+        if known.pays_after is not None:
+            key = tuple(sizes.values())
+            self._better[key] = _Better(sizes, None, known.pays_after, plan)
+        return made
+
+    @property
+    def cached(self) -> bool:
+        kernels = {id(k): k for k in (self, *self._found.values())}.values()
+        found = [v for k in kernels for v in list(k._variants.values())]
+        return bool(found) and all(x.lowered is None for x in found)
 
     def _of(self, schedule: Any, *, later: bool = False) -> Kernel:
         return AutoKernel(schedule)

@@ -22,9 +22,14 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
+from polysched.cache import place
 from polysched.codegen import lower
 from polysched.codegen.llvm import binding
 from polysched.codegen.runtime import native_calls
+
+# What is compiled is compiled by the code under test, also in processes that tests start. Those of
+# the cache itself have it on, in directories of their own.
+os.environ[place.ENABLED] = "0"
 
 # How long an example takes says nothing on a machine that is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -38,7 +38,9 @@ _VARIABLES = {
     "POLYSCHED_NUM_THREADS": ("how many threads a call may use, instead of one a usable core",),
     "POLYSCHED_AUTO": ("0 runs a Func that is called in the loops as written",),
     "POLYSCHED_NATIVE_CALLS": ("0 takes every call through Python, which takes microseconds",),
-    "POLYSCHED_CACHE_DIR": ("where what is measured of this machine is kept",),
+    "POLYSCHED_CACHE": ("0 keeps nothing that is compiled on disk",),
+    "POLYSCHED_CACHE_DIR": ("where that is kept, and what is measured of this machine",),
+    "POLYSCHED_CACHE_SIZE": ("how large what is compiled may be in all, as 100M (512M)",),
     "POLYSCHED_TARGET": (
         "makes code for less than this machine has:",
         "v3 or v4, a level of x86-64, or a processor; native or nothing for all of it",

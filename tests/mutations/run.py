@@ -47,6 +47,7 @@ VECTORS = (
     "tests/codegen/llvm/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
+JOURNAL = ("tests/poly/schedule/test_journal_refusals.py",)
 OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
 MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_rewritten.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
@@ -397,6 +398,24 @@ FAULTS = (
         "a sketch runs before it is proven", "poly/schedule/schedule_builder.py",
         "        if self.is_sketch:\n            raise", "        if False:\n            raise",
         ("tests/poly/schedule/test_sketch.py",),
+    ),
+    Fault(
+        "a program is known by its digest alone", "poly/schedule/journal.py",
+        "    names = tuple(f.name for f in program.funcs)\n", "    names = ()\n", JOURNAL,
+    ),
+    Fault(
+        "programs with other conditions of RVars are one", "lang/program/digest.py",
+        "            self._nodes(d.where, known),\n", "", JOURNAL,
+    ),
+    Fault(
+        "what a batch has carried out counts as proven", "poly/schedule/schedule_builder.py",
+        "            self._batch = Batch(self._place)\n",
+        "            self._batch, self._place = Batch(self._place), before\n", JOURNAL,
+    ),
+    Fault(
+        "what is trusted counts as proven", "poly/schedule/schedule_builder.py",
+        "            self._until, known = self._until or step, None\n", "            pass\n",
+        JOURNAL,
     ),
     Fault(
         "at one time counts as ordered", "poly/tree/times.py",

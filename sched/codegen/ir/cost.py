@@ -8,12 +8,9 @@ their loops, which is right for triangles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
-from math import inf
-from typing import Any
 
-from ...lang.arithmetic.evaluate import size_value
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
 from ...lang.nodes.nodes import Const, Node, Op, integer, postorder, replaced_all
@@ -27,16 +24,15 @@ _UNKNOWN = 1024
 microseconds, and too much work for one thread may cost anything."""
 
 
-def estimate(module: Module) -> Callable[[Mapping[str, Any]], float]:
-    """A function from the scalars of a kernel to about how long it takes on one thread, in
-    nanoseconds; infinity where the bounds of a loop are data."""
+def work_of(module: Module) -> Node | None:
+    """About how long a kernel takes on one thread, in nanoseconds, over its scalars; None where the
+    bounds of a loop are data."""
     bodies = [f.body for f in module.functions]
     bounds = (x for body in bodies for x in walk(body) if isinstance(x, For))
     if any(_reads(x.lo) or _reads(x.hi) for x in bounds):
-        return lambda values: inf
+        return None
     costs = Costs()
-    total = reduce(_add, (costs.of(body) for body in bodies), _real(0.0))
-    return lambda values: float(size_value(total, values, values))
+    return reduce(_add, (costs.of(body) for body in bodies), _real(0.0))
 
 
 class Costs:

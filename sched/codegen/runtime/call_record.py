@@ -32,6 +32,7 @@ from ..llvm.layout import MADE, RECORD, SLOT
 from .arguments import alignment
 from .call_cache import CachedCall, float_bits
 from .pool import INLINE, Pool, pool
+from .variant import Variant
 
 RELEASING = 10e3
 """Nanoseconds of estimated work from which other threads of Python may run meanwhile."""
@@ -102,25 +103,32 @@ class Given:
         return found if self.out is None else [*found, *outputs]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Record:
-    """A record, and all that it points to.
+    """A record, and all that it points to; only `left` changes.
 
     Attributes:
         words: its fields.
+        variant: the code that it runs.
+        kept: what else it points to.
         scratch: bytes that it needs for intermediate results.
         asks: whether it is for some number of threads.
     """
 
     words: Words
+    variant: Variant
     kept: tuple[object, ...]
     scratch: int
     asks: bool
 
     @property
-    def is_spent(self) -> bool:
-        """Whether it was for some calls, and these were made."""
-        return self.words[RECORD["left"] // 8] == 0
+    def left(self) -> int:
+        """For how many calls it still is; negative for any number."""
+        return self.words[RECORD["left"] // 8]
+
+    @left.setter
+    def left(self, calls: int) -> None:
+        self.words[RECORD["left"] // 8] = calls
 
 
 class RecordMaker:
@@ -147,8 +155,7 @@ class RecordMaker:
             return None
         patches, described = self._patches(), self._described()
         offsets, scratch = variant.planned(prepared, threads if asks else 1)
-        at = {id(x.buffer): k for x, k in zip(variant.spans, offsets, strict=True)}
-        places = [x for k in variant.scratch_words for x in (k, at[id(variant.buffers[k])])]
+        places = [x for place in zip(variant.places, offsets, strict=True) for x in place]
         mades = [x for _, made in self.call.made for x in self._made(*made)]
         listed = self.memory.listed
         words = words_of(RECORD, {
@@ -167,7 +174,7 @@ class RecordMaker:
             **_threads(there, threads),
         })  # fmt: skip
         dtypes = [a.dtype for a in self.arguments.values() if type(a) is np.ndarray]
-        return Record(words, (self.memory, variant, there, dtypes), scratch, asks)
+        return Record(words, variant, (self.memory, there, dtypes), scratch, asks)
 
     def _place(self, k: int) -> int:
         """Where the native entry has an argument, or what is made."""

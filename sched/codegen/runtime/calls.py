@@ -15,7 +15,7 @@ from typing import Any
 
 from ...forks import at_fork
 from ...targets.host import default_target
-from ..llvm import compile_module
+from ..llvm import kept_module
 from ..llvm.layout import CALL
 from ..llvm.polls import POLL, emit_poll
 from .pool import keep_for_ever, pool
@@ -81,7 +81,8 @@ def poll_address() -> int:
     at once, without harm; a lock might be held by what a handler of a signal has interrupted."""
     global _poll
     if _poll is None:
-        code = compile_module(emit_poll(default_target()), default_target())
+        target = default_target()
+        code = kept_module("poll", (), lambda: emit_poll(target), target)
         keep_for_ever(code)
         _poll = code.address(POLL)
     return _poll

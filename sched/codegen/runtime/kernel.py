@@ -23,6 +23,8 @@ from . import arena
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
 from .call_record import Given
+from .interface import interface_of
+from .kept import code_key, keep_variant, read_variant, terms_of
 from .native_calls import NativeCalls
 from .preconditions import Preconditions
 from .python_api import Callable, native_calls
@@ -42,7 +44,8 @@ class Kernel(Suggesting, Callable):
         loops: the loop nests with their bounds.
         llvm: LLVM's IR as generated. asm: the machine code as assembly.
         conditions: what a call requires of the sizes.
-        seconds: how long each step of the compiler took.
+        seconds: how long each step of the compiler took, if it was compiled in this process.
+        cached: whether all code that has been needed so far was found on disk.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Kernel(Suggesting, Callable):
             later: whether it is compiled when it is first called.
         """
         self._schedule = schedule
+        self._program = program = schedule.base
         self._checks = checks
         self._first = first
         self._target = target or schedule.target
@@ -69,23 +73,26 @@ class Kernel(Suggesting, Callable):
                 f"a kernel for {self._target.name} {why}",
                 hint="s.for_target(...) makes a schedule for another target",
             )
-        self._binder = Binder(schedule.program)
+        self._binder = Binder(program)
         self._lock = reentrant()
         self._pool = arena.Pool()
         self._variants: dict[bool, Variant] = {}
         self._cached_calls: dict[Key, CachedCall] = {}
-        outputs = (f for f in schedule.program.outputs if not isinstance(f, InOut))
-        self._native = NativeCalls(schedule.program, sum(len(f.dtypes) for f in outputs))
+        outputs = (f for f in program.outputs if not isinstance(f, InOut))
+        self._native = NativeCalls(program, sum(len(f.dtypes) for f in outputs))
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
             (compile_nodes([condition]), self._of(variant, later=True))
             for condition, variant in schedule.variants
         ]
-        self._preconditions = Preconditions(schedule.requirements, schedule.program)
+        self._digest = schedule.digest
+        self._terms = terms_of(schedule, self._digest)
+        self._remade: Lowered | None = None
+        self._preconditions = Preconditions(self._terms.requirements, program)
         if not later:
             self._variant(False)
-        self.signature = schedule.program.signature()
-        self.__signature__ = schedule.program.call_signature()
+        self.signature = program.signature()
+        self.__signature__ = program.call_signature()
 
     # calling ----------------------------------------------------------------------------------
     def __call__(
@@ -129,7 +136,7 @@ class Kernel(Suggesting, Callable):
                 kernel = self._chosen(bound)
                 variant, prepared, inputs, outputs, results = kernel._fitted(bound)
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
-                if seen is not None and not variant.lowered.flat.callbacks:
+                if seen is not None and not variant.callbacks:
                     data = kernel._data(bound)
                     free = self._preconditions.free & kernel._preconditions.free
                     call = cached_call(
@@ -154,7 +161,7 @@ class Kernel(Suggesting, Callable):
 
     def _data(self, bound: Binding) -> dict[str, tuple[Scalar, Scalar]]:
         """The ranges that arrays must lie in, by their names."""
-        names = self._schedule.program.names
+        names = self._program.names
         return {names[array]: x for array, x in self._preconditions.data(bound).items()}
 
     def _chosen(self, bound: Binding) -> Kernel:
@@ -170,7 +177,7 @@ class Kernel(Suggesting, Callable):
     ) -> tuple[Variant, Prepared, dict[str, Array], dict[str, Array], tuple[Any, ...]]:
         """What runs on arguments that fit: the code, what it is given, arrays that it reads and
         writes; and the results."""
-        program = self._schedule.program
+        program = self._program
         values = self._preconditions.check(bound)
         changed = {f.initial for f in program.inouts}
         inputs = {program.names[t]: a for t, a in bound.arrays.items() if t not in changed}
@@ -188,7 +195,7 @@ class Kernel(Suggesting, Callable):
         """Computes a part, by a kernel that is compiled when first needed."""
         with self._lock:
             if self._part is None:
-                partial = Partial(self._schedule.program)
+                partial = Partial(self._program)
                 self._part = partial, self._of(self._schedule.of(partial.program))
         partial, kernel = self._part
         sizes = partial.sizes(region, shape)
@@ -207,7 +214,7 @@ class Kernel(Suggesting, Callable):
     def _outputs(self, bound: Binding) -> dict[str, Array]:
         """The arrays to write, given or new, by the names of their buffers."""
         found: dict[str, Array] = {}
-        for func in self._schedule.program.outputs:
+        for func in self._program.outputs:
             given = bound.out.get(func)
             for c, dtype in enumerate(func.dtypes):
                 name = self._buffer_name(func, c)
@@ -221,7 +228,7 @@ class Kernel(Suggesting, Callable):
         return found
 
     def _buffer_name(self, func: Func, component: int) -> str:
-        name = self._schedule.program.names[func]
+        name = self._program.names[func]
         return f"{name}.{component}" if len(func.dtypes) > 1 else name
 
     def _variant(self, strided: bool) -> Variant:
@@ -232,21 +239,38 @@ class Kernel(Suggesting, Callable):
         with self._lock:
             found = self._variants.get(strided)
             if found is None:
-                program = self._schedule.loop_program
-                lowered = lower(
-                    program,
-                    self._target,
-                    strided=strided,
-                    checks=self._checks,
-                    first=self._first,
-                )
-                found = self._variants[strided] = Variant(lowered)
+                found = self._variants[strided] = self._made_variant(strided)
             return found
+
+    def _made_variant(self, strided: bool) -> Variant:
+        """The code on disk, or compiled, and kept there."""
+        # What passes of the caller's do is not known.
+        digest = None if self._first else self._digest
+        key = code_key(digest, self._target, self._checks, strided)
+        found = read_variant(key, self._program)
+        if found is None:
+            lowered = self._lower(strided)
+            found = Variant(lowered.code, interface_of(lowered.flat), lowered)
+            keep_variant(key, found, lowered)
+        return found
+
+    def _lower(self, strided: bool) -> Lowered:
+        program, checks = self._schedule.loop_program, self._checks
+        return lower(program, self._target, strided=strided, checks=checks, first=self._first)
 
     # looking ----------------------------------------------------------------------------------
     @property
+    def cached(self) -> bool:
+        found = list(self._variants.values())
+        return bool(found) and all(x.lowered is None for x in found)
+
+    @property
     def _lowered(self) -> Lowered:
-        return self._variants[False].lowered
+        """How the code for contiguous arguments is made; made again where it was found on disk."""
+        found = self._variant(False).lowered or self._remade
+        if found is None:
+            found = self._remade = self._lower(False)
+        return found
 
     @property
     def loops(self) -> str:
@@ -262,11 +286,12 @@ class Kernel(Suggesting, Callable):
 
     @property
     def seconds(self) -> dict[str, float]:
-        return {**self._schedule.log.seconds, **self._lowered.seconds}
+        lowered = self._variant(False).lowered or self._remade
+        return {**self._schedule.log.seconds, **({} if lowered is None else lowered.seconds)}
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        return self._schedule.conditions
+        return self._terms.conditions
 
     def __repr__(self) -> str:
         return f"Kernel {self.signature}"

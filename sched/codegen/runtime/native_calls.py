@@ -18,7 +18,7 @@ from ...forks import reentrant
 from ...lang.program.program import Program
 from ...targets.host import default_target
 from ..ir.ir import ALIGNMENT
-from ..llvm import CompiledCode, compile_module
+from ..llvm import CompiledCode, kept_module
 from ..llvm.call_entry import ENTRY, MOST_ARGUMENTS, MOST_WORDS, emit_call_entry
 from ..llvm.layout import STATE
 from . import arena
@@ -28,6 +28,7 @@ from .calls import poll_address
 from .pool import keep_for_ever
 from .python_api import PythonApi, is_native, python_api
 from .threads import get_num_threads
+from .variant import Variant
 
 LONG = 1e6
 """Nanoseconds of estimated work from which calls go through Python, so that they can be stopped."""
@@ -67,7 +68,7 @@ class NativeCalls:
             left: for how many calls it is; negative for any number.
 
         Returns:
-            Whether it has made one.
+            Whether calls will use one from now on that did not before.
         """
         if call.bounded or not is_native(type(kernel)):
             return False
@@ -80,8 +81,13 @@ class NativeCalls:
             self._seen.clear()
         self._seen[which] = seen + 1
         api = python_api(poll_address()) if seen + 1 >= AFTER else None
-        if api is None or self._serves(which, api):
+        if api is None:
             return False
+        known = self._known(which, call, api)
+        if known is not None:
+            is_spent = known.left == 0
+            known.left = left if is_spent else known.left
+            return is_spent
         made = RecordMaker(self.signature, call, given)
         if not self._may_have(made):
             self._seen[which] = -1
@@ -95,10 +101,20 @@ class NativeCalls:
         self._install(kernel, api)
         return True
 
-    def _serves(self, which: object, api: PythonApi) -> bool:
-        """Whether there is a record that calls may use, as far as it is up to the record."""
+    def take_back(self, variant: Variant) -> int:
+        """How many calls the records of some code were still for; now they are for none."""
+        found = 0
+        for _, record in list(self._records.values()):
+            if record.variant is variant and record.left > 0:
+                found += record.left
+                record.left = 0
+        return found
+
+    def _known(self, which: object, call: CachedCall, api: PythonApi) -> Record | None:
+        """The record of a call, if there is one for what is to run."""
         epoch, record = self._records.get(which, (0, None))
-        return record is not None and epoch == api.epoch and not record.is_spent
+        is_current = record is not None and epoch == api.epoch and record.variant is call.variant
+        return record if is_current else None
 
     def _may_have(self, made: RecordMaker) -> bool:
         """Whether a call takes little time, and few enough arguments."""
@@ -147,7 +163,8 @@ def _entry() -> int:
     that at once, without harm."""
     global _code
     if _code is None:
-        code = compile_module(emit_call_entry(default_target()), default_target())
+        target = default_target()
+        code = kept_module("call entry", (), lambda: emit_call_entry(target), target)
         keep_for_ever(code)
         _code = code
     return _code.address(ENTRY)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors.errors import LanguageError
 from .dtypes import ALL, INDEX, WEAK_FLOAT, WEAK_INT, bool_, concrete, unsigned
-from .nodes import Const, Node, Op, Param, RVar, Size, Var
+from .nodes import Const, Node, Op, Param, RVar, Size, Var, postorder
 from .ops import OPS
 
 Plain = str | int | bool | None | tuple["Plain", ...] | Node
@@ -19,7 +19,10 @@ _TYPES: dict[str, Any] = {"index": INDEX, "int": WEAK_INT, "float": WEAK_FLOAT} 
 
 
 def _type_name(node: Node) -> str:
-    return next(name for name, t in _TYPES.items() if node.type is t)
+    found = next((name for name, t in _TYPES.items() if node.type is t), None)
+    if found is None:
+        raise TypeError(f"{node!r} has no type that JSON can name")
+    return found
 
 
 def encoded(value: Plain) -> Any:
@@ -64,20 +67,69 @@ def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
                 raise LanguageError(f"the program has no size or Param {name}")
             return symbols[name]
         case {"op": str(op), "of": list(operands), "type": str(t), **rest} if not rest:
-            found = tuple(decoded(x, symbols) for x in operands)
-            if op not in OPS or len(found) != OPS[op].arity:
-                raise LanguageError(f"there is no operator {op!r} of {len(found)} operands")
-            args = tuple(x for x in found if isinstance(x, Node))
-            if len(args) < len(found):
-                raise LanguageError(f"an operand of {op} is no expression: {value!r}")
-            if not _is_typed(op, [x.type for x in args], _type(t)):
-                of = ", ".join(_type_name(x) for x in args)
-                raise LanguageError(f"{op} of {of} is no {t}")
-            return Op(op, args, _type(t))
+            return _operation(op, tuple(decoded(x, symbols) for x in operands), t, value)
         case None | bool() | int() | float() | str():
             # A float is no option of any directive: its record refuses it, with the field by name.
             return value  # type: ignore[return-value]
     raise LanguageError(f"{value!r} is no expression that to_json wrote")
+
+
+def encoded_table(roots: Sequence[Node]) -> list[Any]:
+    """Expressions as one JSON value, in which each distinct node is written once: rows in which
+    operators name earlier rows by number, and the numbers of the roots. TypeError where an
+    expression has no type."""
+    rows: list[Any] = []
+    numbers: dict[Node, int] = {}
+    for node in postorder(*roots):
+        match node:
+            case Op(op=op, operands=operands):
+                of = [numbers[x] for x in operands]
+                rows.append({"op": op, "of": of, "type": _type_name(node)})
+            case _:
+                rows.append(encoded(node))
+        numbers[node] = len(rows) - 1
+    return [rows, [numbers[root] for root in roots]]
+
+
+def decoded_table(value: Any, symbols: Mapping[str, Node]) -> tuple[Node, ...]:
+    """The expressions that `encoded_table` turned into this JSON value.
+
+    Raises:
+        LanguageError: it makes no such value.
+    """
+    match value:
+        case [list(rows), list(roots)]:
+            found: list[Node] = []
+            for row in rows:
+                match row:
+                    case {"op": str(op), "of": list(of), "type": str(t), **rest} if not rest:
+                        made: Plain = _operation(op, tuple(_row(k, found) for k in of), t, row)
+                    case _:
+                        made = decoded(row, symbols)
+                if not isinstance(made, Node):
+                    raise LanguageError(f"{row!r} is no expression that to_json wrote")
+                found.append(made)
+            return tuple(_row(k, found) for k in roots)
+    raise LanguageError(f"{value!r} is no table of expressions")
+
+
+def _row(number: Any, rows: Sequence[Node]) -> Node:
+    if type(number) is not int or not 0 <= number < len(rows):
+        raise LanguageError(f"there is no row {number!r} in a table of {len(rows)} expressions")
+    return rows[number]
+
+
+def _operation(op: str, operands: tuple[Plain, ...], t: str, value: Any) -> Op:
+    """An operator with its operands, if the typed language has it."""
+    if op not in OPS or len(operands) != OPS[op].arity:
+        raise LanguageError(f"there is no operator {op!r} of {len(operands)} operands")
+    args = tuple(x for x in operands if isinstance(x, Node))
+    if len(args) < len(operands):
+        raise LanguageError(f"an operand of {op} is no expression: {value!r}")
+    if not _is_typed(op, [x.type for x in args], _type(t)):
+        of = ", ".join(_type_name(x) for x in args)
+        raise LanguageError(f"{op} of {of} is no {t}")
+    return Op(op, args, _type(t))
 
 
 def _is_of_type(number: bool | int | float, t: Any) -> bool:
