@@ -63,6 +63,7 @@ from .lang.nodes.dtypes import (
     uint32,
     uint64,
 )
+from .lang.nodes.travelling import Travelling
 from .lang.program.program import Program
 from .lang.program.requirements import require
 from .lang.tensors import boundary
@@ -187,6 +188,11 @@ def _scheduled(func: Func) -> dict[str, str]:
     return schedule | stage
 
 
+def _reduced(part: Any) -> Any:
+    return _loaded("lang.travel.pickles").reduced(part)
+
+
+Travelling._reduced = staticmethod(_reduced)
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
