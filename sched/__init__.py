@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         tile_columns,
         tile_rows,
     )
+    from .travel import from_json, to_json
     from .tune.facts.facts import facts
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
@@ -111,11 +112,13 @@ _LATER = {
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
     "facts": "tune.facts.facts",
+    "from_json": "travel",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
     "tile_columns": "targets.words",
     "tile_rows": "targets.words",
+    "to_json": "travel",
 }
 
 
@@ -204,12 +207,14 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "get_num_threads",
+    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
+    "from_json", "get_num_threads",
     "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
     "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
     "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
     "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
-    "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+    "tile_columns", "tile_rows", "to_json", "trace", "uint16", "uint32", "uint64", "uint8", "vars",
+    "where",
 ]  # fmt: skip
 
 for _name in __all__:

@@ -18,6 +18,7 @@ from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
 from .poly.schedule.schedule import Schedule
+from .targets.target import Target
 from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
@@ -167,6 +168,10 @@ class AutoKernel(Kernel):
         if searched.pays_after is not None:
             self._better[key] = _Better(sizes, effort, searched.pays_after)
         return made
+
+    @classmethod
+    def restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
+        return cls(schedule)
 
     def _of(self, schedule: Any, *, later: bool = False) -> Kernel:
         return AutoKernel(schedule)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
@@ -21,6 +21,10 @@ class Scheduled(Protocol):
     @property
     def program(self) -> Program:
         """The program that is computed."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Hashable, and equal for schedules that say the same of equal programs."""
 
     @property
     def target(self) -> Target:

@@ -66,7 +66,7 @@ class Fields:
     def flag(self, name: str) -> bool:
         return self.of(name, bool, self.value(name))
 
-    def list(self, name: str) -> list[Any]:
+    def listed(self, name: str) -> list[Any]:
         """A field that is a list."""
         return self.of(name, list, self.value(name))
 
@@ -102,13 +102,13 @@ class Fields:
 
     def items(self, name: str, kind: type[T]) -> tuple[T, ...]:
         """The earlier entries that a field lists."""
-        return tuple(self.reference(name, kind, x) for x in self.list(name))
+        return tuple(self.reference(name, kind, x) for x in self.listed(name))
 
     def node(self, name: str) -> Node:
-        return self.item(name, Node)  # type: ignore[type-abstract]
+        return self.item(name, Node)
 
     def nodes(self, name: str) -> tuple[Node, ...]:
-        return self.items(name, Node)  # type: ignore[type-abstract]
+        return self.items(name, Node)
 
     def optional_node(self, name: str) -> Node | None:
         return self.node(name) if self.has(name) else None
@@ -119,10 +119,10 @@ class Fields:
     def regions(self, name: str) -> list[tuple[Tensor, list[tuple[Node, Node]]]]:
         """Regions of tensors: each with a pair of bounds along each axis."""
         found = []
-        for region in self.list(name):
+        for region in self.listed(name):
             match region:
                 case [tensor, [*axes]] if all(isinstance(x, list) and len(x) == 2 for x in axes):
-                    pairs = [tuple(self.reference(name, Node, x) for x in axis) for axis in axes]  # type: ignore[type-abstract]
+                    pairs = [tuple(self.reference(name, Node, x) for x in axis) for axis in axes]
                     found.append((self.reference(name, Tensor, tensor), pairs))
                 case _:
                     self.refuse(f"has {name} = {_short(region)}, which is no region of a tensor")
@@ -131,7 +131,7 @@ class Fields:
     # what most entries have -------------------------------------------------------------------
     def serials(self) -> list[int]:
         """The serials that what it makes has had."""
-        found = [self.of("serials", int, x) for x in self.list("serials")]
+        found = [self.of("serials", int, x) for x in self.listed("serials")]
         if any(x < 0 for x in found):
             self.refuse("has a serial below 0")
         return found

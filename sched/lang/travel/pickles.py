@@ -72,13 +72,15 @@ class Part:
 
     def __init__(self, things: Sequence[Thing], needs: Sequence[Thing], below: list[Part]) -> None:
         self.things, self.needs = tuple(things), tuple(needs)
-        self.depth = 1 + max((p.depth for p in below), default=0)
+        self.depth: int = 1 + max((p.depth for p in below), default=0)
         early = [(p.depth, p.things[0]) for p in below if p.is_early]
         found = {t: d for d, t in (*(x for p in below for x in p.early), *early)}
-        self.early = tuple(sorted(((d, t) for t, d in found.items()), key=lambda item: item[0]))
+        self.early: tuple[tuple[int, Thing], ...] = tuple(
+            sorted(((d, t) for t, d in found.items()), key=lambda item: item[0])
+        )
         self._seen = self._state()
         funcs = [t for p in below for t in p.unfinished]
-        self.unfinished = tuple(
+        self.unfinished: tuple[Thing, ...] = tuple(
             dict.fromkeys((*funcs, *(t for t in things if _is_unfinished(t))))
         )
         self._unfinished = _states(self.unfinished)

@@ -9,8 +9,8 @@ from ..errors.errors import LanguageError, Span, user_span
 from ..expr import symbols
 from ..expr.expr import Expr
 from ..nodes import nodes
-from ..nodes.node_json import constant, operator, type_of, typed_operator
 from ..nodes.dtypes import Array, DType, as_dtype
+from ..nodes.node_json import constant, operator, type_of, typed_operator
 from ..nodes.nodes import Node, Op, Param, RDomain, Read, RVar
 from ..nodes.serials import numbered
 from ..nodes.tensor import Tensor
@@ -159,7 +159,7 @@ class Reader:
 
     def _table(self, f: Fields) -> Table:
         dtype = as_dtype(f.text("dtype"))
-        shape = tuple(f.of("shape", int, x) for x in f.list("shape"))
+        shape = tuple(f.of("shape", int, x) for x in f.listed("shape"))
         if any(not 0 <= x < _LIMIT for x in shape):
             f.refuse(f"has the shape {list(shape)}")
         array = self._data(f.value("data"), dtype, shape)
@@ -172,7 +172,7 @@ class Reader:
     def _func(self, f: Fields) -> Func:
         dtypes = None
         if f.has("dtypes"):
-            dtypes = tuple(as_dtype(f.of("dtypes", str, x)) for x in f.list("dtypes"))
+            dtypes = tuple(as_dtype(f.of("dtypes", str, x)) for x in f.listed("dtypes"))
         return self._named(f, lambda name, shape: Func(name, shape, dtypes))  # type: ignore[no-any-return]
 
     def _value(self, f: Fields) -> Tensor:

@@ -37,5 +37,6 @@ def array_of(text: Any, dtype: DType, shape: tuple[int, ...]) -> Array:
             f"a table of {dtype}{list(shape)} has {wanted} bytes, and {len(data)} are given"
         )
     if dtype.is_bool:
-        return (np.frombuffer(data, np.uint8) != 0).reshape(shape)
-    return np.frombuffer(data, dtype.numpy.newbyteorder("<")).reshape(shape)
+        return np.frombuffer(data, np.uint8).astype(np.bool_).reshape(shape)
+    found: Array = np.frombuffer(data, dtype.numpy.newbyteorder("<")).reshape(shape)
+    return found

@@ -65,8 +65,8 @@ def written(
     """The text that `read` reads."""
     funcs = outputs_of(outputs)
     given = tuple(args or ())
-    things = _in_order([*funcs, *(a.array if isinstance(a, Initial) else a for a in given)])
-    writer = Writer(lambda thing: None, text_of, _function, places=False)
+    things = in_order([*funcs, *(a.array if isinstance(a, Initial) else a for a in given)])
+    writer = Writer(lambda thing: None, text_of, function_text, places=False)
     number = dict(zip(map(id, things), writer.things(things), strict=True))
     whole = {
         "polysched": kind,
@@ -81,11 +81,11 @@ def written(
     return json.dumps(whole)
 
 
-def _function(name: str, function: Any) -> list[str]:
+def function_text(name: str, function: Any) -> list[str]:
     return list(place_of(name, function))
 
 
-def _in_order(roots: Sequence[Thing]) -> list[Thing]:
+def in_order(roots: Sequence[Thing]) -> list[Thing]:
     """Things and all that they need. Those that have serials come in the order of these."""
     found = dict.fromkeys(t for root in roots for t in things_in(root))
     return sorted(found, key=lambda t: getattr(t, "serial", -1))
@@ -131,7 +131,7 @@ def _loaded(text: object) -> dict[str, Any]:
             f"from_json reads a text, not {text!r:.60}", hint="ps.to_json(f) writes one"
         )
     try:
-        data = json.loads(text)
+        data: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise LanguageError(f"this is no JSON: {error}", hint="ps.to_json(f) writes it") from None
     match data:
@@ -162,12 +162,14 @@ def _found(written: Any) -> Any:
     raise LanguageError(f"{written!r:.60} is no module and name of a function")
 
 
-def _item(table: Sequence[object], at: Any, kind: type[Any]) -> Any:
+def _item(table: Sequence[object], at: Any, *kinds: type[Any]) -> Any:
     inside = isinstance(at, int) and not isinstance(at, bool) and 0 <= at < len(table)
-    if not inside or not isinstance(table[at], kind):
-        raise LanguageError(f"{at!r} is no {kind.__name__} of the program")
+    if not inside or not isinstance(table[at], kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise LanguageError(f"{at!r:.60} is no {wanted} of the program")
     return table[at]
 
 
 def _argument(table: Sequence[object], at: Any) -> Input | InOut:
-    return _item(table, at, Input | InOut)  # type: ignore[no-any-return]
+    found: Input | InOut = _item(table, at, Input, InOut)
+    return found

@@ -46,18 +46,16 @@ def reductions_of(recorded: Recorded) -> list[Func]:
     pending = list(recorded.values)
     for root in pending:
         for node in postorder(root):
-            if isinstance(node, Read) and isinstance(node.tensor, Func):
-                if node.tensor.made_of is not None and node.tensor not in found:
-                    found[node.tensor] = None
-                    pending.append(node.tensor.made_of[0])
+            func = node.tensor if isinstance(node, Read) else None
+            if isinstance(func, Func) and func.made_of is not None and func not in found:
+                found[func] = None
+                pending.append(func.made_of[0])
     return sorted(found, key=lambda f: f.serial)
 
 
 def serials_of(recorded: Recorded) -> list[int]:
     """The serials of all that recording a definition has made, in order."""
-    inner = [
-        [f.serial, *(r.serial for r in f.history.recorded)] for f in reductions_of(recorded)
-    ]
+    inner = [[f.serial, *(r.serial for r in f.history.recorded)] for f in reductions_of(recorded)]
     return [*(n for each in inner for n in each), recorded.serial]
 
 

@@ -136,9 +136,7 @@ class Writer:
                 return self._add("inout", name=t.name, dtype=t.dtypes[0].name, **rest)
             case Input():
                 limits = self._nodes(t.range)
-                return self._add(
-                    "input", name=t.name, dtype=t.dtypes[0].name, range=limits, **rest
-                )
+                return self._add("input", name=t.name, dtype=t.dtypes[0].name, range=limits, **rest)
             case Table():
                 rest["shape"] = list(t.data.shape)
                 data = self._data(t.data)
@@ -177,8 +175,8 @@ class Writer:
             case Var(name=name):
                 return self._add("var", name=name)
             case Size(name=name, default=default):
-                of = None if default is None else self.node(default)
-                return self._add("size", name=name, default=of)
+                given = None if default is None else self.node(default)
+                return self._add("size", name=name, default=given)
             case Param():
                 return self._thing(node)
             case RVar():
