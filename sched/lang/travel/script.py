@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors.errors import LanguageError
 from ..nodes.ops import OPS
 from ..program.program import Program
@@ -55,12 +57,15 @@ class Script:
         roots: list[Thing] = [*program.outputs, *inputs]
         things = in_order(roots)
         writer = Writer(lambda thing: None, text_of, function_text, places=False)
+        writer.declare(things)
         numbers = writer.things(things)
         self._entries: list[Entry] = renumbered(writer.entries)
-        kept = set(writer.things(program.requirements))
-        self._kept = kept
+        required = writer.things(program.requirements)
         symbols = {*program.sizes, *program.params}
-        self.taken = {"ps", "np", "base64", *symbols, *reserved}
+        modules = {e["function"][0].partition(".")[0] for e in self._entries if "function" in e}
+        if both := modules & symbols:
+            raise LanguageError(f"{both.pop()} is a module, and a size or Param of the program")
+        self.taken = {"ps", "np", "base64", *symbols, *modules, *reserved}
         self._exact = dict.fromkeys(symbols, True)
         self._uses = _uses(self._entries)
         self._text: dict[int, Text] = {}
@@ -74,9 +79,8 @@ class Script:
         self.imports: set[str] = set()
         for number, entry in enumerate(self._entries):
             _WRITE.get(entry["is"], Script._expression)(self, number, entry)
-        for entry in self._entries:
-            if entry["is"] == "requires" and entry["that"] in kept:
-                self._require(entry)
+        for number in required:
+            self._require(number)
         self.names = {
             id(t): self._variable[n]
             for t, n in zip(things, numbers, strict=True)
@@ -127,7 +131,10 @@ class Script:
             return self._shapes[number], 100
         text, binds, _ = self._text[number]
         if self._is_extent(number):
-            raise LanguageError(f"the extent {text} is part of an expression, and of no shape")
+            name = self._fresh("extent")
+            self._line(f"{name} = ps.Input({name!r}, ps.int8, ({text},)).shape[0]")
+            self._shapes[number] = name
+            return name, 100
         return text, binds
 
     def _in_shape(self, number: int) -> str:
@@ -285,7 +292,7 @@ class Script:
 
         dtype, shape = as_dtype(e["dtype"]), tuple(e["shape"])
         array = array_of(e["data"], dtype, shape)
-        few = array.size <= _FEW and (not dtype.is_float or bool(abs(array).max(initial=0) < 1e300))
+        few = array.size <= _FEW and (not dtype.is_float or bool(np.isfinite(array).all()))
         if few and array.size:
             made = f"np.array({array.tolist()!r}, np.{dtype if not dtype.is_bool else 'bool_'})"
         else:
@@ -307,8 +314,6 @@ class Script:
         func, (module, path) = self._entries[of], e["function"]
         self.imports.add(module)
         root = "np" if module == "numpy" else module
-        if root != "np" and root.partition(".")[0] in self.taken:
-            raise LanguageError(f"the module {module} has the name of a variable of the program")
         reads = []
         for tensor, axes in e["reads"]:
             pairs = ", ".join(f"({self._list(axis)})" for axis in axes)
@@ -347,12 +352,16 @@ class Script:
         self._indent += "    "
 
     def _end(self, number: int, e: Entry) -> None:
+        if self.lines[-1].endswith(":"):
+            self._line("pass")
         self._indent = self._indent[4:]
 
-    def _require(self, e: Entry) -> None:
-        asked = self._entries[e["that"]]
-        condition = self._in_shape(asked["that"])
-        self._line(f"ps.require({condition}, {asked['message']!r}, {self._of(e['of'])})")
+    def _require(self, number: int) -> None:
+        """A precondition, with all Funcs to which it belongs."""
+        asked = self._entries[number]
+        said = [e for e in self._entries if e["is"] == "requires" and e["that"] == number]
+        funcs = ", ".join(self._of(e["of"]) for e in said)
+        self._line(f"ps.require({self._in_shape(asked['that'])}, {asked['message']!r}, {funcs})")
 
     def _nothing(self, number: int, e: Entry) -> None:
         """What says nothing by itself."""

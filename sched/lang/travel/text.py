@@ -17,7 +17,7 @@ from ..program.program import Program
 from ..tensors.asked import outputs_of
 from ..tensors.inout import Initial, InOut
 from ..tensors.tensors import Func, Input
-from .functions import function_at, place_of
+from .functions import HINT, function_at, place_of
 from .reader import Reader
 from .tables import array_of, text_of
 from .things import Thing, things_in
@@ -82,7 +82,19 @@ def written(
 
 
 def function_text(name: str, function: Any) -> list[str]:
-    return list(place_of(name, function))
+    """How the function of an extern stage stands in a text: its module and its name there.
+
+    Raises:
+        LanguageError: others cannot find it by these.
+    """
+    module, path = place_of(name, function)
+    if module == "__main__":
+        raise LanguageError(
+            f"the extern stage {name} calls {path} of the script that runs, which is none of the "
+            "modules that others can import",
+            hint=HINT,
+        )
+    return [module, path]
 
 
 def in_order(roots: Sequence[Thing]) -> list[Thing]:

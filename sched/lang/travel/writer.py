@@ -59,6 +59,7 @@ class Writer:
         self._function = function
         self._places = places
         self._at: dict[object, int] = {}
+        self._domains: list[RDomain] = []
 
     def things(self, things: Sequence[Thing]) -> list[int]:
         """The numbers of things. What is not given is written, with its definitions."""
@@ -75,6 +76,15 @@ class Writer:
             if by is not None:
                 self._add("complete", of=self._thing(func), **self._place(by))
         return found
+
+    def declare(self, things: Sequence[Thing]) -> None:
+        """Has tensors written before their definitions, and RVars in the order in which they were
+        made: where serials are not read, this is the order in which RVars run."""
+        for thing in things:
+            if isinstance(thing, Tensor):
+                self._thing(thing)
+        domains = [t for t in things if isinstance(t, RDomain)]
+        self._domains = sorted(domains, key=lambda d: d.members[0].serial, reverse=True)
 
     def node(self, root: Node) -> int:
         """The number of an expression."""
@@ -219,6 +229,8 @@ class Writer:
             self._add("end", of=block)
             return
         func, recorded = statement
+        while self._domains and self._domains[-1].members[0].serial < recorded.serial:
+            self._thing(self._domains.pop())
         opaque = opaque_of(recorded.values)
         op = None if recorded.op == "=" else recorded.op
         rest = {"serials": serials_of(recorded), **self._place(recorded.span)}
