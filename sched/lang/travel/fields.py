@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
 from ..errors.errors import LanguageError, Span
+from ..nodes.dtypes import DType
+from ..nodes.node_json import type_of
 from ..nodes.nodes import Node
 from ..nodes.tensor import Tensor
 
@@ -84,6 +86,15 @@ class Fields:
         if not isinstance(given, int):
             self.refuse(f"has {name} = {_short(given)}, which is no number")
         return given
+
+    def dtype(self, name: str) -> DType:
+        """An element type by its name."""
+        return self.as_dtype(name, self.value(name))
+
+    def as_dtype(self, name: str, given: Any) -> DType:
+        """An element type by its name."""
+        found = type_of(self.of(name, str, given))
+        return found if isinstance(found, DType) else self.refuse(f"has {name} = {given!r}")
 
     # references -------------------------------------------------------------------------------
     def reference(self, name: str, kind: type[T], given: Any) -> T:

@@ -24,7 +24,7 @@ from ..tensors.tensors import Func
 from .functions import place_of
 from .reader import Reader
 from .text import FORMAT
-from .things import Thing, needed_by, needed_in, owner
+from .things import Thing, needed_by, needed_in, owner, things_in
 from .writer import Writer
 
 STRIDE = 16
@@ -211,7 +211,8 @@ def _path(func: Func) -> tuple[int, ...]:
 
 
 def _program(p: Program) -> Any:
-    added = [f.name for f in p.funcs if any(d.is_added for d in p.definitions_of(f))]
+    written = {t for f in p.outputs for t in things_in(f)}
+    added = [f.name for f in p.funcs if owner(f) not in written]
     if added or any(f.history.completed_by is None for f in p.funcs):
         what = f"a schedule has added {added[0]} to it" if added else "it is not complete"
         raise LanguageError(

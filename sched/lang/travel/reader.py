@@ -9,7 +9,7 @@ from ..errors.errors import LanguageError, Span, user_span
 from ..expr import symbols
 from ..expr.expr import Expr
 from ..nodes import nodes
-from ..nodes.dtypes import Array, DType, as_dtype
+from ..nodes.dtypes import Array, DType
 from ..nodes.node_json import constant, operator, type_of, typed_operator
 from ..nodes.nodes import Node, Op, Param, RDomain, Read, RVar
 from ..nodes.serials import numbered
@@ -87,7 +87,7 @@ class Reader:
     # symbols ----------------------------------------------------------------------------------
     def _param(self, f: Fields) -> Node:
         limits = {k: f.number_or_none(k) for k in ("default", "min", "max")}
-        return symbols.Param(f.text("name"), as_dtype(f.text("dtype")), **limits).node
+        return symbols.Param(f.text("name"), f.dtype("dtype"), **limits).node
 
     def _var(self, f: Fields) -> Node:
         return symbols.Var(f.text("name")).node
@@ -142,7 +142,7 @@ class Reader:
         return made
 
     def _input(self, f: Fields) -> Input:
-        dtype = as_dtype(f.text("dtype"))
+        dtype = f.dtype("dtype")
         limits = f.nodes("range") if f.has("range") else None
         given: Any = None if limits is None else tuple(map(Expr, limits))
         made: Input = self._named(f, lambda name, shape: Input(name, dtype, shape or (), given))
@@ -152,13 +152,13 @@ class Reader:
         return made
 
     def _inout(self, f: Fields) -> InOut:
-        dtype = as_dtype(f.text("dtype"))
+        dtype = f.dtype("dtype")
         made: InOut = self._named(f, lambda name, shape: InOut(name, dtype, shape or ()))
         made.initial.span = made.final.span = made.span
         return made
 
     def _table(self, f: Fields) -> Table:
-        dtype = as_dtype(f.text("dtype"))
+        dtype = f.dtype("dtype")
         shape = tuple(f.of("shape", int, x) for x in f.listed("shape"))
         if any(not 0 <= x < _LIMIT for x in shape):
             f.refuse(f"has the shape {list(shape)}")
@@ -172,7 +172,7 @@ class Reader:
     def _func(self, f: Fields) -> Func:
         dtypes = None
         if f.has("dtypes"):
-            dtypes = tuple(as_dtype(f.of("dtypes", str, x)) for x in f.listed("dtypes"))
+            dtypes = tuple(f.as_dtype("dtypes", x) for x in f.listed("dtypes"))
         return self._named(f, lambda name, shape: Func(name, shape, dtypes))  # type: ignore[no-any-return]
 
     def _value(self, f: Fields) -> Tensor:
@@ -209,12 +209,12 @@ class Reader:
         op, over = f.text("op"), tuple(map(_as_rvar, f.items("over", RVar)))
         if op not in _REDUCTIONS:
             f.refuse(f"is a reduction {op!r}, and there is none of that name")
-        start, dtype = f.optional_node("initial"), f.optional_text("dtype")
+        start = f.optional_node("initial")
         made: Expr = getattr(reductions, op)(
             Expr(f.node("of")),
             over,
             initial=None if start is None else Expr(start),
-            dtype=None if dtype is None else as_dtype(dtype),
+            dtype=f.dtype("dtype") if f.has("dtype") else None,
         )
         return made.node
 
