@@ -65,6 +65,7 @@ from .lang.nodes.dtypes import (
     uint32,
     uint64,
 )
+from .lang.nodes.travelling import Travelling
 from .lang.program.program import Program
 from .lang.program.requirements import require
 from .lang.tensors import boundary
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
         tile_columns,
         tile_rows,
     )
+    from .travel import from_json, to_json
     from .tune.facts.facts import facts
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
@@ -113,12 +115,14 @@ _LATER = {
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
     "facts": "tune.facts.facts",
+    "from_json": "travel",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
     "show_versions": "show.system",
     "tile_columns": "targets.words",
     "tile_rows": "targets.words",
+    "to_json": "travel",
 }
 
 
@@ -193,6 +197,11 @@ def _scheduled(func: Func) -> dict[str, str]:
     return schedule | stage
 
 
+def _reduced(part: Any) -> Any:
+    return _loaded("lang.travel.pickles").reduced(part)
+
+
+Travelling._reduced = staticmethod(_reduced)
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
@@ -204,12 +213,14 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "get_num_threads",
+    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
+    "from_json", "get_num_threads",
     "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
     "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
     "rows_beside", "rsqrt", "select", "sequential", "set_num_threads", "show_versions",
     "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
-    "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
+    "tile_columns", "tile_rows", "to_json", "trace", "uint16", "uint32", "uint64", "uint8", "vars",
+    "where",
 ]  # fmt: skip
 
 for _name in __all__:

@@ -21,6 +21,7 @@ from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
 from .poly.schedule.recorded import Recorded
 from .poly.schedule.schedule import Schedule
+from .targets.target import Target
 from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
@@ -243,6 +244,10 @@ class AutoKernel(Kernel):
         kernels = {id(k): k for k in (self, *self._found.values())}.values()
         found = [v for k in kernels for v in list(k._variants.values())]
         return bool(found) and all(x.lowered is None for x in found)
+
+    @classmethod
+    def restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
+        return cls(schedule)
 
     def _of(self, schedule: Any, *, later: bool = False) -> Kernel:
         return AutoKernel(schedule)

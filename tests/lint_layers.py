@@ -51,6 +51,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 ORDER: dict[str, tuple[str, ...]] = {
     "lang": (
         "errors", "nodes", "arithmetic", "expr", "tensors", "arguments", "program", "call",
+        "travel",
     ),
     "poly": (
         "sets", "program", "model", "tree", "recurrence", "placement", "proof", "nests", "state",

@@ -111,7 +111,30 @@ VARIANTS = ("tests/tune/test_variants.py",)
 BARE = ("tests/tune/test_bare_calls.py",)
 REFINED = ("tests/tune/test_refine.py", "tests/tune/test_build_time.py")
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
+TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test_scripts.py")
+KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FAULTS = (
+    Fault(
+        "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
+        "[self._first + x for x in found]", "[self._first + self._count - x for x in found]",
+        TRAVELS,
+    ),
+    Fault(
+        "Funcs that need each other travel apart", "lang/travel/pickles.py",
+        'thing.__dict__["_part"] = made', "pass", TRAVELS,
+    ),
+    Fault(
+        "what one pickle is given may be changed by it", "lang/travel/reader.py",
+        "if any(func is x for x in self._given):", "if False:", TRAVELS,
+    ),
+    Fault(
+        "RVars of a script run in the order of their use", "lang/travel/writer.py",
+        "while self._domains and", "while False and", TRAVELS,
+    ),
+    Fault(
+        "kernels with and without checks are equal", "codegen/runtime/travel.py",
+        "kernel._schedule.key, kernel._checks,", "kernel._schedule.key,", KERNELS_TRAVEL,
+    ),
     Fault(
         "what takes long is computed wherever it is read", "tune/inlining.py",
         "    if is_expensive(own):\n        return False\n", "", AUTO,

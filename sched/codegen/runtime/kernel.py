@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...cached import cached_property
 from ...forks import reentrant
 from ...lang.arithmetic.evaluate import Scalar, compile_nodes
 from ...lang.call.binding import Binder, Binding
@@ -19,7 +20,7 @@ from ...lang.tensors.tensors import Func
 from ...targets.host import cannot_run
 from ...targets.target import Target, TargetError
 from ..lower import Lowered, Pass, lower
-from . import arena
+from . import arena, travel
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
 from .call_record import Given
@@ -257,6 +258,31 @@ class Kernel(Suggesting, Callable):
     def _lower(self, strided: bool) -> Lowered:
         program, checks = self._schedule.loop_program, self._checks
         return lower(program, self._target, strided=strided, checks=checks, first=self._first)
+
+    # as a value -------------------------------------------------------------------------------
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return travel.key(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __copy__(self) -> Kernel:
+        return self  # it does not change
+
+    def __deepcopy__(self, memo: object) -> Kernel:
+        return self
+
+    def __reduce__(self) -> Any:
+        return travel.reduced(self)
+
+    @classmethod
+    def restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
+        """A kernel that has been elsewhere, compiled for this machine."""
+        return cls(schedule, checks=checks, target=target)
 
     # looking ----------------------------------------------------------------------------------
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
@@ -23,6 +23,10 @@ class Scheduled(Protocol):
     @property
     def base(self) -> Program:
         """The program that is computed, as it was written."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Hashable, and equal for schedules that say the same of equal programs."""
 
     @property
     def target(self) -> Target:

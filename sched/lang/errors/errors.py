@@ -30,7 +30,10 @@ class Span:
 
 #: Modules whose frames are not the user's: ours, and libraries through which users call us.
 _NOT_THE_USER = frozenset(
-    {__name__.partition(".")[0], "numpy", "copy", "inspect", "functools", "contextlib"}
+    {
+        *(__name__.partition(".")[0], "numpy", "copy", "inspect", "functools", "contextlib"),
+        *("pickle", "cloudpickle", "multiprocessing", "joblib"),
+    }
 )
 
 

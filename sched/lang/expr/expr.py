@@ -14,6 +14,7 @@ from ..nodes.dtypes import DType, as_dtype
 from ..nodes.nodes import Const, Node, Op, Read
 from ..nodes.printer import expr_text, html_text
 from ..nodes.tensor import Tensor
+from ..nodes.travelling import Travelling
 from .numpy_element import NumPyElement
 from .one_value import OneValue
 from .symbol_key import symbol_key
@@ -25,7 +26,7 @@ _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
 
 
 @bounded
-class Expr(OneValue, NumPyElement):
+class Expr(OneValue, NumPyElement, Travelling):
     """A value computed at each point. Immutable; combine with operators and `ps` functions."""
 
     __slots__ = ("_augmented", "node")
@@ -47,6 +48,12 @@ class Expr(OneValue, NumPyElement):
 
     def __hash__(self) -> int:
         return hash(symbol_key(self.node))
+
+    def __copy__(self) -> Expr:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Expr:
+        return self
 
     # arithmetic -----------------------------------------------------------------------------
     def __add__(self, other: ExprLike) -> Expr:

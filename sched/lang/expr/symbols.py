@@ -110,7 +110,7 @@ class RVar(Symbol):
         where: Callable[[RVar], ExprLike] | None = None,
     ) -> None:
         domain = nodes.RDomain()
-        super().__init__(_rvar_node(name, lo, hi, domain))
+        super().__init__(rvar_node(name, lo, hi, domain))
         _restrict(domain, where, self)
         domain.members = (self.node,)  # type: ignore[assignment]
 
@@ -123,7 +123,7 @@ class RVar(Symbol):
         return Expr(self.node.hi)  # type: ignore[attr-defined]
 
 
-def _rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> nodes.RVar:
+def rvar_node(name: str, lo: ExprLike, hi: ExprLike, domain: nodes.RDomain) -> nodes.RVar:
     check_name(name, "RVar")
     for what, bound in (("lower", lo), ("upper", hi)):
         if isinstance(bound, (bool, float, np.bool_, np.floating)):
@@ -184,7 +184,7 @@ def rdom(
                 hint="half-open, as range(lo, hi); an extent e is (0, e)",
             )
         rvar = RVar.__new__(RVar)
-        Expr.__init__(rvar, _rvar_node(name, pair[0], pair[1], domain))
+        Expr.__init__(rvar, rvar_node(name, pair[0], pair[1], domain))
         members.append(rvar)
     _restrict(domain, where, *members)
     domain.members = tuple(m.node for m in members)  # type: ignore[misc]

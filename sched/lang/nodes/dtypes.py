@@ -75,6 +75,9 @@ class DType:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)  # each is one object, in every process
+
     def __call__(self, *values: object) -> NoReturn:
         raise LanguageTypeError(
             f"{self.name} is an element type, not a function",

@@ -18,7 +18,8 @@ _TYPES: dict[str, Any] = {"index": INDEX, "int": WEAK_INT, "float": WEAK_FLOAT} 
 }
 
 
-def _type_name(node: Node) -> str:
+def type_name_of(node: Node) -> str:
+    """The name of the type of a typed node. TypeError where JSON has no name for it."""
     found = next((name for name, t in _TYPES.items() if node.type is t), None)
     if found is None:
         raise TypeError(f"{node!r} has no type that JSON can name")
@@ -31,7 +32,7 @@ def encoded(value: Plain) -> Any:
         case tuple():
             return [encoded(v) for v in value]
         case Const(value=number):
-            return {"const": number, "type": _type_name(value)}
+            return {"const": number, "type": type_name_of(value)}
         case Var(name=name) | RVar(name=name):
             return {"var": name}
         case Size(name=name) | Param(name=name):
@@ -40,7 +41,7 @@ def encoded(value: Plain) -> Any:
             return {
                 "op": op,
                 "of": [encoded(x) for x in operands],
-                "type": _type_name(value),
+                "type": type_name_of(value),
             }
         case _:
             return value
@@ -57,9 +58,7 @@ def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
         case list():
             return tuple(decoded(v, symbols) for v in value)
         case {"const": bool() | int() | float() as number, "type": str(t), **rest} if not rest:
-            if not _is_of_type(number, _type(t)):
-                raise LanguageError(f"{number!r} is no {t}")
-            return Const(number, _type(t))
+            return constant(number, t)
         case {"var": str(name), **rest} if not rest:
             return Var(name)
         case {"symbol": str(name), **rest} if not rest:
@@ -67,7 +66,11 @@ def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
                 raise LanguageError(f"the program has no size or Param {name}")
             return symbols[name]
         case {"op": str(op), "of": list(operands), "type": str(t), **rest} if not rest:
-            return _operation(op, tuple(decoded(x, symbols) for x in operands), t, value)
+            found = tuple(decoded(x, symbols) for x in operands)
+            args = tuple(x for x in found if isinstance(x, Node))
+            if len(args) < len(found):
+                raise LanguageError(f"an operand of {op} is no expression: {value!r}")
+            return typed_operator(op, args, t)
         case None | bool() | int() | float() | str():
             # A float is no option of any directive: its record refuses it, with the field by name.
             return value  # type: ignore[return-value]
@@ -84,7 +87,7 @@ def encoded_table(roots: Sequence[Node]) -> list[Any]:
         match node:
             case Op(op=op, operands=operands):
                 of = [numbers[x] for x in operands]
-                rows.append({"op": op, "of": of, "type": _type_name(node)})
+                rows.append({"op": op, "of": of, "type": type_name_of(node)})
             case _:
                 rows.append(encoded(node))
         numbers[node] = len(rows) - 1
@@ -103,7 +106,7 @@ def decoded_table(value: Any, symbols: Mapping[str, Node]) -> tuple[Node, ...]:
             for row in rows:
                 match row:
                     case {"op": str(op), "of": list(of), "type": str(t), **rest} if not rest:
-                        made: Plain = _operation(op, tuple(_row(k, found) for k in of), t, row)
+                        made: Plain = typed_operator(op, tuple(_row(k, found) for k in of), t)
                     case _:
                         made = decoded(row, symbols)
                 if not isinstance(made, Node):
@@ -119,17 +122,40 @@ def _row(number: Any, rows: Sequence[Node]) -> Node:
     return rows[number]
 
 
-def _operation(op: str, operands: tuple[Plain, ...], t: str, value: Any) -> Op:
-    """An operator with its operands, if the typed language has it."""
-    if op not in OPS or len(operands) != OPS[op].arity:
-        raise LanguageError(f"there is no operator {op!r} of {len(operands)} operands")
-    args = tuple(x for x in operands if isinstance(x, Node))
-    if len(args) < len(operands):
-        raise LanguageError(f"an operand of {op} is no expression: {value!r}")
-    if not _is_typed(op, [x.type for x in args], _type(t)):
-        of = ", ".join(_type_name(x) for x in args)
-        raise LanguageError(f"{op} of {of} is no {t}")
-    return Op(op, args, _type(t))
+def operator(op: str, args: tuple[Node, ...]) -> Op:
+    """An operator as it is written, untyped, from JSON.
+
+    Raises:
+        LanguageError: there is no such operator of so many operands.
+    """
+    if op not in OPS or len(args) != OPS[op].arity:
+        raise LanguageError(f"there is no operator {op!r} of {len(args)} operands")
+    return Op(op, args, None)
+
+
+def typed_operator(op: str, args: tuple[Node, ...], type_name: str) -> Op:
+    """An operator of the typed language from JSON.
+
+    Raises:
+        LanguageError: it takes no such operands, or gives no such result.
+    """
+    untyped = operator(op, args)
+    types = [x.type for x in args]
+    if None in types or not _is_typed(op, types, type_of(type_name)):
+        of = ", ".join("no type" if x.type is None else type_name_of(x) for x in args)
+        raise LanguageError(f"{op} of {of} is no {type_name}")
+    return Op(op, untyped.operands, type_of(type_name))
+
+
+def constant(number: bool | int | float, type_name: str) -> Const:
+    """A literal from JSON.
+
+    Raises:
+        LanguageError: it is no value of its type.
+    """
+    if not _is_of_type(number, type_of(type_name)):
+        raise LanguageError(f"{number!r} is no {type_name}")
+    return Const(number, type_of(type_name))
 
 
 def _is_of_type(number: bool | int | float, t: Any) -> bool:
@@ -160,7 +186,8 @@ def _is_typed(op: str, operands: Sequence[Any], result: Any) -> bool:
     return True
 
 
-def _type(name: str) -> Any:
+def type_of(name: str) -> Any:
+    """The type of that name. LanguageError if there is none."""
     if name not in _TYPES:
         raise LanguageError(f"there is no type {name!r}")
     return _TYPES[name]

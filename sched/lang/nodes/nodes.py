@@ -13,7 +13,6 @@ polyhedral model and code generation see typed ones only.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ from weakref import WeakValueDictionary
 
 from ...forks import reentrant
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
+from .serials import next_serial as next_serial
+from .travelling import Travelling
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -42,7 +43,7 @@ class _HashConsed(type):
         return node
 
 
-class Node(metaclass=_HashConsed):
+class Node(Travelling, metaclass=_HashConsed):
     """Base of all nodes. `args` are the nodes it is computed from."""
 
     __slots__ = ("__weakref__",)
@@ -68,8 +69,11 @@ class Node(metaclass=_HashConsed):
         """A node of the same class and attributes with other operands."""
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, f) for f in self.__dataclass_fields__)  # type: ignore[attr-defined]
+    def __copy__(self) -> Node:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Node:
+        return self
 
 
 _BY_VALUE = frozenset({str, int, bool, float, DType, Weak, type(None)})
@@ -118,10 +122,7 @@ class Size(Node):
         return INDEX
 
 
-_serial = itertools.count()
-
-
-class RDomain:
+class RDomain(Travelling):
     """The domain of RVars made together. `where` is a condition on all of them. `owner` is the
     `sequential` block whose loop the RVar is, if it is one."""
 
@@ -146,10 +147,6 @@ class RVar(Node):
     @property
     def type(self) -> Type:
         return INDEX
-
-
-def next_serial() -> int:
-    return next(_serial)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors.errors import LanguageError, Span
 from .dtypes import DType, Type
 from .printer import expr_text
+from .travelling import Travelling
 
 if TYPE_CHECKING:
     from .nodes import Node
 
 
-class Tensor:
+class Tensor(Travelling):
     """A tensor: it has a shape and is read at an index. Tensors are equal by identity.
 
     Attributes:
@@ -36,6 +37,8 @@ class Tensor:
     is_reduction = False
     #: The inline reduction for which it was made, and the index at which the definition reads it.
     made_of: tuple[Node, tuple[Node, ...]] | None = None
+    #: The Func in whose definition that reduction stands.
+    made_for: Tensor | None = None
     #: What a user calls this kind of thing, for messages.
     kind: ClassVar[str] = "tensor"
 

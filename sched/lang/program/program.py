@@ -15,6 +15,7 @@ from ..nodes import nodes
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
 from ..nodes.tensor import Tensor
+from ..nodes.travelling import Travelling
 from ..tensors.asked import outputs_of
 from ..tensors.definitions import Definition, Recorded
 from ..tensors.inout import Final, InOut
@@ -35,7 +36,7 @@ from .steps import Plain, Recurrence, Step, all_steps
 
 
 @bounded
-class Program:
+class Program(Travelling):
     """Outputs and all definitions that they need, in order. Making one completes every Func in it.
 
     Attributes:
@@ -102,6 +103,14 @@ class Program:
         self._drop_requirements()
         self.names = tensor_names(self)
         check_call_names(self)
+
+    def __copy__(self) -> Program:
+        made = Program.__new__(Program)
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo: object) -> Program:
+        return self
 
     def _check_asked(self, span: Span) -> None:
         """Checks that the outputs are different, and have a value outside of every

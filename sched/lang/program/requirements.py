@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..errors.errors import LanguageError, LanguageTypeError, Span, user_span
@@ -11,12 +12,13 @@ from ..expr.expr import ExprLike, as_node
 from ..nodes import nodes
 from ..nodes.nodes import Node, postorder
 from ..nodes.printer import expr_text
+from ..nodes.travelling import Travelling
 from ..nodes.typing import infer_condition
 from ..tensors.tensors import Func
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Requirement:
+class Requirement(Travelling):
     """A precondition on sizes and Params, checked at each call and used in proofs."""
 
     condition: Node
@@ -56,6 +58,18 @@ def adopt(func: Func) -> None:
     ]
     _recent.pending = []
     _recent.last = func
+
+
+@contextmanager
+def unadopted() -> Iterator[None]:
+    """Funcs that are made inside get no requirements that were written before them, and those
+    written behind them are not theirs."""
+    before = _recent.pending, _recent.last
+    _recent.pending, _recent.last = [], None
+    try:
+        yield
+    finally:
+        _recent.pending, _recent.last = before
 
 
 def require(condition: ExprLike, message: str, *funcs: Func) -> None:

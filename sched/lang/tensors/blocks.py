@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,7 @@ from ..nodes import nodes
 from ..nodes.affine import never_affine, own_size
 from ..nodes.nodes import Node, Op, Read, literal, postorder
 from ..nodes.printer import Names, expr_text
+from ..nodes.travelling import Travelling
 from ..nodes.typing import infer_condition, typed_index
 from .settle import settle
 from .trace import Trace
@@ -50,8 +52,18 @@ def current_block() -> Sequential | None:
     return _open.stack[-1] if _open.stack else None
 
 
+@contextmanager
+def outside_blocks() -> Iterator[None]:
+    """What is defined inside is in no block of this thread."""
+    before, _open.stack = _open.stack, []
+    try:
+        yield
+    finally:
+        _open.stack = before
+
+
 @bounded
-class Sequential:
+class Sequential(Travelling):
     """An ordered loop, or without a loop an ordered block. `with` gives its RVar.
 
     Attributes:

@@ -16,6 +16,7 @@ from ..errors.errors import (
     CallValueError,
     LanguageError,
     LanguageTypeError,
+    Span,
     user_span,
 )
 from ..errors.frames import bounded
@@ -142,18 +143,23 @@ def extern(
         raise LanguageTypeError(
             f"extern {name}: reads= is a list of tensors, not {reads!r}", hint="reads=[A]"
         )
-    operands = tuple(x for r in reads for x in _region(name, r))
-    stage = Extern(name, function, _takes_out(function), _is_native(function))
+    operands = tuple(x for r in reads for x in region_of(name, r))
     func = Func(name, writes, dtype)
+    define_by(func, function, operands, user_span())
+    return func
+
+
+def define_by(func: Func, function: Any, operands: tuple[Node, ...], span: Span) -> None:
+    """Records the definition of a Func by a function; `operands` are those of an `Opaque`."""
+    stage = Extern(func.name, function, _takes_out(function), _is_native(function))
     values = tuple(
         Expr(Opaque(stage, c, operands, t)) for c, t in enumerate(func.declared_dtypes or ())
     )
     axes = tuple(Expr(nodes.Var(f"i{k}")) for k in range(func.ndim))
-    func.history.record(axes, values if len(values) > 1 else values[0], user_span())
-    return func
+    func.history.record(axes, values if len(values) > 1 else values[0], span)
 
 
-def _region(name: str, given: Any) -> list[Node]:
+def region_of(name: str, given: Any) -> list[Node]:
     """A region as a read of its first element, followed by its upper bounds."""
     tensor, bounds = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not isinstance(tensor, Indexable):

@@ -142,7 +142,7 @@ def extract(
         name = f"{func.name}.{node.op}{first + len(made)}"
         around = {} if block is None else block.renaming((node, *node.rvars))
         reduced, index = _build(name, node, on_left, span, set(around))
-        reduced.made_of = node, index
+        reduced.made_of, reduced.made_for = (node, index), func
         made.append(reduced)
         return Read(reduced, index, 1 if node.op in _ARG else 0, None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import bounded
@@ -42,7 +42,7 @@ from ..tree.edits import At, stages
 from ..tree.looptree import Loop, Seq
 from ..tree.memory import Memory, Window
 from ..tree.stage import Stage
-from . import serial
+from . import serial, travel
 from .schedule_builder import ScheduleBuilder
 
 
@@ -267,10 +267,18 @@ class ScheduleQueries(Suggesting):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Hashable; equal for schedules of one program with the same directives."""
-        variants = tuple((c, v.key) for c, v in self.variants)
-        records = (self.rule, self.directives, variants)
-        return (self.base.outputs, self.base.inputs, *records)
+        """Hashable; equal for schedules of equal programs with the same directives, also in other
+        processes."""
+        return travel.key(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScheduleQueries) and self.key == other.key
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("a Schedule can change and has no hash")
+
+    def __reduce__(self) -> Any:
+        return travel.reduced(self, self._builder.is_sketch)
 
     @property
     def digest(self) -> str | None:
@@ -328,8 +336,17 @@ class ScheduleQueries(Suggesting):
         self.comments = (*self.comments, (len(self.directives), text))
         return self
 
-    def source(self) -> str:
-        """Python that makes this schedule, given its outputs."""
+    def source(self, *, program: bool = False) -> str:
+        """Python that makes this schedule, given its outputs.
+
+        Args:
+            program: whether the program is made, too: a script that needs nothing else.
+
+        Raises:
+            LanguageError: the program calls a function that no module has by its name.
+        """
+        if program:
+            return travel.source(self)
         said, names = self._given, self.base.names
         if any(f.name != names[f] for f in self.base.funcs):
             said = replace(said, program=self.program)  # Funcs are written by their numbers in it

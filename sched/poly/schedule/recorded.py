@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...cached import cached_property
 from ...lang.nodes.nodes import Node
 from ...lang.program.digest import combined
@@ -37,6 +39,11 @@ class Recorded:
     def digest(self) -> str | None:
         """That of the schedule."""
         return None if self.base.digest is None else combined(self.base.digest, self._text)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """That of the schedule."""
+        return self.schedule.key
 
     @cached_property
     def schedule(self) -> Schedule:

@@ -234,9 +234,6 @@ class Schedule(ScheduleQueries):
             yield self
 
     # as a value -----------------------------------------------------------------------------------
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Schedule) and self.key == other.key
-
     def copy(self) -> Schedule:
         """An independent copy, with copies of its variants.
 
@@ -253,6 +250,12 @@ class Schedule(ScheduleQueries):
         made.log.seconds.update(self.log.seconds)
         made._analysis = None if self._analysis is None else self._analysis.logged(made.log)
         return made
+
+    def __copy__(self) -> Schedule:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Schedule:
+        return self.copy()  # Funcs are identities
 
     @classmethod
     def from_json(
@@ -341,9 +344,6 @@ class Schedule(ScheduleQueries):
     def _others(self) -> dict[str, str]:
         at = f"s[{self.funcs[-1].name}]"
         return {x: f"directives are of a stage: {at}.{x}(...)" for x in public(StageHandle)}
-
-    def __hash__(self) -> NoReturn:
-        raise TypeError("a Schedule can change and has no hash")
 
     @bounded
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:

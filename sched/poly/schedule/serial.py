@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -16,6 +17,7 @@ from ...lang.nodes.node_json import decoded, encoded
 from ...lang.nodes.nodes import Node, Var, postorder, substitute
 from ...lang.nodes.printer import code_text
 from ...lang.program.program import Program
+from ...lang.tensors.inout import Initial
 from ...lang.tensors.tensors import Func, Input
 from ..report.said import Said
 from ..state.record import Directive
@@ -81,17 +83,31 @@ def _args(s: Said) -> tuple[Input, ...] | None:
 
 
 # Python -----------------------------------------------------------------------------------------
-def source(s: Said) -> str:
-    """Python that makes a schedule, given its Funcs and symbols by their names."""
-    args = _args(s)
-    given = [_tuple(s.program.outputs), *([] if args is None else [f"({_names(args)},)"])]
+def source(s: Said, variables: Mapping[int, str] | None = None, used: Collection[str] = ()) -> str:
+    """Python that makes a schedule, given its Funcs and symbols by their names.
+
+    Args:
+        variables: those of Funcs and Inputs, by id, where these are not their names.
+        used: names that mean something else.
+    """
+    args, called = _args(s), variables or {}
+    names_of = partial(_names, called)
+    outputs = names_of(s.program.outputs)
+    several = len(s.program.outputs) > 1
+    given = [f"({outputs})" if several else outputs]
+    given += [] if args is None else [f"({names_of(args)},)"]
     given += [] if s.target is None else [f'target="{s.target}"']
     made = "ps.Schedule" + (".default" if s.default else "")
-    names = _fresh_names(s)
+    names = _fresh_names(s, used)
     name = next(names)
     head = f"{name} = {made}({', '.join(given)})"
     p = s.program
-    taken = {x.name for x in (*p.funcs, *p.inputs)} | {*p.names.values(), *p.sizes, *p.params}
+    taken = {x.name for x in (*p.funcs, *p.inputs)} | {
+        *p.names.values(),
+        *p.sizes,
+        *p.params,
+        *used,
+    }
     lines = list(_lines(s, _steps(s), name, names))
     return "\n".join([head, *said_once(lines, {"ps", *taken})])
 
@@ -116,18 +132,15 @@ def _with_vars_made(d: Directive) -> Directive:
     return d.mapped(with_made)
 
 
-def _tuple(outputs: Sequence[Func]) -> str:
-    return f"({_names(outputs)})" if len(outputs) > 1 else outputs[0].name
+def _names(called: Mapping[int, str], tensors: Sequence[Func | Input]) -> str:
+    arrays = (t.array if isinstance(t, Initial) and called else t for t in tensors)
+    return ", ".join(called.get(id(t), t.name) for t in arrays)
 
 
-def _names(tensors: Sequence[Func | Input]) -> str:
-    return ", ".join(t.name for t in tensors)
-
-
-def _fresh_names(s: Said) -> Iterator[str]:
+def _fresh_names(s: Said, used: Collection[str]) -> Iterator[str]:
     """One for the schedule, then for each variant, that nothing in the text has."""
     words = " ".join(d.text("") for d in s.every)
-    taken = {t.name for t in (*s.program.outputs, *s.program.inputs)}
+    taken = {*used} | {t.name for t in (*s.program.outputs, *s.program.inputs)}
     taken |= set(re.findall(r"\w+", words))
     yield next(x for x in ("s", *(f"s{k}" for k in range(len(taken)))) if x not in taken)
     yield from (x for k in count() if (x := f"v{k}") not in taken)

@@ -1,0 +1,1 @@
+"""Programs as JSON, as pickles and as Python, and back."""
