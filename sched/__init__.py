@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern
+    from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule
     from .targets.facts import machine
     from .targets.target import Target, TargetError
@@ -110,6 +111,7 @@ _LATER = {
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
     "facts": "tune.facts.facts",
+    "halo": "poly.schedule.halo",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
@@ -199,8 +201,8 @@ __all__ = [
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
     "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "get_num_threads",
-    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
-    "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
+    "halo", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max",
+    "maximum", "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
     "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
     "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "trace", "uint16", "uint32", "uint64", "uint8", "vars", "where",
