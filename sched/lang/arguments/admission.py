@@ -36,7 +36,7 @@ def admit_array(name: str, tensor: Tensor, given: Any, is_written: bool) -> Arra
             hint="a call passes arrays of NumPy's; other Funcs are read where it is defined",
         )
     plain = f"np.asarray({name}, dtype=np.{numpy_name(dtype)})"
-    array = as_array(Place(name, name, name, plain, is_written), given)
+    array = as_array(Place(name, name, name, plain, is_written, False), given)
     _check_dtype(name, array, dtype, name, converted(given, name, dtype))
     _check_rank(name, array, tensor, name)
     return array

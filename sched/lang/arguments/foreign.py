@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from ..errors.words import counted, with_article
 from ..nodes.dtypes import Array, DType
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
     """Where an array is passed, in the words of messages.
 
@@ -33,17 +31,18 @@ class Place:
         is_written: whether the call writes to it. is_output: whether that is all it does to it.
     """
 
-    label: str
-    spelt: str
-    argument: str
-    plain: str
-    is_written: bool = False
-    is_output: bool = False
+    __slots__ = ("argument", "is_output", "is_written", "label", "plain", "spelt")
+
+    def __init__(
+        self, label: str, spelt: str, argument: str, plain: str, is_written: bool, is_output: bool
+    ) -> None:
+        self.label, self.spelt, self.argument, self.plain = label, spelt, argument, plain
+        self.is_written, self.is_output = is_written, is_output
 
     def attribute(self, name: str) -> Place:
         """An attribute of what is passed."""
         inner = f"{self.spelt}.{name}"
-        return replace(self, label=inner, spelt=inner)
+        return Place(inner, inner, self.argument, self.plain, self.is_written, self.is_output)
 
     def refused(self, what: str, hint: str | None = None, is_copy: bool = True) -> CallTypeError:
         """The error that says what it is.

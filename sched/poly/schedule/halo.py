@@ -254,11 +254,11 @@ def _span(where: Set, factors: Mapping[int, int]) -> tuple[int, int] | None:
 
 
 def _width(where: Set, factors: Mapping[int, int]) -> int | None:
-    """How far the values of a sum of multiples of coordinates are apart at most, at the same sizes;
+    """How far the values of a sum of multiples of coordinates differ at most, at the same sizes;
     None where that grows with sizes."""
     values = where.apply(_sum(where, factors))
-    apart = Map.from_domain_and_range(values, values).deltas().dim_max_val(0)
-    return int(apart.to_python()) if apart.is_int() else None
+    most = Map.from_domain_and_range(values, values).deltas().dim_max_val(0)
+    return int(most.to_python()) if most.is_int() else None
 
 
 def _sum(where: Set, factors: Mapping[int, int]) -> Map:
