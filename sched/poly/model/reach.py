@@ -37,13 +37,24 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What an output needs, by Input."""
+    """What an output needs, by Input.
+
+    Attributes:
+        funcs: { element of the output -> element }, by Func on the way to Inputs.
+        inputs: by Func, the Inputs that it follows from.
+    """
 
     leaves: Mapping[Input, Sequence[Leaf]]
+    funcs: Mapping[Func, Map]
+    inputs: Mapping[Func, frozenset[Input]]
 
     def elements(self, x: Input) -> Map:
         """{ element of the output -> element of the Input }"""
         return reduce(Map.union, (leaf.elements for leaf in self.leaves[x])).coalesce()
+
+    def between(self, x: Input) -> Mapping[Func, Map]:
+        """The Funcs on the way to an Input."""
+        return {f: elements for f, elements in self.funcs.items() if x in self.inputs[f]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +131,19 @@ def reached(model: Model, output: Func) -> Reached:
                 elif isinstance(tensor, Func) and tensor not in group:
                     empty = Map.empty(elements.get_space())
                     needed.setdefault(tensor, _At(empty)).add(elements, data, at.around)
-    return Reached({x: [y for y in ys if not y.elements.is_empty()] for x, ys in leaves.items()})
+    return Reached(
+        {x: [y for y in ys if not y.elements.is_empty()] for x, ys in leaves.items()},
+        {f: at.elements for f, at in needed.items() if f is not output},
+        {f: _inputs_of(f, edges) for f in needed},
+    )
+
+
+def _inputs_of(func: Func, edges: Mapping[Func, Sequence[_Edge]]) -> frozenset[Input]:
+    """The Inputs that a Func follows from."""
+    below = _below(func, edges)
+    read = {e.access.tensor for f in below for e in edges[f]}
+    own = {f.initial for f in below if isinstance(f, InOut)}
+    return frozenset(x for x in read | own if isinstance(x, Input))
 
 
 def _edges(model: Model, func: Func) -> Iterator[_Edge]:

@@ -26,10 +26,9 @@ from ..model.model import Model
 from ..model.proven import unproved
 from ..model.reach import Leaf, Reached, reached
 from ..sets.budget import BudgetExceeded, allowance, budget
-from ..sets.isl import Map, Set, isl, val
+from ..sets.isl import Map, Set
+from ..sets.movement import coordinate, depends, near, pairs_of, width
 from .schedule import Schedule
-
-_IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
 
 Reach = tuple[int, int]
 """How many elements before a point, and behind it, along an axis."""
@@ -84,8 +83,9 @@ def halo(program: Func | Sequence[Func] | Program | Schedule) -> Halo:
 
     Returns:
         By Input, a pair for each axis: how many elements before a point, and how many behind it,
-        the outputs at that point follow from. None where that is the whole axis: where no axis of
-        the outputs moves along it, data say which elements are read, or no constant is enough.
+        are enough to compute the outputs at that point, also at the edges of what is between. None
+        where that is the whole axis: where no axis of the outputs moves along it, data say which
+        elements are read, or no constant is enough.
 
     Raises:
         LanguageError: the program is ill-formed; or an Input is read with a stride, backwards or
@@ -149,13 +149,11 @@ def _follow(func: Func, x: Input, found: Reached) -> list[_Axis]:
     """For each axis of an Input, how it follows the axes of an output."""
     leaves = found.leaves[x]
     elements = found.elements(x)
-    return [_Question(func, x, q, _of_axis(elements, q), leaves).answer() for q in range(x.ndim)]
-
-
-def _of_axis(elements: Map, axis: int) -> Map:
-    """{ x -> y along an axis }"""
-    rest = int(elements.dim(_OUT)) - axis - 1
-    return elements.project_out(_OUT, axis + 1, rest).project_out(_OUT, 0, axis).coalesce()
+    between = found.between(x)
+    return [
+        _Question(func, x, q, coordinate(elements, q), leaves, between).answer()
+        for q in range(x.ndim)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +162,7 @@ class _Question:
 
     Attributes:
         coordinates: { x -> y along the axis }
+        between: the Funcs on the way, { x -> element } of each.
     """
 
     func: Func
@@ -171,28 +170,34 @@ class _Question:
     axis: int
     coordinates: Map
     leaves: Sequence[Leaf]
+    between: Mapping[Func, Map]
 
     def answer(self) -> _Axis:
-        # { (x, y) }
-        pairs = self.coordinates.wrap().flatten()
-        near = {p: s for p in range(self.func.ndim) if (s := self._near(pairs, p)) is not None}
-        if near:
-            least = min(hi - lo for lo, hi in near.values())
-            best = [p for p, (lo, hi) in near.items() if hi - lo == least]
-            if len(best) > 1:
-                raise self._refused(f"moves with the axes {best[0]} and {best[1]} of {{f}}")
-            lo, hi = near[best[0]]
-            reach, name = (max(0, -lo), max(0, hi)), self.func.name
-            return _Axis(reach, best[0], None, name, self.leaves[0].span)
-        return _Axis(None, None, self._why_whole(pairs))
+        axes = range(self.func.ndim)
+        found = {p: s for p in axes if (s := near(self.coordinates, p)) is not None}
+        if not found:
+            return _Axis(None, None, self._why_whole(pairs_of(self.coordinates)))
+        least = min(hi - lo for lo, hi in found.values())
+        best = [p for p, (lo, hi) in found.items() if hi - lo == least]
+        if len(best) > 1:
+            raise self._refused(f"moves with the axes {best[0]} and {best[1]} of {{f}}")
+        return self._widened(best[0], found[best[0]])
 
-    def _near(self, pairs: Set, p: int) -> tuple[int, int] | None:
-        """The least and the largest y - x_p, where constants bound it for all sizes."""
-        span = _span(pairs, {p: -1, self.func.ndim: 1})
-        if span is None or _span(pairs, {p: 1}) is None:
-            return span
-        # With a constant extent, everything is near. What moves has a step of one somewhere.
-        return span if _has_step_of_one(self.coordinates, p) else None
+    def _widened(self, p: int, found: tuple[int, int]) -> _Axis:
+        """How far the Input and the Funcs on the way to it are read: their edges are where those of
+        a part are, so none may be read beyond."""
+        lo, hi = found
+        for g, elements in self.between.items():
+            for k in range(g.ndim):
+                coordinates = coordinate(elements, k)
+                at = near(coordinates, p)
+                if at is not None:
+                    lo, hi = min(lo, at[0]), max(hi, at[1])
+                elif depends(coordinates, p):
+                    return _Axis(
+                        None, None, f"no constant says how far from a point {g.name} is read"
+                    )
+        return _Axis((max(0, -lo), max(0, hi)), p, None, self.func.name, self.leaves[0].span)
 
     def _why_whole(self, pairs: Set) -> str:
         """Why no axis of the output is followed.
@@ -201,7 +206,7 @@ class _Question:
             LanguageError: one is, but not by one element at a time.
         """
         read = ", ".join(dict.fromkeys(leaf.text for leaf in self.leaves))
-        moving = [p for p in range(self.func.ndim) if _depends(self.coordinates, p)]
+        moving = [p for p in range(self.func.ndim) if depends(self.coordinates, p)]
         data = next((leaf.data for leaf in self.leaves if leaf.data is not None), None)
         if data is not None:
             return f"data say which elements are read ({data})"
@@ -223,9 +228,9 @@ class _Question:
                 ways[f"moves by one element for {c} along axis {p} of {{f}}"] = {p: -1, y: c}
         for p, q in combinations(moving, 2):
             ways[f"moves with the axes {p} and {q} of {{f}}"] = {p: -1, q: -1, y: 1}
-        extents = [_width(pairs, {p: 1}) for p in moving]
+        extents = [width(pairs, {p: 1}) for p in moving]
         least = min((e for e in extents if e is not None), default=None)
-        widths = {how: _width(pairs, factors) for how, factors in ways.items()}
+        widths = {how: width(pairs, factors) for how, factors in ways.items()}
         # With constant extents every sum is bounded: then it must vary less than they do.
         steady = {h: w for h, w in widths.items() if w is not None and (least is None or w < least)}
         if steady:
@@ -240,58 +245,3 @@ class _Question:
             where=self.leaves[0].span,
             hint=f"pass all of {x}, and ask for parts of {f}: region=((lo, hi), ...)",
         )
-
-
-# sets -----------------------------------------------------------------------------------------
-def _span(where: Set, factors: Mapping[int, int]) -> tuple[int, int] | None:
-    """The least and the largest value of a sum of multiples of coordinates, over all sizes; None
-    where there is none."""
-    image = where.apply(_sum(where, factors))
-    lo, hi = image.dim_min_val(0), image.dim_max_val(0)
-    if not (lo.is_int() and hi.is_int()):
-        return None
-    return int(lo.to_python()), int(hi.to_python())
-
-
-def _width(where: Set, factors: Mapping[int, int]) -> int | None:
-    """How far the values of a sum of multiples of coordinates differ at most, at the same sizes;
-    None where that grows with sizes."""
-    values = where.apply(_sum(where, factors))
-    most = Map.from_domain_and_range(values, values).deltas().dim_max_val(0)
-    return int(most.to_python()) if most.is_int() else None
-
-
-def _sum(where: Set, factors: Mapping[int, int]) -> Map:
-    """{ point -> a sum of multiples of its coordinates }"""
-    value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(where.get_space()))
-    for at, factor in factors.items():
-        value = value.set_coefficient_val(_IN, at, val(factor))
-    return Map.from_aff(value)
-
-
-def _depends(coordinates: Map, p: int) -> bool:
-    """Whether other points along an axis may read others."""
-    domain = coordinates.domain()
-    moved = Map.from_domain_and_range(domain, domain)
-    for k in range(int(coordinates.dim(_IN))):
-        if k != p:
-            moved = moved.equate(_IN, k, _OUT, k)
-    return not moved.apply_range(coordinates).is_subset(coordinates)
-
-
-def _has_step_of_one(coordinates: Map, p: int) -> bool:
-    """Whether from some point to the next one along an axis, both the first and the last element
-    that is read are the next ones."""
-    domain = coordinates.domain()
-    one = isl.MultiAff.identity_on_domain_space(domain.get_space())
-    one = one.set_aff(p, one.get_aff(p).add_constant_val(val(1)))
-    step = Map.from_multi_aff(one).intersect_domain(domain).intersect_range(domain)
-    ends = coordinates.lexmin().flat_range_product(coordinates.lexmax())
-    both = ends.flat_range_product(step.apply_range(ends)).range()  # (lo, hi, lo', hi')
-    ahead = both
-    for k in (0, 1):
-        space = isl.LocalSpace.from_space(both.get_space())
-        equal = isl.Constraint.alloc_equality(space)
-        equal = equal.set_coefficient_val(_SET, k, val(1)).set_constant_val(val(1))
-        ahead = ahead.add_constraint(equal.set_coefficient_val(_SET, k + 2, val(-1)))
-    return not ahead.is_empty()

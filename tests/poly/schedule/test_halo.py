@@ -65,11 +65,11 @@ def influence(kernel: Any, size: int) -> tuple[int, int]:
 @settings(max_examples=12, deadline=None)
 @given(STAGES)
 def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
-    f = chain(stages, 1)
-    kernel = ps.Schedule(f).compile()
-    found = [influence(kernel, size) for size in (*range(1, 10), 20)]
+    # What is computed first is read at the edges of what comes behind it.
+    kernels = [ps.Schedule(chain(stages[k:], 1)).compile() for k in range(len(stages))]
+    found = [influence(kernel, size) for kernel in kernels for size in (*range(1, 10), 20)]
     wanted = tuple(max(r[k] for r in found) for k in (0, 1))
-    (reach,) = ps.halo(f)["x"]
+    (reach,) = ps.halo(chain(stages, 1))["x"]
     assert reach is not None
     if any(kind == "mirror" for kind, _ in stages):
         # Of sizes that it mirrors more than once, isl knows only that elements are read.
@@ -190,10 +190,18 @@ def by_param() -> ps.Func:
     return f
 
 
-def cancelled() -> ps.Func:
+def paced() -> ps.Func:
     x, g, f = ps.Input("x", ps.float32, (n,)), ps.Func("g", (2 * n,)), ps.Func("f", (n,))
     g[i] = x[i // 2]
     f[i] = g[2 * i] + g[2 * i + 1]
+    return f
+
+
+def further() -> ps.Func:
+    """Values follow from x[i] and x[i + 1], but for the edges: g[0] follows from x[2]."""
+    x, g, f = ps.Input("x", ps.float32, (n,)), ps.Func("g", (n,)), ps.Func("f", (n,))
+    g[i] = x[ps.minimum(i + 2, n - 1)]
+    f[i] = g[ps.maximum(i - 2, 0)] + g[ps.maximum(i - 1, 0)]
     return f
 
 
@@ -229,7 +237,8 @@ PROGRAMS: dict[str, tuple[Callable[[], Any], dict[str, Any], dict[str, Any]]] = 
     "in place": (updated, {"a": ((0, 0),), "b": ((0, 3),)}, {"a": (0,), "b": (0,)}),
     "initial": (read_before, {"a": ((0, 2),)}, {"a": (0,)}),
     "Param": (by_param, {"x": ((1, 3),)}, {"x": (0,)}),
-    "cancelled": (cancelled, {"x": ((0, 0),)}, {"x": (0,)}),
+    "between at another pace": (paced, {"x": (None,)}, {"x": (None,)}),
+    "between further out": (further, {"x": ((2, 2),)}, {"x": (0,)}),
     "two outputs": (two_outputs, {"x": ((4, 1),)}, {"x": (0,)}),
     "never read": (
         lambda: line(lambda i: 0 * i, 0, n),
@@ -259,6 +268,7 @@ REASONS: dict[str, tuple[Callable[[], Any], str, int, str]] = {
     "gather": (gather, "x", 0, "data say which elements are read (x[at[i]])"),
     "histogram": (histogram, "at", 0, "data say which elements are read (f[at[k]])"),
     "running": (running, "x", 1, "values of f follow from others of f, as far as these go back"),
+    "paced": (paced, "x", 0, "no constant says how far from a point g is read"),
     "prefix": (prefix, "x", 0, "no constant says how far from a point it is read (x[k])"),
 }
 
