@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern
+    from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule
     from .show.system import show_versions
     from .targets.facts import machine
@@ -116,6 +117,7 @@ _LATER = {
     "factor": "targets.words",
     "facts": "tune.facts.facts",
     "from_json": "travel",
+    "halo": "poly.schedule.halo",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
@@ -213,11 +215,11 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
-    "from_json", "get_num_threads",
-    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
-    "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
-    "rows_beside", "rsqrt", "select", "sequential", "set_num_threads", "show_versions",
+    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "from_json",
+    "get_num_threads", "halo", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log",
+    "machine", "max", "maximum", "min", "minimum", "mux", "native", "prod", "rdom", "require",
+    "rint", "round", "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
+    "show_versions",
     "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "to_json", "trace", "uint16", "uint32", "uint64", "uint8", "vars",
     "where",

@@ -189,7 +189,11 @@ class Kernel(Suggesting, Callable):
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
         variant = self._variant(not contiguous)
         prepared = variant.prepared(values, {**inputs, **outputs})
-        results = tuple(self._result(func, outputs) for func in program.outputs)
+        returned = bound.returned
+        results = tuple(
+            returned[func] if func in returned else self._result(func, outputs)
+            for func in program.outputs
+        )
         return variant, prepared, inputs, outputs, results
 
     def _call_part(self, region: Any, args: Any, kwargs: Any, out: Any, shape: Any) -> Any:

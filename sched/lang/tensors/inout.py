@@ -86,7 +86,6 @@ class Initial(_Face, Input):
     def __init__(self, array: InOut) -> None:
         super().__init__(array.name, array.dtypes[0], array.shape)
         self.span = array.span
-        self.serial = array.serial  # it was made when the array was
         self.array = array
 
     def __repr__(self) -> str:
