@@ -1067,7 +1067,7 @@ FAULTS = (
     ),
     Fault(
         "an InOut was made behind its Inputs", "lang/tensors/inout.py",
-        "self.serial = array.serial", "self.serial = 2**60 + array.serial",
+        "self.span = array.span\n", "self.span, self.serial = array.span, 2**60 + self.serial\n",
         ("tests/lang/test_1_4_order.py",),
     ),
     Fault(
