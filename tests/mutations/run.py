@@ -146,17 +146,16 @@ FAULTS = (
         "returned[func] if func in returned else ", "", FOREIGN,
     ),
     Fault(
-        "the ends of a chain of stencils are all that it reaches", "poly/model/reach.py",
-        "    return Map.from_basic_map(elements.simple_hull())\n",
-        "    return Map.from_basic_map(elements.get_basic_maps()[0])\n", HALO,
+        "Funcs on the way to an Input have no edges", "poly/schedule/halo.py",
+        "lo, hi = min(lo, at[0]), max(hi, at[1])", "pass", HALO,
     ),
     Fault(
         "recurrences reach no further than a step", "poly/model/reach.py",
         "first.union(first.apply_range(closure))", "first", HALO,
     ),
     Fault(
-        "a stride of a constant extent is a halo", "poly/schedule/halo.py",
-        "return span if _has_step_of_one(self.coordinates, p) else None", "return span", HALO,
+        "a stride of a constant extent is a halo", "poly/sets/movement.py",
+        "return found if _has_step_of_one(coordinates, p) else None", "return found", HALO,
     ),
     Fault(
         "what takes long is computed wherever it is read", "tune/inlining.py",

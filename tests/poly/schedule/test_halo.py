@@ -28,86 +28,6 @@ def line(index: Callable[[Any], Any], length: Any = n, extent: Any = n) -> ps.Fu
     return f
 
 
-# against values --------------------------------------------------------------------------------
-Stage = tuple[str, list[tuple[int, int]]]
-STAGES = st.lists(
-    st.tuples(
-        st.sampled_from(BOUNDARIES),
-        st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=3),
-    ),
-    min_size=1,
-    max_size=3,
-)
-
-
-def chain(stages: list[Stage], rank: int) -> ps.Func:
-    """Stencils one after the other: each reads what was computed before at some distances."""
-    at, shape = (i, j)[:rank], (n, m)[:rank]
-    before: Any = ps.Input("x", ps.int64, shape)
-    for k, (kind, offsets) in enumerate(stages):
-        source, f = extended(before, kind), ps.Func(f"f{k}", shape)
-        f[at] = sum(
-            source[tuple(v + o for v, o in zip(at, offset, strict=False))] for offset in offsets
-        )
-        before = f
-    return before
-
-
-def influence(kernel: Any, size: int) -> tuple[int, int]:
-    """How far before and behind a point elements lie that change its value."""
-    start = kernel(np.zeros(size, np.int64))
-    changed = np.array([kernel(row) - start for row in np.eye(size, dtype=np.int64)])
-    elements, points = np.nonzero(changed)
-    before = points - elements
-    return int(before.max(initial=0)), int((-before).max(initial=0))
-
-
-@settings(max_examples=12, deadline=None)
-@given(STAGES)
-def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
-    # What is computed first is read at the edges of what comes behind it.
-    kernels = [ps.Schedule(chain(stages[k:], 1)).compile() for k in range(len(stages))]
-    found = [influence(kernel, size) for kernel in kernels for size in (*range(1, 10), 20)]
-    wanted = tuple(max(r[k] for r in found) for k in (0, 1))
-    (reach,) = ps.halo(chain(stages, 1))["x"]
-    assert reach is not None
-    if any(kind == "mirror" for kind, _ in stages):
-        # Of sizes that it mirrors more than once, isl knows only that elements are read.
-        most = sum(max(abs(o) for o, _ in offsets) for _, offsets in stages)
-        assert wanted[0] <= reach[0] <= most
-        assert wanted[1] <= reach[1] <= most
-    else:
-        assert reach == wanted
-
-
-@settings(max_examples=4, deadline=None)
-@given(STAGES.filter(lambda s: len(s) < 3))
-def test_of_two_axes_each_has_its_own(stages: list[Stage]) -> None:
-    f = chain(stages, 2)
-    across, along = (
-        chain([(kind, [o[k:] for o in offsets]) for kind, offsets in stages], 1) for k in (0, 1)
-    )
-    assert ps.halo(f)["x"] == ps.halo(across)["x"] + ps.halo(along)["x"]
-    assert ps.halo(f).axes["x"] == (0, 1)
-
-
-@settings(max_examples=12, deadline=None)
-@given(
-    STAGES,
-    st.lists(st.integers(1, 6), min_size=1, max_size=4),
-)
-def test_parts_with_their_halos_are_the_whole(stages: list[Stage], parts: list[int]) -> None:
-    f = chain(stages, 1)
-    (before, behind) = ps.halo(f)["x"][0]
-    x = np.random.default_rng(1).integers(-99, 99, sum(parts))
-    ends = list(itertools.accumulate(parts, initial=0))
-    found = []
-    for lo, hi in itertools.pairwise(ends):
-        first, last = max(0, lo - before), min(len(x), hi + behind)
-        found.append(ps.interpret(f, x[first:last])[lo - first : hi - first])
-    assert np.array_equal(np.concatenate(found), ps.interpret(f, x))
-
-
 # what each program has -------------------------------------------------------------------------
 def table() -> ps.Func:
     x, w = ps.Input("x", ps.float32, (n,)), ps.Input("w", ps.float32, (5,))
@@ -360,6 +280,86 @@ def test_refuses_outputs_that_follow_other_axes() -> None:
         "axis 0 of x follows axis 0 of f, and axis 1 of g: outputs in parts need other parts of it"
     )
     assert refused.value.hint == "ask for them one by one: ps.halo(g)"
+
+
+# against values --------------------------------------------------------------------------------
+Stage = tuple[str, list[tuple[int, int]]]
+STAGES = st.lists(
+    st.tuples(
+        st.sampled_from(BOUNDARIES),
+        st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=3),
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+def chain(stages: list[Stage], rank: int) -> ps.Func:
+    """Stencils one after the other: each reads what was computed before at some distances."""
+    at, shape = (i, j)[:rank], (n, m)[:rank]
+    before: Any = ps.Input("x", ps.int64, shape)
+    for k, (kind, offsets) in enumerate(stages):
+        source, f = extended(before, kind), ps.Func(f"f{k}", shape)
+        f[at] = sum(
+            source[tuple(v + o for v, o in zip(at, offset, strict=False))] for offset in offsets
+        )
+        before = f
+    return before
+
+
+def influence(kernel: Any, size: int) -> tuple[int, int]:
+    """How far before and behind a point elements lie that change its value."""
+    start = kernel(np.zeros(size, np.int64))
+    changed = np.array([kernel(row) - start for row in np.eye(size, dtype=np.int64)])
+    elements, points = np.nonzero(changed)
+    before = points - elements
+    return int(before.max(initial=0)), int((-before).max(initial=0))
+
+
+@settings(max_examples=12, deadline=None)
+@given(STAGES)
+def test_values_follow_from_the_halo(stages: list[Stage]) -> None:
+    # What is computed first is read at the edges of what comes behind it.
+    kernels = [ps.Schedule(chain(stages[k:], 1)).compile() for k in range(len(stages))]
+    found = [influence(kernel, size) for kernel in kernels for size in (*range(1, 10), 20)]
+    wanted = tuple(max(r[k] for r in found) for k in (0, 1))
+    (reach,) = ps.halo(chain(stages, 1))["x"]
+    assert reach is not None
+    if any(kind == "mirror" for kind, _ in stages):
+        # Of sizes that it mirrors more than once, isl knows only that elements are read.
+        most = sum(max(abs(o) for o, _ in offsets) for _, offsets in stages)
+        assert wanted[0] <= reach[0] <= most
+        assert wanted[1] <= reach[1] <= most
+    else:
+        assert reach == wanted
+
+
+@settings(max_examples=4, deadline=None)
+@given(STAGES.filter(lambda s: len(s) < 3))
+def test_of_two_axes_each_has_its_own(stages: list[Stage]) -> None:
+    f = chain(stages, 2)
+    across, along = (
+        chain([(kind, [o[k:] for o in offsets]) for kind, offsets in stages], 1) for k in (0, 1)
+    )
+    assert ps.halo(f)["x"] == ps.halo(across)["x"] + ps.halo(along)["x"]
+    assert ps.halo(f).axes["x"] == (0, 1)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    STAGES,
+    st.lists(st.integers(1, 6), min_size=1, max_size=4),
+)
+def test_parts_with_their_halos_are_the_whole(stages: list[Stage], parts: list[int]) -> None:
+    f = chain(stages, 1)
+    (before, behind) = ps.halo(f)["x"][0]
+    x = np.random.default_rng(1).integers(-99, 99, sum(parts))
+    ends = list(itertools.accumulate(parts, initial=0))
+    found = []
+    for lo, hi in itertools.pairwise(ends):
+        first, last = max(0, lo - before), min(len(x), hi + behind)
+        found.append(ps.interpret(f, x[first:last])[lo - first : hi - first])
+    assert np.array_equal(np.concatenate(found), ps.interpret(f, x))
 
 
 # other libraries -------------------------------------------------------------------------------
