@@ -79,12 +79,14 @@ round = rint
 bool = bool_
 
 if TYPE_CHECKING:
+    from builtins import bool as _bool
+
     from .codegen.runtime.kernel import Kernel
     from .interp import interpret
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern
-    from .poly.schedule.schedule import Schedule
+    from .poly.schedule.schedule import Schedule as _Schedule
     from .show.system import show_versions
     from .targets.facts import machine
     from .targets.target import Target, TargetError
@@ -97,6 +99,11 @@ if TYPE_CHECKING:
         tile_rows,
     )
     from .tune.facts.facts import facts
+
+    class Schedule(_Schedule):  # which knows of no kernels: they are far above it
+        def compile(self, *, checks: _bool = False, **sizes: int) -> Kernel:
+            """Machine code for this machine, as a callable Kernel."""
+
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
@@ -121,16 +128,18 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        try:
-            raise _no_attribute(name)
-        except AttributeError as error:
-            cut(error)
-            raise
-    value = getattr(_loaded(_LATER[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take every name to be there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            try:
+                raise _no_attribute(name)
+            except AttributeError as error:
+                cut(error)
+                raise
+        value = getattr(_loaded(_LATER[name]), name)
+        globals()[name] = value
+        return value
 
 
 def _no_attribute(name: str) -> AttributeError:

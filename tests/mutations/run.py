@@ -975,6 +975,15 @@ FAULTS = (
         "    except ValueError as error:\n        return str(error)",
         "    except OSError as error:\n        return str(error)", ("tests/show/test_system.py",),
     ),
+    Fault(
+        "any text is a tail for type checkers", "poly/schedule/handles/loops.py",
+        'tail: Tail = "auto"', 'tail: str = "auto"', ("tests/annotations/test_annotations.py",),
+    ),
+    Fault(
+        "type checkers take every name to be there", "__init__.py",
+        "if not TYPE_CHECKING:  # a type checker", "if True:  # a type checker",
+        ("tests/annotations/test_annotations.py",),
+    ),
 )  # fmt: skip
 
 

@@ -33,6 +33,9 @@ from .signature import (
 )
 from .steps import Plain, Recurrence, Step, all_steps
 
+Args = Sequence[Input | InOut]
+"""The Inputs of a call, as users give their order."""
+
 
 @bounded
 class Program:
@@ -56,7 +59,7 @@ class Program:
     def __init__(
         self,
         outputs: Func | Sequence[Func],
-        args: Sequence[Input] | None = None,
+        args: Args | None = None,
         *,
         complete: bool = True,
         partial: frozenset[Func] = frozenset(),
