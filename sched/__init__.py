@@ -170,8 +170,8 @@ def _loaded(name: str) -> Any:
 
 
 _loaded("lang.tensors.define")
-if "logging" in sys.modules:  # else nobody has the logger yet, and it is made when first needed
-    _loaded("steps")
+if "logging" in sys.modules:  # a program that has not imported it hears nothing anyway
+    _loaded("steps").loggers()
 
 
 # Lower layers do not import higher ones: the functions of these that they call are set here.

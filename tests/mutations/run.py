@@ -968,7 +968,8 @@ FAULTS = (
     ),
     Fault(
         "IR is made for loggers that do not want it", "steps.py",
-        "is_printed or IR.isEnabledFor(logging.DEBUG)", "True", ("tests/show/test_logger.py",),
+        "known is not None and known[1].isEnabledFor(DEBUG)", "True",
+        ("tests/show/test_logger.py",),
     ),
     Fault(
         "reports break where a variable is wrong", "show/system.py",
