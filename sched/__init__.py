@@ -81,13 +81,15 @@ round = rint
 bool = bool_
 
 if TYPE_CHECKING:
+    from builtins import bool as _bool
+
     from .codegen.runtime.kernel import Kernel
     from .interp import interpret
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern
     from .poly.schedule.halo import halo
-    from .poly.schedule.schedule import Schedule
+    from .poly.schedule.schedule import Schedule as _Schedule
     from .show.system import show_versions
     from .targets.facts import machine
     from .targets.target import Target, TargetError
@@ -101,6 +103,11 @@ if TYPE_CHECKING:
     )
     from .travel import from_json, to_json
     from .tune.facts.facts import facts
+
+    class Schedule(_Schedule):  # which knows of no kernels: they are far above it
+        def compile(self, *, checks: _bool = False, **sizes: int) -> Kernel:
+            """Machine code for this machine, as a callable Kernel."""
+
 
 # Schedules, code generation and the interpreter, with isl and LLVM, are loaded when first used:
 # importing stays quick.
@@ -128,16 +135,18 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        try:
-            raise _no_attribute(name)
-        except AttributeError as error:
-            cut(error)
-            raise
-    value = getattr(_loaded(_LATER[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take every name to be there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            try:
+                raise _no_attribute(name)
+            except AttributeError as error:
+                cut(error)
+                raise
+        value = getattr(_loaded(_LATER[name]), name)
+        globals()[name] = value
+        return value
 
 
 def _no_attribute(name: str) -> AttributeError:
@@ -168,8 +177,8 @@ def _loaded(name: str) -> Any:
 
 
 _loaded("lang.tensors.define")
-if "logging" in sys.modules:  # else nobody has the logger yet, and it is made when first needed
-    _loaded("steps")
+if "logging" in sys.modules:  # a program that has not imported it hears nothing anyway
+    _loaded("steps").loggers()
 
 
 # Lower layers do not import higher ones: the functions of these that they call are set here.

@@ -5,23 +5,40 @@ IR, and each kernel that is compiled. The logger has steps at the level DEBUG, I
 name `polysched.ir`, and kernels at INFO. POLYSCHED_LOG prints to stderr what programs without
 handlers of their own shall show: `1` all of it, `times` all but the IR.
 
-Text is made only where somebody listens.
+Text is made only where somebody listens. `logging` is not imported here: a program that has not
+done so has no handler. It would take a sixth of what importing polysched takes, and it registers
+what is to be done at forks, which must not happen in the midst of one: forks wait for threads that
+load modules of polysched.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from logging import Logger
 
 T = TypeVar("T")
 
-LOGGER = logging.getLogger("polysched")
-LOGGER.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
-IR = LOGGER.getChild("ir")
+DEBUG, INFO = 10, 20  # as in `logging`
+
+_loggers: tuple[Logger, Logger] | None = None
+
+
+def loggers() -> tuple[Logger, Logger] | None:
+    """The loggers of steps and of IR; None as long as the program has not imported `logging`."""
+    global _loggers
+    if _loggers is None and "logging" in sys.modules:
+        import logging
+
+        steps = logging.getLogger("polysched")
+        steps.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
+        _loggers = steps, steps.getChild("ir")
+    return _loggers
 
 
 class Log:
@@ -45,14 +62,9 @@ class Log:
         result = function()
         taken = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + taken
-        self._tell(logging.DEBUG, name, taken)
-        is_printed = self.level not in ("", "times")
-        if show is not None and (is_printed or IR.isEnabledFor(logging.DEBUG)):
-            text = show(result)
-            if text and is_printed:
-                print(text, file=sys.stderr)
-            if text:
-                IR.debug("%s:\n%s", name, text, extra={"step": name})
+        self._tell(DEBUG, name, taken)
+        if show is not None:
+            self._show(name, show, result)
         return result
 
     def compiled(self, name: Callable[[], str]) -> None:
@@ -62,12 +74,25 @@ class Log:
             name: gives a text that says which one and for what. It is called only where that is
                 shown.
         """
-        if self.level or LOGGER.isEnabledFor(logging.INFO):
-            self._tell(logging.INFO, f"compiled {name()}", sum(self.seconds.values()))
+        known = loggers()
+        if self.level or (known is not None and known[0].isEnabledFor(INFO)):
+            self._tell(INFO, f"compiled {name()}", sum(self.seconds.values()))
 
     def _tell(self, level: int, what: str, seconds: float) -> None:
-        if LOGGER.isEnabledFor(level):
+        known = loggers()
+        if known is not None and known[0].isEnabledFor(level):
             extra = {"step": what, "seconds": seconds}
-            LOGGER.log(level, "%s: %.2f ms", what, seconds * 1e3, extra=extra)
+            known[0].log(level, "%s: %.2f ms", what, seconds * 1e3, extra=extra)
         if self.level:
             print(f"-- {what}: {seconds * 1e3:.2f} ms", file=sys.stderr)
+
+    def _show(self, name: str, show: Callable[[T], str], result: T) -> None:
+        """Shows what a step has made, where somebody wants to see it."""
+        known = loggers()
+        is_printed = self.level not in ("", "times")
+        is_logged = known is not None and known[1].isEnabledFor(DEBUG)
+        text = show(result) if is_printed or is_logged else ""
+        if text and is_printed:
+            print(text, file=sys.stderr)
+        if text and known is not None:
+            known[1].debug("%s:\n%s", name, text, extra={"step": name})

@@ -50,7 +50,7 @@ def from_json(written: str) -> Func | tuple[Func, ...] | Program | Schedule:
     if read.kind == "schedule":
         if read.schedule is None:
             raise LanguageError("this is a schedule of which only the program is there")
-        return Schedule.from_json(read.outputs, read.schedule, read.args)  # type: ignore[arg-type]
+        return Schedule.from_json(read.outputs, read.schedule, read.args)
     program = read.program
     if read.kind == "program":
         return program

@@ -11,7 +11,7 @@ from math import ceil
 from ..codegen.runtime.threads import get_num_threads
 from ..garbage import uncollected
 from ..lang.errors.errors import LanguageTypeError, ScheduleError
-from ..lang.tensors.tensors import Input
+from ..lang.program.program import Args
 from ..poly.schedule.schedule import Outputs, Schedule
 from ..targets.facts import machine
 from ..targets.target import Target
@@ -36,7 +36,7 @@ UNPROVED = 1
 @uncollected()
 def auto(
     outputs: Outputs,
-    args: Sequence[Input] | None,
+    args: Args | None,
     sizes: Mapping[str, int] | None,
     threads: int | None,
     target: Target | str | None,

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import polysched as ps
-from polysched import steps
 from polysched.codegen import lower
 
 n = ps.size("n")
@@ -44,15 +43,15 @@ def test_a_program_that_does_not_listen_is_told_nothing(
 
 def test_no_text_is_made_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POLYSCHED_LOG", raising=False)
-    monkeypatch.setattr(steps.LOGGER, "disabled", True)
 
     def refuse(*given: object) -> str:
         raise AssertionError("nobody has asked for it")
 
     monkeypatch.setattr(lower, "module_text", refuse)
     monkeypatch.setattr(lower, "_called", refuse)
-    monkeypatch.setattr(logging, "LogRecord", refuse)
-    monkeypatch.setattr(steps.LOGGER, "makeRecord", refuse)
+    for name in ("polysched", "polysched.ir"):
+        monkeypatch.setattr(logging.getLogger(name), "disabled", True)
+        monkeypatch.setattr(logging.getLogger(name), "makeRecord", refuse)
     kernel = _schedule(ps.exp).compile()
     assert kernel(np.float32([0]))[0] == 1
 
@@ -90,7 +89,7 @@ def test_the_ir_is_an_event_of_its_own_logger(
     assert "exp(x[i])" not in shown["expand_math"]
     assert shown["expand_math"].startswith("expand_math:\nkernel f")
     caplog.clear()
-    monkeypatch.setattr(steps.IR, "disabled", True)
+    monkeypatch.setattr(logging.getLogger("polysched.ir"), "disabled", True)
     _schedule(ps.exp).compile()
     assert not _events(caplog, logging.DEBUG, "polysched.ir")
     assert _events(caplog, logging.DEBUG)
@@ -127,3 +126,22 @@ print(f().sum(), [type(h).__name__ for h in logging.getLogger("polysched").handl
         [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("3 ['NullHandler']\n", "")
+
+
+def test_logging_is_not_imported_for_nobody() -> None:
+    """Forks in other threads would find half of what it registers for them."""
+    program = """
+import sys
+import numpy
+before = "logging" in sys.modules
+import polysched as ps
+f = ps.Func("f", (3,))
+f[ps.vars("i")] = 1
+ps.Schedule(f).compile()()
+print(before, "logging" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
+    )
+    before, behind = done.stdout.split()
+    assert behind == before

@@ -3,14 +3,14 @@ refused with an explanation."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from ..errors.errors import LanguageTypeError
 from ..errors.frames import bounded
 from ..nodes import nodes
-from ..nodes.dtypes import DType, as_dtype
+from ..nodes.dtypes import DType, DTypeLike, as_dtype
 from ..nodes.nodes import Const, Node, Op, Read
 from ..nodes.printer import expr_text, html_text
 from ..nodes.tensor import Tensor
@@ -113,12 +113,6 @@ class Expr(OneValue, NumPyElement, Travelling):
             hint=f"write ** {exponent:.0f}" if whole else _POWERS,
         )
 
-    def __rpow__(self, base: ExprLike) -> Expr:
-        raise LanguageTypeError(
-            f"{base!r} ** {self!r}: the exponent must be a literal",
-            hint=f"write 1 << i for powers of two; {_POWERS}",
-        )
-
     def __neg__(self) -> Expr:
         return unary("neg", self)
 
@@ -138,17 +132,6 @@ class Expr(OneValue, NumPyElement, Travelling):
 
     def __ceil__(self) -> Expr:
         return unary("ceil", self)
-
-    def __trunc__(self) -> NoReturn:
-        self._no_number("an int", "ps.cast(ps.int64, x), which truncates")
-
-    def __matmul__(self, other: ExprLike) -> NoReturn:
-        raise LanguageTypeError(
-            f"@ multiplies whole arrays, and {self!r} is one value",
-            hint="a matrix product is an update over an RVar: C[i, j] += A[i, k] * B[k, j]",
-        )
-
-    __rmatmul__ = __imatmul__ = __matmul__
 
     # bits and truth values ------------------------------------------------------------------
     def __and__(self, other: ExprLike) -> Expr:
@@ -239,8 +222,27 @@ class Expr(OneValue, NumPyElement, Travelling):
     def _called(self) -> str:
         return "an expression" if type(self) is Expr else f"a {type(self).__name__}"
 
+    if not TYPE_CHECKING:  # what always raises is an error for type checkers, too
+
+        def __rpow__(self, base: ExprLike) -> Expr:
+            raise LanguageTypeError(
+                f"{base!r} ** {self!r}: the exponent must be a literal",
+                hint=f"write 1 << i for powers of two; {_POWERS}",
+            )
+
+        def __trunc__(self) -> NoReturn:
+            self._no_number("an int", "ps.cast(ps.int64, x), which truncates")
+
+        def __matmul__(self, other: ExprLike) -> NoReturn:
+            raise LanguageTypeError(
+                f"@ multiplies whole arrays, and {self!r} is one value",
+                hint="a matrix product is an update over an RVar: C[i, j] += A[i, k] * B[k, j]",
+            )
+
+        __rmatmul__ = __imatmul__ = __matmul__
+
     # conveniences ---------------------------------------------------------------------------
-    def astype(self, dtype: object) -> Expr:
+    def astype(self, dtype: DTypeLike) -> Expr:
         """This value converted to `dtype`, as `ps.cast(dtype, self)`."""
         return cast(as_dtype(dtype), self)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors.errors import LanguageError, LanguageTypeError
-from ..nodes.dtypes import as_dtype, concrete
+from ..nodes.dtypes import DTypeLike, as_dtype, concrete
 from ..nodes.nodes import Op
 from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
 from .tuples import ExprTuple
@@ -54,7 +54,7 @@ def mux(index: ExprLike, values: Sequence[Any]) -> Any:
     return select(*chain, values[-1])
 
 
-def cast(dtype: object, value: ExprLike) -> Expr:
+def cast(dtype: DTypeLike, value: ExprLike) -> Expr:
     """`value` converted: integers wrap, floats truncate and saturate, NaN becomes 0."""
     if isinstance(dtype, Expr):
         raise LanguageTypeError(
@@ -64,7 +64,7 @@ def cast(dtype: object, value: ExprLike) -> Expr:
     return _cast(as_dtype(dtype), value)
 
 
-def bitcast(dtype: object, value: ExprLike) -> Expr:
+def bitcast(dtype: DTypeLike, value: ExprLike) -> Expr:
     """The bits of `value` read as another type of the same width."""
     return Expr(Op("bitcast", (as_node(value),), as_dtype(dtype)))
 

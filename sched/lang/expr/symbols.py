@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..errors.errors import LanguageError, LanguageTypeError, user_span
 from ..errors.frames import bounded
 from ..nodes import nodes
 from ..nodes.affine import never_affine
-from ..nodes.dtypes import DType, as_dtype
+from ..nodes.dtypes import DType, DTypeLike, as_dtype
 from ..nodes.nodes import Node
 from ..nodes.printer import expr_text
 from ..nodes.typing import typed_size
@@ -210,10 +211,27 @@ def _names(names: object, what: str) -> list[str]:
     return split
 
 
-def sizes(names: str) -> Size | tuple[Size, ...]:
+if TYPE_CHECKING:
+    # Type checkers do not count the names in a string. What they are told can be used as one object
+    # and can be unpacked as several.
+    class Sizes(Size):
+        def __iter__(self) -> Iterator[Size]: ...
+        def __len__(self) -> int: ...
+        def __getitem__(self, index: int) -> Size: ...
+
+    class Vars(Var):
+        def __iter__(self) -> Iterator[Var]: ...
+        def __len__(self) -> int: ...
+        def __getitem__(self, index: int) -> Var: ...
+
+else:
+    Sizes, Vars = Size, Var
+
+
+def sizes(names: str) -> Sizes:
     """Symbolic extents: `n, m = ps.sizes("n m")`; one name gives the object itself."""
-    made = tuple(Size(n) for n in _names(names, "size"))
-    return made[0] if len(made) == 1 else made
+    made: Any = tuple(Size(n) for n in _names(names, "size"))
+    return made[0] if len(made) == 1 else made  # type: ignore[no-any-return]
 
 
 def size(name: str, default: ExprLike | None = None) -> Size:
@@ -237,10 +255,10 @@ def size(name: str, default: ExprLike | None = None) -> Size:
     return Size(name, typed_size(root, user_span()))
 
 
-def vars(names: str) -> Var | tuple[Var, ...]:
+def vars(names: str) -> Vars:
     """Index variables: `i, j = ps.vars("i j")`; one name gives the object itself."""
-    made = tuple(Var(n) for n in _names(names, "Var"))
-    return made[0] if len(made) == 1 else made
+    made: Any = tuple(Var(n) for n in _names(names, "Var"))
+    return made[0] if len(made) == 1 else made  # type: ignore[no-any-return]
 
 
 @bounded
@@ -260,7 +278,7 @@ class Param(Symbol):
     def __init__(
         self,
         name: str,
-        dtype: object,
+        dtype: DTypeLike,
         default: bool | int | float | None = None,
         min: bool | int | float | None = None,
         max: bool | int | float | None = None,

@@ -161,6 +161,10 @@ INDEX, WEAK_INT, WEAK_FLOAT = Weak("an index"), Weak("a Python int"), Weak("a Py
 Type = DType | Weak
 
 
+DTypeLike = DType | np.dtype[Any] | type[Any] | str
+"""What users may give as an element type."""
+
+
 def as_dtype(given: object) -> DType:
     """The element type that `given` (ours, NumPy's, a Python type or a name) stands for."""
     if isinstance(given, DType):

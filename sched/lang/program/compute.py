@@ -7,7 +7,7 @@ f = compute("f", (n,), lambda i: ...)        is      f = Func("f", (n,))
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors.errors import LanguageTypeError
@@ -15,12 +15,27 @@ from ..errors.frames import bounded
 from ..errors.words import axes_text, counted
 from ..expr.expr import Expr
 from ..expr.symbols import Var
+from ..nodes.dtypes import DTypeLike
 from ..tensors.indexable import Indexable, ShapeLike
 from ..tensors.tensors import Func
 
+Indexed = (
+    Callable[[], Any]
+    | Callable[[Var], Any]
+    | Callable[[Var, Var], Any]
+    | Callable[[Var, Var, Var], Any]
+    | Callable[..., Any]
+)
+"""A function of indices: by their number, so that type checkers know what they are."""
+
 
 @bounded
-def compute(name: str, shape: ShapeLike | None, fn: Callable[..., Any], dtype: Any = None) -> Func:
+def compute(
+    name: str,
+    shape: ShapeLike | None,
+    fn: Indexed,
+    dtype: DTypeLike | Sequence[DTypeLike] | None = None,
+) -> Func:
     """A Func whose value at each point is `fn` of the indices: one pure definition.
 
         f = ps.compute("f", (n, m), lambda i, j: A[j, i] + 1)

@@ -19,7 +19,7 @@ from ..errors.frames import bounded
 from ..errors.words import axes_text, counted
 from ..expr.expr import Expr, ExprLike, binary, cast
 from ..expr.symbols import RVar, Var
-from ..nodes.dtypes import DType, as_dtype, concrete, join
+from ..nodes.dtypes import DType, DTypeLike, as_dtype, concrete, join
 from ..nodes.nodes import Const as Literal, Node
 from ..tensors.indexable import Indexable, implicit_vars
 from ..tensors.tensors import Func
@@ -31,7 +31,7 @@ Labels = tuple[str, ...]
 
 @bounded
 def einsum(
-    subscripts: str, /, *operands: Indexable, name: str = "einsum", dtype: Any = None
+    subscripts: str, /, *operands: Indexable, name: str = "einsum", dtype: DTypeLike | None = None
 ) -> Func:
     """The sum of products that NumPy's `einsum` computes: `ps.einsum("ik,kj->ij", A, B)`.
 

@@ -34,6 +34,9 @@ from .signature import (
 )
 from .steps import Plain, Recurrence, Step, all_steps
 
+Args = Sequence[Input | InOut]
+"""The Inputs of a call, as users give their order."""
+
 
 @bounded
 class Program(Travelling):
@@ -57,7 +60,7 @@ class Program(Travelling):
     def __init__(
         self,
         outputs: Func | Sequence[Func],
-        args: Sequence[Input] | None = None,
+        args: Args | None = None,
         *,
         complete: bool = True,
         partial: frozenset[Func] = frozenset(),

@@ -99,7 +99,7 @@ def shape_text(tensor: Tensor) -> str:
 
 
 def ordered_inputs(
-    args: Sequence[Input] | None, found: list[Input], span: Span
+    args: Sequence[Input | InOut] | None, found: list[Input], span: Span
 ) -> tuple[Input, ...]:
     """The Inputs in the order of a call's positions."""
     inputs = found
@@ -108,13 +108,13 @@ def ordered_inputs(
     for a in args:
         if not isinstance(a, (Input, InOut)):
             raise LanguageTypeError(f"args= lists Inputs and InOuts, not {a!r}", where=span)
-    args = [a.initial if isinstance(a, InOut) else a for a in args]
-    twice = [a.name for k, a in enumerate(args) if a in args[:k]]
+    given = [a.initial if isinstance(a, InOut) else a for a in args]
+    twice = [a.name for k, a in enumerate(given) if a in given[:k]]
     if twice:
         raise LanguageError(f"args= lists {', '.join(twice)} twice", where=span)
-    missing = [i.name for i in inputs if i not in args]
+    missing = [i.name for i in inputs if i not in given]
     if missing:
         raise LanguageError(
             f"args= leaves out {', '.join(missing)}, which the program reads", where=span
         )
-    return tuple(args)
+    return tuple(given)

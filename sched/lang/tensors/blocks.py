@@ -168,7 +168,7 @@ class Sequential(Travelling):
                 yield item
 
     # writing ----------------------------------------------------------------------------------
-    def __enter__(self) -> Any:
+    def __enter__(self) -> RVar:
         if self._state != "new":
             raise LanguageError(f"{self.text} was entered before", hint="make a new one")
         self.parent = current_block()
@@ -178,7 +178,8 @@ class Sequential(Travelling):
             self._type(self.rvar)
         self._state = "open"
         _open.stack.append(self)
-        return self if self.rvar is None else self.rvar
+        entered: Any = self if self.rvar is None else self.rvar
+        return entered  # type: ignore[no-any-return]
 
     def _check_names(self, parent: Sequential) -> None:
         if self.rvar is not None and self.rvar.name in {r.name for r in parent.loops}:

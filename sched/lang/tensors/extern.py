@@ -23,7 +23,7 @@ from ..errors.frames import bounded
 from ..expr.expr import Expr, as_node
 from ..nodes import nodes
 from ..nodes.affine import never_affine, own_size
-from ..nodes.dtypes import Array
+from ..nodes.dtypes import Array, DTypeLike
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
 from ..nodes.typing import typed_index
@@ -111,7 +111,7 @@ def extern(
     function: Callable[..., Any],
     reads: Sequence[Any] = (),
     writes: ShapeLike = (),
-    dtype: object | tuple[object, ...] = None,
+    dtype: DTypeLike | Sequence[DTypeLike] | None = None,
 ) -> Func:
     """A stage that the language does not look into: `ps.extern("s", np.sort, [A], (n,), ps.int32)`.
 

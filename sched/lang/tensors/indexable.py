@@ -3,7 +3,7 @@ arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +13,7 @@ from ..errors.errors import LanguageError, LanguageTypeError, user_span
 from ..errors.frames import bounded
 from ..errors.suggest import Suggesting
 from ..errors.words import axes_text
-from ..expr.expr import Expr, ExprLike, as_node
+from ..expr.expr import Expr, as_node
 from ..expr.symbols import check_name
 from ..expr.tuples import ExprTuple, refuse_operators
 from ..nodes import nodes
@@ -24,11 +24,8 @@ from ..nodes.printer import expr_text, html_text
 from ..nodes.tensor import Tensor
 from ..nodes.typing import typed_size
 
-if TYPE_CHECKING:
-    pass
-
-
-ShapeLike = tuple[ExprLike, ...] | list[ExprLike] | ExprLike
+Extent = Expr | int | np.integer[Any]
+ShapeLike = Sequence[Extent] | Extent
 
 
 @bounded
@@ -176,22 +173,6 @@ class Indexable(Tensor, Suggesting):
             )
         return as_node(item)
 
-    def __setitem__(self, index: object, value: object) -> None:
-        raise LanguageTypeError(
-            f"{self.kind} {self.name} cannot be assigned to: a program computes Funcs",
-            hint=f"f = ps.Func('f', {self.name}.shape); f[...] = {self.name}[...] starts from it",
-        )
-
-    def __delitem__(self, index: object) -> NoReturn:
-        raise LanguageTypeError(f"an element of {self.name} cannot be deleted")
-
-    @bounded
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise LanguageTypeError(
-            f"{self.kind} {self.name} cannot be called",
-            hint=f"to read an element write {self.name}[{', '.join(map(repr, args)) or '()'}]",
-        )
-
     def __copy__(self) -> Tensor:
         return self
 
@@ -206,23 +187,8 @@ class Indexable(Tensor, Suggesting):
     def _repr_html_(self) -> str:
         return html_text(str(self))
 
-    def __iter__(self) -> NoReturn:
-        raise LanguageTypeError(
-            f"{self.name} cannot be iterated over",
-            hint="an equation over Vars says it for every element at once",
-        )
-
-    def __len__(self) -> int:
-        raise LanguageTypeError(f"{self.name} has no len()", hint=f"see {self.name}.shape")
-
     def __bool__(self) -> bool:
         raise LanguageTypeError(f"{self.name} is an array and has no truth value")
-
-    def __contains__(self, item: object) -> bool:
-        raise LanguageTypeError(
-            f"'in' means nothing for {self.name}: it holds no numbers yet",
-            hint="compare elements in an update over an RVar: found[()] |= A[k] == x",
-        )
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
         raise LanguageTypeError(
@@ -236,15 +202,51 @@ class Indexable(Tensor, Suggesting):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
         raise self._whole(f"np.{function.__name__}", self.element)
 
-    def __float__(self) -> float:
-        raise self._whole("float", self.element)
-
     def _whole(self, what: str, at_a_point: str) -> LanguageTypeError:
         left = self.element.replace(self.name, "f", 1)
         return LanguageTypeError(
             f"{what} of {self.name}: operators work on elements, not on whole arrays",
             hint=f"write it at a point: {left} = {at_a_point}",
         )
+
+    if TYPE_CHECKING:
+        __iter__: None  # else pyright takes what can be indexed for a sequence
+    else:  # what always raises is an error for type checkers, too
+
+        def __setitem__(self, index: object, value: object) -> None:
+            raise LanguageTypeError(
+                f"{self.kind} {self.name} cannot be assigned to: a program computes Funcs",
+                hint=f"f = ps.Func('f', {self.name}.shape); f[...] = {self.name}[...] starts "
+                "from it",
+            )
+
+        def __delitem__(self, index: object) -> NoReturn:
+            raise LanguageTypeError(f"an element of {self.name} cannot be deleted")
+
+        @bounded
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            raise LanguageTypeError(
+                f"{self.kind} {self.name} cannot be called",
+                hint=f"to read an element write {self.name}[{', '.join(map(repr, args)) or '()'}]",
+            )
+
+        def __iter__(self) -> NoReturn:
+            raise LanguageTypeError(
+                f"{self.name} cannot be iterated over",
+                hint="an equation over Vars says it for every element at once",
+            )
+
+        def __len__(self) -> int:
+            raise LanguageTypeError(f"{self.name} has no len()", hint=f"see {self.name}.shape")
+
+        def __contains__(self, item: object) -> bool:
+            raise LanguageTypeError(
+                f"'in' means nothing for {self.name}: it holds no numbers yet",
+                hint="compare elements in an update over an RVar: found[()] |= A[k] == x",
+            )
+
+        def __float__(self) -> float:
+            raise self._whole("float", self.element)
 
 
 def _slice_text(item: slice) -> str:

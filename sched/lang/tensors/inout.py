@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..errors.errors import LanguageError, LanguageTypeError
 from ..errors.frames import bounded
+from ..expr.expr import Expr
+from ..nodes.dtypes import DTypeLike
 from ..nodes.tensor import Tensor
 from .indexable import Indexable, ShapeLike
 from .tensors import Func, Input
@@ -35,7 +37,7 @@ class InOut(Func):
     kind = "InOut"
     _public = Func._public | {"initial", "final"}
 
-    def __init__(self, name: str, dtype: object, shape: ShapeLike) -> None:
+    def __init__(self, name: str, dtype: DTypeLike, shape: ShapeLike) -> None:
         if shape is None:
             raise LanguageError(
                 f"the InOut {name} needs a shape", hint='n, m = ps.sizes("n m"), then (n, m)'
@@ -70,12 +72,18 @@ class _Face(Indexable):
 
     array: InOut
 
-    def __setitem__(self, index: object, value: object) -> None:
-        name = self.array.name
-        raise LanguageTypeError(
-            f"{self!r} is a value of {name}, and cannot be assigned to",
-            hint=f"{self.array.element} = ... updates {name}",
-        )
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: object) -> Expr: ...
+
+    else:
+
+        def __setitem__(self, index: object, value: object) -> None:
+            name = self.array.name
+            raise LanguageTypeError(
+                f"{self!r} is a value of {name}, and cannot be assigned to",
+                hint=f"{self.array.element} = ... updates {name}",
+            )
 
 
 class Initial(_Face, Input):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors.errors import LanguageError, LanguageTypeError, Span
 from ..expr.expr import Expr, ExprLike, as_node
@@ -20,7 +20,7 @@ from ..expr.functions import select
 from ..expr.symbol_key import symbol_key
 from ..expr.symbols import RVar
 from ..nodes import nodes
-from ..nodes.dtypes import DType, Type, as_dtype, bool_, int64
+from ..nodes.dtypes import DType, DTypeLike, Type, as_dtype, bool_, int64
 from ..nodes.nodes import Const, Node, Op, Read, literal, postorder, substitute, transform_all
 from ..nodes.typing import value_dtype
 
@@ -62,13 +62,26 @@ class Reduce(nodes.Node):
         return f"{self.op}({arg(self.body)}, {over}{initial})"
 
 
-def _reduction(op: str, doc: str) -> Callable[..., Expr]:
+class Reduction(Protocol):
+    """A reduction as users call it."""
+
+    def __call__(
+        self,
+        value: ExprLike,
+        rvars: RVar | Sequence[RVar],
+        *,
+        initial: ExprLike | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Expr: ...
+
+
+def _reduction(op: str, doc: str) -> Reduction:
     def reduce(
         value: ExprLike,
         rvars: RVar | Sequence[RVar],
         *,
         initial: ExprLike | None = None,
-        dtype: object | None = None,
+        dtype: DTypeLike | None = None,
     ) -> Expr:
         over = tuple(rvars) if isinstance(rvars, (tuple, list)) else (rvars,)
         for r in over:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..errors.errors import LanguageError, LanguageTypeError, PolyschedError, Sp
 from ..errors.frames import bounded, cut
 from ..expr.expr import Expr, ExprLike, as_node
 from ..nodes import nodes
-from ..nodes.dtypes import DType, as_dtype
+from ..nodes.dtypes import DType, DTypeLike, as_dtype
 from ..nodes.nodes import Node
 from ..nodes.typing import typed_size
 from .indexable import Indexable, ShapeLike
@@ -39,7 +39,7 @@ class Input(Indexable):
     def __init__(
         self,
         name: str,
-        dtype: object,
+        dtype: DTypeLike,
         shape: ShapeLike,
         range: tuple[ExprLike, ExprLike] | None = None,
     ) -> None:
@@ -84,6 +84,10 @@ class Input(Indexable):
             return root
         return typed_size(root, self.span)
 
+    if TYPE_CHECKING:  # one value at each point, which a Func need not have
+
+        def __getitem__(self, index: object) -> Expr: ...
+
 
 @bounded
 class Const(Indexable):
@@ -115,6 +119,26 @@ class Const(Indexable):
         data.flags.writeable = False
         self.data = data
 
+    if TYPE_CHECKING:  # one value at each point, which a Func need not have
+
+        def __getitem__(self, index: object) -> Expr: ...
+
+
+if TYPE_CHECKING:
+    # Type checkers do not know how many values a Func has at each point. What they are told can be
+    # used as one value, and unpacked as several.
+    class Values(Expr):
+        def __iter__(self) -> Iterator[Expr]: ...
+        def __len__(self) -> int: ...
+        def __getitem__(self, index: int) -> Expr: ...
+        def __iadd__(self, other: ExprLike) -> Values: ...  # f[i] += x assigns it to f[i]
+
+        __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __iadd__
+        __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __iadd__
+
+else:
+    Values = Expr
+
 
 @bounded
 class Func(Indexable):
@@ -139,12 +163,15 @@ class Func(Indexable):
     _default_kernel: Any = None
 
     def __init__(
-        self, name: str, shape: ShapeLike | None = None, dtype: object | tuple[object, ...] = None
+        self,
+        name: str,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike | Sequence[DTypeLike] | None = None,
     ) -> None:
         self._prepare(name, shape, dtype)
         Func._made(self)
 
-    def _prepare(self, name: str, shape: ShapeLike | None, dtype: object) -> None:
+    def _prepare(self, name: str, shape: Any, dtype: object) -> None:
         from .define import History  # definitions are made of tensors: the import goes one way
 
         if isinstance(shape, DType) or (isinstance(shape, type) and issubclass(shape, np.generic)):
@@ -172,6 +199,10 @@ class Func(Indexable):
     @property
     def read_history(self) -> History | None:
         return self.history
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: object) -> Values: ...
 
     def __setitem__(self, index: object, value: object) -> None:
         self.history.record(index, value, user_span())

@@ -50,7 +50,7 @@ class Read:
         Raises:
             LanguageError: it is ill-formed.
         """
-        return Program(self.outputs, self.args)  # type: ignore[arg-type]
+        return Program(self.outputs, self.args)
 
 
 KINDS = ("func", "funcs", "program", "schedule")

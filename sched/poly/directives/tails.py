@@ -12,6 +12,7 @@ pad       all tiles are full: iterations beyond the end write elements that are 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal, get_args
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.nodes import index as ix
@@ -32,7 +33,8 @@ from .parts import (
     values_of,
 )
 
-TAILS = ("auto", "guard", "mask", "peel", "shift", "round_up", "pad")
+Tail = Literal["auto", "guard", "mask", "peel", "shift", "round_up", "pad"]
+TAILS: tuple[Tail, ...] = get_args(Tail)
 
 
 def full(tree: Seq, outer: At, factor: int) -> Seq:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import Bounded, bounded
 from ...lang.errors.suggest import public
 from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import Node
-from ...lang.program.program import Program
-from ...lang.tensors.tensors import Func, Input
+from ...lang.program.program import Args, Program
+from ...lang.tensors.tensors import Func
 from ...steps import Log
 from ...targets.host import target_of
 from ...targets.target import Target
@@ -56,12 +56,12 @@ class Schedule(ScheduleQueries):
         "from_json", "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch",
         "source", "specialize", "to_json", "trust", "trusted", "variants", "written"
     })  # fmt: skip
-    variants: tuple[tuple[Node, Schedule], ...]
+    variants: tuple[tuple[Node, Self], ...]
 
     def __init__(
         self,
         outputs: Outputs,
-        args: Sequence[Input] | None = None,
+        args: Args | None = None,
         target: Target | str | None = None,
     ) -> None:
         self._build(outputs, args, once_a_consumer, target)
@@ -69,7 +69,7 @@ class Schedule(ScheduleQueries):
     def _build(
         self,
         outputs: Outputs,
-        args: Sequence[Input] | None,
+        args: Args | None,
         rule: Rule,
         target: Target | str | None = None,
     ) -> None:
@@ -90,9 +90,9 @@ class Schedule(ScheduleQueries):
     def default(
         cls,
         outputs: Outputs,
-        args: Sequence[Input] | None = None,
+        args: Args | None = None,
         target: Target | str | None = None,
-    ) -> Schedule:
+    ) -> Self:
         """The program as written: nothing is computed twice, nothing is stored without need."""
         made = cls.__new__(cls)
         made._build(outputs, args, without_recomputation, target)
@@ -102,13 +102,13 @@ class Schedule(ScheduleQueries):
     def auto(
         cls,
         outputs: Outputs,
-        args: Sequence[Input] | None = None,
+        args: Args | None = None,
         *,
         sizes: Mapping[str, int] | None = None,
         threads: int | None = None,
         target: Target | str | None = None,
         reassociate: bool = False,
-    ) -> Schedule:
+    ) -> Self:
         """A schedule that a model of the machine finds best, as directives that are proven for all
         sizes and can be changed; comments in `source()` say why. Nothing is measured, and equal
         programs, sizes, threads and machines give equal schedules. Results keep their bits.
@@ -125,24 +125,24 @@ class Schedule(ScheduleQueries):
             LanguageTypeError: a name is no size of the program.
             ScheduleError: the program does not accept these sizes, or is too intricate.
         """
-        made: Schedule = Program._auto(outputs, args, sizes, threads, target, reassociate)
+        made: Self = Program._auto(outputs, args, sizes, threads, target, reassociate)
         return made
 
-    def of(self, program: Program) -> Schedule:
+    def of(self, program: Program) -> Self:
         """The same for another program."""
-        made = Schedule.__new__(Schedule)
+        made = type(self).__new__(type(self))
         made.log = Log()
         made._asked = self._asked
         made._prove(program, self.rule)
         return made
 
-    def for_target(self, target: Target | str) -> Schedule:
+    def for_target(self, target: Target | str) -> Self:
         """The same directives for another target: numbers that were given by words are found anew.
 
         Raises:
             ScheduleError: with these numbers a directive is refused.
         """
-        made = Schedule.__new__(Schedule)
+        made = type(self).__new__(type(self))
         made.log = Log()
         made._asked = target_of(target)
         made._prove(self.base, self.rule)
@@ -171,17 +171,17 @@ class Schedule(ScheduleQueries):
         return LoopHandle(self, lookups.stage_in(self, name), name)
 
     # directives -----------------------------------------------------------------------------------
-    def assume(self, condition: Any) -> Schedule:
+    def assume(self, condition: Any) -> Self:
         """A condition on sizes and Params, checked at each call and used in proofs and bounds."""
         self._builder.apply(Assume("", requires.on_sizes("assume", condition), span=user_span()))
         return self
 
-    def batch(self) -> AbstractContextManager[Schedule]:
+    def batch(self) -> AbstractContextManager[Self]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
         return Bounded(self._in_batch())
 
     @contextmanager
-    def _in_batch(self) -> Iterator[Schedule]:
+    def _in_batch(self) -> Iterator[Self]:
         before = self.variants, self.comments
         try:
             with self._builder.batch():
@@ -190,7 +190,7 @@ class Schedule(ScheduleQueries):
             self.variants, self.comments = before
             raise
 
-    def sketch(self) -> Schedule:
+    def sketch(self) -> Self:
         """A copy whose directives are carried out and not proven, for looking at many before one is
         chosen. It can be changed, read, copied and written as JSON. It cannot be compiled before
         `prove()` has proven all of it together, as those of a batch are. That is no trust: what is
@@ -199,7 +199,7 @@ class Schedule(ScheduleQueries):
         made._builder.sketch()
         return made
 
-    def prove(self) -> Schedule:
+    def prove(self) -> Self:
         """Proves what has been sketched, here and in variants.
 
         Raises:
@@ -221,7 +221,7 @@ class Schedule(ScheduleQueries):
         for _, variant in self.variants:
             variant._settle()
 
-    def trust(self, reason: str) -> AbstractContextManager[Schedule]:
+    def trust(self, reason: str) -> AbstractContextManager[Self]:
         """Directives inside are not proven. Printed with the schedule; for what you know and the
         compiler cannot."""
         if not isinstance(reason, str) or not reason:
@@ -229,12 +229,12 @@ class Schedule(ScheduleQueries):
         return Bounded(self._trusting(reason))
 
     @contextmanager
-    def _trusting(self, reason: str) -> Iterator[Schedule]:
+    def _trusting(self, reason: str) -> Iterator[Self]:
         with self._builder.trust(reason):
             yield self
 
     # as a value -----------------------------------------------------------------------------------
-    def copy(self) -> Schedule:
+    def copy(self) -> Self:
         """An independent copy, with copies of its variants.
 
         In a batch, what it has is proven first; what is trusted ends with the block around it. The
@@ -242,7 +242,7 @@ class Schedule(ScheduleQueries):
         """
         if not self._builder.is_sketch:
             self._builder.settle()
-        made = Schedule.__new__(Schedule)
+        made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
         made._builder = self._builder.copy()
         made.variants = tuple((c, v.copy()) for c, v in self.variants)
@@ -258,9 +258,7 @@ class Schedule(ScheduleQueries):
         return self.copy()  # Funcs are identities
 
     @classmethod
-    def from_json(
-        cls, outputs: Outputs, text: str, args: Sequence[Input] | None = None
-    ) -> Schedule:
+    def from_json(cls, outputs: Outputs, text: str, args: Args | None = None) -> Self:
         """A schedule of `outputs` with the directives that `to_json` wrote, proven anew.
 
         Args:
@@ -281,7 +279,7 @@ class Schedule(ScheduleQueries):
         """
         return Program._compile(self.proven_copy(), checks=checks, **sizes)
 
-    def proven_copy(self) -> Schedule:
+    def proven_copy(self) -> Self:
         """What is compiled: later directives do not change it.
 
         Raises:
@@ -298,7 +296,7 @@ class Schedule(ScheduleQueries):
         for _, variant in self.variants:
             variant.keep()
 
-    def fixed(self, sizes: Mapping[str, int]) -> Schedule:
+    def fixed(self, sizes: Mapping[str, int]) -> Self:
         """The schedule for given sizes only."""
         made = self.copy()
         for name, value in sizes.items():
@@ -312,13 +310,13 @@ class Schedule(ScheduleQueries):
         made.variants = tuple(self._fixed_variants(sizes))
         return made
 
-    def _fixed_variants(self, sizes: Mapping[str, int]) -> Iterator[tuple[Node, Schedule]]:
+    def _fixed_variants(self, sizes: Mapping[str, int]) -> Iterator[tuple[Node, Self]]:
         """The variants for given sizes, without those that can never run then."""
         for condition, variant in self.variants:
             with suppress(ScheduleError):
                 yield condition, variant.fixed(sizes)
 
-    def specialize(self, condition: Any) -> Schedule:
+    def specialize(self, condition: Any) -> Self:
         """A variant that runs where a condition on sizes and Params holds.
 
         Returns:
@@ -327,7 +325,7 @@ class Schedule(ScheduleQueries):
         """
         return self._variant(requires.on_sizes("specialize", condition))
 
-    def _variant(self, condition: Node) -> Schedule:
+    def _variant(self, condition: Node) -> Self:
         """The variant for a condition that is typed already."""
         variant = self.copy()
         variant.variants, variant.inherited = (), len(self.directives)

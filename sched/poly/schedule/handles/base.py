@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Union
 
 from ....lang.errors.errors import LanguageTypeError, PolyschedError, ScheduleError, user_span
 from ....lang.errors.frames import bounded
@@ -98,6 +98,7 @@ class LoopHandle(Suggesting):
 
 
 Loop = LoopHandle | Expr | str
+StageLike = Union["Handle", Func, str]
 
 
 @bounded

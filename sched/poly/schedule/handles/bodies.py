@@ -15,14 +15,14 @@ from ...directives.bodies import ComputeWith, Fission
 from ...directives.parts import Partition, Peel
 from ...directives.pieces import Join
 from ...state.fields import in_terms_of
-from .base import Handle, Loop
+from .base import Handle, Loop, StageLike
 
 
 @bounded
 class BodyDirectives(Handle):
     """fission, compute_with, partition, peel, ..."""
 
-    def fission(self, loop: Loop, after: Handle | str | None = None) -> Self:
+    def fission(self, loop: Loop, after: StageLike | None = None) -> Self:
         """Takes a loop apart behind a stage of it (this one, or `after`).
 
         Legal: where nothing before the cut needs an earlier iteration of what comes after it.
@@ -30,7 +30,7 @@ class BodyDirectives(Handle):
         self._do(Fission, loop=loop, after=self if after is None else after)
         return self
 
-    def compute_with(self, other: Any, loop: Loop, shift: int = 0) -> Self:
+    def compute_with(self, other: StageLike, loop: Loop, shift: int = 0) -> Self:
         """Moves this stage into the loops of another one, down to `loop`.
 
         Args:

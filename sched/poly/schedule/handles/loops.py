@@ -13,6 +13,7 @@ from ....targets.words import Number
 from ...directives.kinds import MOST_COPIES
 from ...directives.loops import Fuse, Rename, Reorder, Split
 from ...directives.mapping import Reverse, Shift, Skew, Transform, mapped
+from ...directives.tails import Tail
 from ...state.fields import in_terms_of
 from ...state.record import KINDS
 from .base import Handle, Loop, LoopHandle, check_factor, loop_name
@@ -29,7 +30,7 @@ class LoopDirectives(Handle):
         self,
         loop: Loop,
         factor: Number,
-        tail: str = "auto",
+        tail: Tail = "auto",
         names: tuple[str, str] | None = None,
     ) -> tuple[LoopHandle, LoopHandle]:
         """Splits a loop in two: `for io: for ii in [0, factor)`.

@@ -13,14 +13,14 @@ from ...directives.copies import CloneIn, StageIn
 from ...directives.placing import ComputeAt, ComputeInline, ComputeRoot, StoreAt, StoreRoot
 from ...directives.sums import Rfactor
 from ...state.record import Directive
-from .base import Handle, Loop, loop_of
+from .base import Handle, Loop, LoopHandle, StageLike, loop_of
 
 
 @bounded
 class PlacingDirectives(Handle):
     """compute_at, store_at, stage, rfactor, ..."""
 
-    def compute_at(self, consumer: Any, loop: Loop | None = None) -> Self:
+    def compute_at(self, consumer: StageLike | LoopHandle, loop: Loop | None = None) -> Self:
         """Computes the Func in each iteration of a loop of a consumer, as far as it is read there.
 
         Args:
@@ -48,7 +48,7 @@ class PlacingDirectives(Handle):
         self._do(ComputeRoot)
         return self
 
-    def store_at(self, consumer: Any, loop: Loop | None = None) -> Self:
+    def store_at(self, consumer: StageLike | LoopHandle, loop: Loop | None = None) -> Self:
         """Keeps the storage of the Func for one iteration of a loop around where it is computed.
 
         What an earlier iteration has computed is not computed again: the window slides, and no
@@ -75,7 +75,7 @@ class PlacingDirectives(Handle):
         self._do(AccumulateAt, loop=loop)
         return self
 
-    def clone_in(self, consumer: Any) -> Func:
+    def clone_in(self, consumer: StageLike) -> Func:
         """Gives one consumer a Func of its own with the same definitions.
 
         Returns:

@@ -16,6 +16,7 @@ from ...directives.storage import (
     Stream,
 )
 from ...directives.sums import Atomic, Reassociate
+from ...tree.memory import Place
 from .base import Handle, Loop
 
 
@@ -37,7 +38,7 @@ class StorageDirectives(Handle):
         self._do(AlignStorage, axis=axis, multiple=multiple)
         return self
 
-    def store_in(self, place: str) -> Self:
+    def store_in(self, place: Place) -> Self:
         """Where the Func is stored: "stack" or "register", for constant extents; "heap"; "auto".
 
         Legal: "register" where every element is known when compiling: all loops inside of which
