@@ -170,7 +170,7 @@ class AutoKernel(Kernel):
         return made
 
     @classmethod
-    def restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
+    def _restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
         return cls(schedule)
 
     def _of(self, schedule: Any, *, later: bool = False) -> Kernel:
