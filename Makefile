@@ -45,8 +45,8 @@ test-v3: $(VENV)/.installed-test ## run every test on code for x86-64-v3
 	POLYSCHED_TARGET=v3 $(PY) -P -c 'from polysched.targets.host import default_target; default_target()'
 	POLYSCHED_TARGET=v3 $(PYTEST) $(ARGS)
 
-test-one-thread: $(VENV)/.installed-test ## run every test with one thread a call
-	POLYSCHED_NUM_THREADS=1 $(PYTEST) $(ARGS)
+test-one-thread: $(VENV)/.installed-test ## run every test with one thread a call, through Python
+	POLYSCHED_NUM_THREADS=1 POLYSCHED_NATIVE_CALLS=0 $(PYTEST) $(ARGS)
 
 test-one-core: $(VENV)/.installed-test ## run every test on one core
 	@command -v taskset >/dev/null || { \

@@ -23,6 +23,7 @@ def main() -> int:
     """Prints the tables; the exit status."""
     # What is imported below loads NumPy, whose threads read this.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from calling import NAME, STARTUP, calls_table, startup_table
     from cases import CASES, GROUPS
     from compiling import COMPILED, compile_once, compile_table
     from scheduling import FAMILIES, scheduling_table
@@ -37,9 +38,10 @@ def main() -> int:
     alone = bool(chosen.group or chosen.no_compile)  # the tables of calls
     compiled = [] if alone else [name for name in COMPILED if part in name.lower()]
     families = [] if alone else [f for f in FAMILIES if part in f.name.lower()]
-    if not compiled and not cases and not families:
+    ways = [] if alone else [name for name in (NAME, STARTUP) if part in name]
+    if not compiled and not cases and not families and not ways:
         there = [c.name for c in CASES if chosen.group in ("", c.group)]
-        names = there if alone else [*COMPILED, *(f.name for f in FAMILIES), *there]
+        names = there if alone else [NAME, STARTUP, *COMPILED, *(f.name for f in FAMILIES), *there]
         known = ", ".join(dict.fromkeys(names))
         print(f"no case is called {chosen.case!r}: there are {known}", file=sys.stderr)
         return 2
@@ -47,6 +49,9 @@ def main() -> int:
     from report import run_table
 
     good = [*compile_table(compiled), *scheduling_table(families)]
+    good += calls_table() if NAME in ways else ()
+    if STARTUP in ways:
+        startup_table()
     for level in [chosen.target] if chosen.target else levels():
         for threads in [chosen.threads] if chosen.threads else numbers_of_threads():
             if not cases:

@@ -6,11 +6,13 @@ from __future__ import annotations
 if __name__ != "polysched":
     raise ImportError("the folder sched/ holds the package polysched: write import polysched as ps")
 
+import sys
 from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from . import forks
+from .cache import sources as _sources  # noqa: F401 - it looks at the sources before they are loaded
 from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
 from .lang.errors.errors import (
     CallError,
@@ -84,7 +86,9 @@ if TYPE_CHECKING:
     from .lang.program.compute import compute
     from .lang.program.einsum import einsum
     from .lang.tensors.extern import extern
+    from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule
+    from .show.system import show_versions
     from .targets.facts import machine
     from .targets.target import Target, TargetError
     from .targets.words import (
@@ -113,9 +117,11 @@ _LATER = {
     "factor": "targets.words",
     "facts": "tune.facts.facts",
     "from_json": "travel",
+    "halo": "poly.schedule.halo",
     "interpret": "interp",
     "native": "targets.words",
     "rows_beside": "targets.words",
+    "show_versions": "show.system",
     "tile_columns": "targets.words",
     "tile_rows": "targets.words",
     "to_json": "travel",
@@ -162,6 +168,8 @@ def _loaded(name: str) -> Any:
 
 
 _loaded("lang.tensors.define")
+if "logging" in sys.modules:  # else nobody has the logger yet, and it is made when first needed
+    _loaded("steps")
 
 
 # Lower layers do not import higher ones: the functions of these that they call are set here.
@@ -207,11 +215,11 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
-    "from_json", "get_num_threads",
-    "int16", "int32", "int64", "int8", "interpret", "ldexp", "log", "machine", "max", "maximum",
-    "min", "minimum", "mux", "native", "prod", "rdom", "require", "rint", "round",
-    "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
+    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "from_json",
+    "get_num_threads", "halo", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log",
+    "machine", "max", "maximum", "min", "minimum", "mux", "native", "prod", "rdom", "require",
+    "rint", "round", "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
+    "show_versions",
     "sigmoid", "size", "sizes", "sqrt", "strict", "sum", "tanh", "threads",
     "tile_columns", "tile_rows", "to_json", "trace", "uint16", "uint32", "uint64", "uint8", "vars",
     "where",

@@ -1,4 +1,4 @@
-"""The command line: `python -m polysched demo`, `info`, `calibrate`, `fuzz`."""
+"""The command line: `python -m polysched demo`, `info`, `calibrate`, `cache`, `fuzz`."""
 
 from __future__ import annotations
 
@@ -57,6 +57,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     calibrate.set_defaults(run=_calibrate)
 
+    cache = commands.add_parser("cache", help="what is kept on disk for other processes")
+    what = cache.add_mutually_exclusive_group()
+    what.add_argument(
+        "--verify", action="store_true", help="reads all entries, and removes damaged ones"
+    )
+    what.add_argument("--clear", action="store_true", help="removes all entries")
+    cache.set_defaults(run=_cache)
+
     fuzz = commands.add_parser("fuzz", help="random programs under random schedules, all checked")
     fuzz.add_argument("--minutes", type=float, default=5.0, help="for how long (default: 5)")
     fuzz.add_argument("--seed", type=int, default=0, help="of the first program; they count up")
@@ -83,6 +91,20 @@ def _calibrate(chosen: argparse.Namespace) -> int:
     from .tune.calibrate import calibrate
 
     calibrate(lambda line: print(line, flush=True))
+    return 0
+
+
+def _cache(chosen: argparse.Namespace) -> int:
+    from .show import cache
+
+    if chosen.clear:
+        print(cache.cleared())
+        return 0
+    if chosen.verify:
+        text, is_intact = cache.verified()
+        print(text)
+        return 0 if is_intact else 1
+    print(cache.report())
     return 0
 
 

@@ -7,28 +7,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .codegen.runtime.call_cache import CachedCall, Key
+from .codegen.runtime.call_record import Given
 from .codegen.runtime.kernel import Kernel
+from .codegen.runtime.python_api import native_calls
 from .codegen.runtime.threads import get_num_threads
 from .forks import reentrant
 from .lang.call.binding import Binding
 from .lang.errors.errors import LanguageError, ScheduleError
 from .lang.tensors.tensors import Func
+from .poly.schedule.recorded import Recorded
 from .poly.schedule.schedule import Schedule
 from .targets.target import Target
 from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
 from .tune.facts.facts import facts_of
+from .tune.kept_plans import KeptPlan, keep_plan, plan_key, read_plan
 
 VARIABLE = "POLYSCHED_AUTO"
 """The environment variable that is 0 where Funcs shall run in the loops as written."""
 
 MOST = 3
 """Schedules that are looked for of a Func; at further sizes it runs with that for the nearest."""
+
+AHEAD = 64
+"""Calls that are counted before they run, which then need not be counted one by one."""
 
 CLASSES, NEAR = 16, 2.0
 """Classes of sizes that are told apart; of further ones, those this near to one that is known are
@@ -39,6 +46,7 @@ def compile_schedule(schedule: Schedule, *, checks: bool = False, **sizes: int) 
     """The kernel of a schedule, specialised to the given sizes if there are any."""
     if sizes:
         schedule = schedule.fixed(sizes)
+        schedule.keep()
     return Kernel(schedule, checks=checks)
 
 
@@ -52,15 +60,16 @@ _kernels_lock = reentrant()
 
 def default_kernel(func: Func) -> Kernel:
     """What a Func without a schedule runs, which is cached with the Func."""
-    kernel: Kernel | None = func.__dict__.get("_default_kernel")
+    kernel: Kernel | None = func._default_kernel
     if kernel is not None:
         return kernel
     with _kernels_lock:
-        kernel = func.__dict__.get("_default_kernel")
+        kernel = func._default_kernel
         if kernel is None:
             schedule = Schedule.default(func)
+            schedule.keep()
             kernel = Kernel(schedule) if os.environ.get(VARIABLE) == "0" else AutoKernel(schedule)
-            func.__dict__["_default_kernel"] = kernel
+            func._default_kernel = kernel
         return kernel
 
 
@@ -69,14 +78,18 @@ class _Better:
     """A schedule that takes longer to get than a call waits.
 
     Attributes:
+        effort: how much was looked at; None where another process has, and it is found anew.
         left: calls until it is looked for.
+        plan: the key of what is kept for other processes.
     """
 
     sizes: Mapping[str, int]
-    effort: Effort
+    effort: Effort | None
     left: int
+    plan: str | None
 
 
+@native_calls
 class AutoKernel(Kernel):
     """A kernel with a schedule that is found for about the sizes of a call, at the first one of
     them. Where the loops as written take no time, these are run; where a much better schedule takes
@@ -90,7 +103,7 @@ class AutoKernel(Kernel):
         self._found: dict[tuple[int, ...], Kernel] = {}
         self._better: dict[tuple[int, ...], _Better] = {}
         self._counting_lock = reentrant()
-        program, outputs = schedule.program, (name for _, name, _ in self._preconditions.extents)
+        program, outputs = schedule.base, (name for _, name, _ in self._preconditions.extents)
         #: What says how much there is to do: sizes, also of outputs, and Params that bound loops.
         self._counting = (*program.sizes, *program.bounding, *outputs)
 
@@ -116,12 +129,13 @@ class AutoKernel(Kernel):
             better = self._better.get(key)
             if better is None:
                 return self._found[key]
+            # Those that were counted ahead and did not come yet.
+            better.left += sum(map(self._native.take_back, list(found._variants.values())))
             better.left -= 1
             if better.left != 0:
                 return found  # also where another thread looks for it
         try:
-            made = self._searched(better.sizes, unhurried(better.effort)).schedule
-            kernel = Kernel(made) if made.directives else found
+            kernel = self._looked_for(better, found)
         except Exception as error:
             self._better.pop(key, None)  # it is not tried again
             if isinstance(error, (LanguageError, ScheduleError)):
@@ -138,22 +152,59 @@ class AutoKernel(Kernel):
             self._better.pop(key, None)
         return kernel
 
-    def _remember(self, key: Key, call: CachedCall | None) -> None:
-        # Calls are counted as long as a better schedule may come.
-        waiting = [self._found.get(key) for key in list(self._better)]
-        variants = [v for k in waiting if k is not None for v in list(k._variants.values())]
-        if call is not None and not any(v is call.variant for v in variants):
-            super()._remember(key, call)
+    def _looked_for(self, better: _Better, found: Kernel) -> Kernel:
+        """A kernel with a better schedule; the one that there is where no other is found."""
+        effort = better.effort or self._effort(better.sizes)
+        made = None if effort is None else self._searched(better.sizes, unhurried(effort)).schedule
+        if made is None or not made.directives:
+            known = read_plan(better.plan)
+            if known is not None:
+                keep_plan(better.plan, replace(known, pays_after=None))
+            return found
+        kernel = Kernel(made)
+        keep_plan(better.plan, KeptPlan(made.written, None))
+        return kernel
+
+    def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
+        better = self._waiting_for(call)
+        if better is None:
+            super()._remember(key, call, given)
+            return
+        # Calls are counted as long as a better schedule may come: some at once, ahead.
+        with self._counting_lock:
+            calls = min(AHEAD, better.left - 1)
+            if calls > 0 and self._native.keep(self, key, call, given, calls):
+                better.left -= calls
+
+    def _waiting_for(self, call: CachedCall) -> _Better | None:
+        """The better schedule that may come in the place of what a call has run."""
+        for sizes, better in list(self._better.items()):
+            kernel = self._found.get(sizes)
+            if kernel is not None and call.variant in list(kernel._variants.values()):
+                return better
+        return None
+
+    def _effort(self, sizes: Mapping[str, int]) -> Effort | None:
+        return effort_for(facts_of(self._schedule.rewritten, None, sizes))
+
+    @property
+    def _threads(self) -> int:
+        """For how many a schedule is looked for: another call may have several."""
+        return max(2, get_num_threads())
 
     def _searched(self, sizes: Mapping[str, int], effort: Effort) -> auto.ForCalls:
-        # Another call may have several threads where this one has not.
-        return auto.found_for_calls(self._schedule, max(2, get_num_threads()), sizes, effort)
+        return auto.found_for_calls(self._schedule, self._threads, sizes, effort)
 
     def _made(self, sizes: Mapping[str, int]) -> Kernel:
         """A kernel with the schedule that is found for sizes; this one where there is no better."""
+        plan = plan_key(self._digest, self._target, self._threads, sizes)
         try:
-            effort = effort_for(facts_of(self._schedule.rewritten, None, sizes))
+            kept = self._kept(plan, sizes)
+            if kept is not None:
+                return kept
+            effort = self._effort(sizes)
             if effort is None:
+                keep_plan(plan, KeptPlan(None, None))
                 return self
             key = tuple(sizes.values())
             if self._searches >= MOST:
@@ -166,8 +217,33 @@ class AutoKernel(Kernel):
         except (LanguageError, ScheduleError):
             return self  # too intricate to be proven in any other order
         if searched.pays_after is not None:
-            self._better[key] = _Better(sizes, effort, searched.pays_after)
+            self._better[key] = _Better(sizes, effort, searched.pays_after, plan)
+        text = None if made is self else searched.schedule.written
+        keep_plan(plan, KeptPlan(text, searched.pays_after))
         return made
+
+    def _kept(self, plan: str | None, sizes: Mapping[str, int]) -> Kernel | None:
+        """A kernel with what another process has found; None where that is nothing."""
+        known = read_plan(plan)
+        if known is None:
+            return None
+        made: Kernel = self
+        try:
+            if known.text is not None:
+                recorded = Recorded(self._program, self._target, known.text)
+                made = Kernel(recorded, target=self._target)
+        except (LanguageError, ScheduleError):
+            return None  # its code is gone, and it could not be proven this time
+        if known.pays_after is not None:
+            key = tuple(sizes.values())
+            self._better[key] = _Better(sizes, None, known.pays_after, plan)
+        return made
+
+    @property
+    def cached(self) -> bool:
+        kernels = {id(k): k for k in (self, *self._found.values())}.values()
+        found = [v for k in kernels for v in list(k._variants.values())]
+        return bool(found) and all(x.lowered is None for x in found)
 
     @classmethod
     def _restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:

@@ -22,8 +22,14 @@ from zlib import crc32
 import pytest
 from hypothesis import HealthCheck, settings
 
+from polysched.cache import place
 from polysched.codegen import lower
 from polysched.codegen.llvm import binding
+from polysched.codegen.runtime import native_calls
+
+# What is compiled is compiled by the code under test, also in processes that tests start. Those of
+# the cache itself have it on, in directories of their own.
+os.environ[place.ENABLED] = "0"
 
 # How long an example takes says nothing on a machine that is busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,6 +49,12 @@ def quick_rows(count: int) -> int:
 def verified_passes() -> None:
     """What each pass makes is well-formed, also of large programs."""
     lower.SMALL = sys.maxsize
+
+
+@pytest.fixture(autouse=True, scope="session")
+def calls_are_native_at_once() -> None:
+    """A call that comes the second time runs without the interpreter."""
+    native_calls.AFTER = 1
 
 
 class Compiled:

@@ -90,7 +90,14 @@ def lower(
         flat = passed(module, log, first)
         text = log.step("emit", lambda: emit_module(flat, target))
     code = log.step("llvm", lambda: compile_module(text, target))
+    log.compiled(lambda: _called(program, target, strided))
     return Lowered(module, flat, text, code, log.seconds)
+
+
+def _called(program: LoopProgram, target: Target, strided: bool) -> str:
+    """A kernel, for logs."""
+    names = ", ".join(program.program.names[f] for f in program.program.outputs)
+    return f"{names} for {target.name}" + (", any strides" if strided else "")
 
 
 def assembly(program: LoopProgram, target: Target) -> str:

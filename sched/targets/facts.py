@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..cache.place import DIRECTORY as VARIABLE, folder
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
 from .host import default_target, target_of, this_machine
 from .target import Target
 
-VARIABLE = "POLYSCHED_CACHE_DIR"
 _HERTZ = 3e9  # of an estimate: a usual clock under load
 _WAKE = 10e-6
 _MEMORY = 10e9  # bytes a second for one core
@@ -100,20 +99,6 @@ def machine(target: Target | str | None = None) -> Machine:
 
 
 # what is kept -----------------------------------------------------------------------------------
-def folder() -> Path:
-    """Where measurements are kept: POLYSCHED_CACHE_DIR, or what the system has for such files."""
-    given = os.environ.get(VARIABLE)
-    if given:
-        return Path(given)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "polysched"
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home()) / "polysched"
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if cache.startswith("/") else Path.home() / ".cache") / "polysched"
-
-
 def path_for(target: Target) -> Path:
     """The file of what was measured with a target on this machine."""
     here = this_machine().digest[:16]
@@ -129,7 +114,7 @@ def save(target: Target, found: Measured) -> Path:
     path = path_for(target)
     part = path.with_suffix(f".{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part.write_text(json.dumps(asdict(found), indent=1))
         part.replace(path)
     except OSError as error:

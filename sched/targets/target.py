@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
@@ -102,7 +102,9 @@ class Target:
     @property
     def digest(self) -> str:
         """32 hexadecimal digits that are the same for equal targets, in every process."""
-        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()[:32]
+        found = [getattr(self, x.name) for x in fields(self)]
+        parts = tuple(tuple(map(astuple, x)) if x is self.caches else x for x in found)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
     def has(self, feature: str) -> bool:
         """Whether it has a feature, by LLVM's name of it."""

@@ -5,11 +5,13 @@
 A ```text block right behind a ```python block is its output: what it prints and, if its last line
 raises, `SomeError: message`. Line numbers in messages count from the top of the block. A page runs
 as one program; where sections are numbered, each of them is one, after the blocks at the head of
-the page. `<!-- no-run -->` before a block leaves it alone.
+the page. `<!-- no-run -->` before a block leaves it alone, and `<!-- needs this that -->` does so
+where one of these packages is missing.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
 import sys
@@ -29,9 +31,11 @@ PAGES = (
     *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/directives/*.md")),
     "docs/auto.md",
     "docs/facts.md",
+    "docs/arrays.md",
     "docs/threads.md",
     "docs/testing.md",
     "docs/show.md",
+    "docs/diagnostics.md",
     "docs/architecture.md",
     "docs/targets.md",
     "docs/glossary.md",
@@ -39,6 +43,7 @@ PAGES = (
 FILE_NAME = "example.py"
 NO_RUN = "<!-- no-run -->"
 
+_NEEDS = re.compile(r"<!-- needs ([\w ]+) -->$")
 _FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.M | re.S)
 _HEAD = re.compile(r"^#{2,3} (?:(?P<number>\d+(?:\.\d+)?) )?.*$", re.M)
 
@@ -98,7 +103,10 @@ def sections(page: str) -> list[Section]:
 def _blocks(text: str) -> Iterator[Block]:
     for fence, behind in pairwise([*_FENCE.finditer(text), None]):
         assert fence is not None
-        left_alone = text[: fence.start()].rstrip().endswith(NO_RUN)
+        before = text[: fence.start()].rstrip()
+        needs = _NEEDS.search(before)
+        packages = needs[1].split() if needs else []
+        left_alone = before.endswith(NO_RUN) or any(map(_is_missing, packages))
         if fence["language"] != "python" or left_alone:
             continue
         code, line = fence["body"], _line(text, fence.start())
@@ -110,6 +118,10 @@ def _blocks(text: str) -> Iterator[Block]:
             yield Block(code, line, behind["body"], behind.span("body"))
         else:
             yield Block(code, line)
+
+
+def _is_missing(package: str) -> bool:
+    return importlib.util.find_spec(package) is None
 
 
 def _line(text: str, at: int) -> int:

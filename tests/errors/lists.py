@@ -8,6 +8,7 @@ from __future__ import annotations
 #: What is written here is no message of its own: it passes on what was said elsewhere.
 PASSED_ON = {
     "sched/codegen/runtime/preconditions.py: {} at {}: {}": "a condition of the model, in words",
+    "sched/lang/arguments/foreign.py: {} {}": "what an array is; its own tests expect each text",
     "sched/lang/errors/frames.py: {}() {}": "what Python says of a call with wrong arguments",
     "sched/targets/host.py: {} {}": "why this machine does not run what is made for a target",
     "sched/lang/travel/fields.py: {}: {}": "what is wrong with an entry",

@@ -47,6 +47,37 @@ def no_pair():
     return patch("polysched.poly.legality.checker.smallest_pair", return_value=None)
 
 
+# halos ------------------------------------------------------------------------------------------
+@says(
+    """
+    x[2 * i]: axis 0 of x moves by 2 elements for one along axis 0 of f. So a part of f does not \
+need the same part of x with some elements around it
+      at FILE:LINE
+      hint: pass all of x, and ask for parts of f: region=((lo, hi), ...)
+    """,
+    ps.LanguageError,
+)
+def halo_of_a_stride() -> None:
+    x, f = ps.Input("x", ps.float32, (2 * n,)), ps.Func("f", (n,))
+    f[i] = x[2 * i]
+    ps.halo(f)
+
+
+@says(
+    """
+    axis 0 of x follows axis 0 of f, and axis 1 of g: outputs in parts need other parts of it
+      at FILE:LINE
+      hint: ask for them one by one: ps.halo(g)
+    """,
+    ps.LanguageError,
+)
+def halo_of_outputs_that_are_turned() -> None:
+    x = ps.Input("x", ps.float32, (n, n))
+    f, g = ps.Func("f", (n, n)), ps.Func("g", (n, n))
+    f[i, j], g[i, j] = x[i, j], x[j, i]
+    ps.halo((f, g))
+
+
 # directives -------------------------------------------------------------------------------------
 @says(
     """
@@ -224,7 +255,7 @@ def extents_at_some_sizes_alone() -> None:
 
 @says(
     """
-    this schedule is written in format 99, and this version reads 1
+    this schedule is written in format 99, and this version reads 1 to 2
       at FILE:LINE
       hint: a newer version of polysched reads it
     """,

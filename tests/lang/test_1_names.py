@@ -184,16 +184,40 @@ def test_1_1_wrong_names_are_refused(make, what):
 
 
 @pytest.mark.parametrize("name", ["out", "shape", "region"])
-def test_1_4_names_that_calls_use_are_refused(name):
+def test_1_4_names_that_calls_use_are_refused_for_what_a_call_passes(name):
     for make in (
         ps.sizes,
-        ps.vars,
         lambda x: ps.Input(x, ps.int8, (n,)),
+        lambda x: ps.InOut(x, ps.int8, (n,)),
         lambda x: ps.Param(x, ps.int8),
-        ps.Func,
     ):
         with refused(f"{name!r} cannot name a", "calls use it themselves", hint=f"{name}_"):
             make(name)
+
+
+@pytest.mark.parametrize("name", ["out", "shape", "region", "checks"])
+def test_1_4_names_that_calls_use_are_free_for_what_no_call_passes(name):
+    at, r, t = ps.Var(name), ps.RVar(name, 0, 3), ps.Const(name, np.arange(4, dtype=np.int32))
+    f = ps.Func(name, (4,))
+    f[at] = t[at]
+    f[r] += 1
+    assert np.array_equal(run(f), [1, 2, 3, 3])
+
+
+def test_1_4_out_means_the_outputs_also_where_one_is_called_out():
+    A, f, g = vector(), ps.Func("out"), ps.Func("shape", (n,))
+    f[i] = A[i] + 1
+    g[i] = A[i] * 2
+    kernel, a = ps.Schedule((f, g)).compile(), np.float32([1, 2])
+    x, y = np.empty((2, 2), np.float32)
+    assert kernel(a, out={"out": x, "shape": y})[0] is x
+    assert (x.tolist(), y.tolist()) == ([2, 3], [2, 4])
+    for shape in ((1,), {"out": (1,)}):
+        assert [r.tolist() for r in kernel(a, shape=shape)] == [[2], [2, 4]]
+    part = kernel(a, region={"out": (1, 2), "shape": (0, 1)})
+    assert [r.tolist() for r in part] == [[3], [2]]
+    with refused("there is no argument 'out_'", hint="did you mean out?", error=ps.CallTypeError):
+        kernel(a, out_=x)
 
 
 @pytest.mark.parametrize("name", ["self", "func", "args", "kwargs", "funcs", "name", "dtype"])

@@ -311,7 +311,6 @@ def test_compute_may_be_updated():
         ((n,), lambda i: None, "the function of f returned nothing", "return an expression"),
         ((n,), lambda i: [i], "the function of f returned a list", "or a tuple of them"),
         (None, lambda *at: 1, "f has no declared shape, and *args do not say", "give it a shape"),
-        ((n,), lambda shape: 1, "'shape' cannot name a Var", "call it shape_"),
         ((n,), lambda i: j, "the Var j is not on the left side", "make it an RVar"),
         ((1.5,), lambda i: i, "an extent must be an integer or a size, not 1.5", "a shape is"),
     ],

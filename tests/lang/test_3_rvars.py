@@ -151,7 +151,6 @@ def test_3_5_equal_rvars_of_two_library_functions_are_one():
         (lambda: ps.rdom("a b", (0, 1), (0, 1), where=lambda a: a > 0),
          "where= takes 1 argument, but there are 2 RVars", "lambda a, b: ..."),
         (lambda: ps.rdom("a a", (0, 1), (0, 1)), "'a a' names the same RVar twice", None),
-        (lambda: ps.RVar("out", 0, n), "'out' cannot name an RVar", "out_"),
     ],
 )  # fmt: skip
 def test_3_5_wrong_rvars_are_refused(make, what, hint):

@@ -47,6 +47,7 @@ VECTORS = (
     "tests/codegen/llvm/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
+JOURNAL = ("tests/poly/schedule/test_journal_refusals.py",)
 OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
 MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_rewritten.py")
 UNCOMPARED = '__import__("dataclasses").field(compare=False)'
@@ -54,6 +55,7 @@ STORED = ("tests/poly/directives/test_storage.py",)
 USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/passes/test_carried.py",)
 PASSES = ("tests/codegen/passes/test_passes.py",)
+NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
 PROMOTED = ("tests/codegen/passes/test_promoted.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
@@ -111,6 +113,8 @@ REFINED = ("tests/tune/test_refine.py", "tests/tune/test_build_time.py")
 AUTO = ("tests/tune/test_auto.py", "tests/tune/test_model.py")
 TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test_scripts.py")
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
+FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
+HALO = ("tests/poly/schedule/test_halo.py",)
 FAULTS = (
     Fault(
         "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
@@ -132,6 +136,27 @@ FAULTS = (
     Fault(
         "kernels with and without checks are equal", "codegen/runtime/travel.py",
         "kernel._schedule.key, kernel._checks,", "kernel._schedule.key,", KERNELS_TRAVEL,
+    ),
+    Fault(
+        "an array that is made anew each time is taken", "lang/arguments/foreign.py",
+        "elif first.size and _address(first) != _address(again):", "elif False:", FOREIGN,
+    ),
+    Fault(
+        "what another library's object is for is written elsewhere", "codegen/runtime/kernel.py",
+        "returned[func] if func in returned else ", "", FOREIGN,
+    ),
+    Fault(
+        "the ends of a chain of stencils are all that it reaches", "poly/model/reach.py",
+        "    return Map.from_basic_map(elements.simple_hull())\n",
+        "    return Map.from_basic_map(elements.get_basic_maps()[0])\n", HALO,
+    ),
+    Fault(
+        "recurrences reach no further than a step", "poly/model/reach.py",
+        "first.union(first.apply_range(closure))", "first", HALO,
+    ),
+    Fault(
+        "a stride of a constant extent is a halo", "poly/schedule/halo.py",
+        "return span if _has_step_of_one(self.coordinates, p) else None", "return span", HALO,
     ),
     Fault(
         "what takes long is computed wherever it is read", "tune/inlining.py",
@@ -419,6 +444,24 @@ FAULTS = (
         "a sketch runs before it is proven", "poly/schedule/schedule_builder.py",
         "        if self.is_sketch:\n            raise", "        if False:\n            raise",
         ("tests/poly/schedule/test_sketch.py",),
+    ),
+    Fault(
+        "a program is known by its digest alone", "poly/schedule/journal.py",
+        "    names = tuple(f.name for f in program.funcs)\n", "    names = ()\n", JOURNAL,
+    ),
+    Fault(
+        "programs with other conditions of RVars are one", "lang/program/digest.py",
+        "            self._nodes(d.where, known),\n", "", JOURNAL,
+    ),
+    Fault(
+        "what a batch has carried out counts as proven", "poly/schedule/schedule_builder.py",
+        "            self._batch = Batch(self._place)\n",
+        "            self._batch, self._place = Batch(self._place), before\n", JOURNAL,
+    ),
+    Fault(
+        "what is trusted counts as proven", "poly/schedule/schedule_builder.py",
+        "            self._until, known = self._until or step, None\n", "            pass\n",
+        JOURNAL,
     ),
     Fault(
         "at one time counts as ordered", "poly/tree/times.py",
@@ -967,8 +1010,83 @@ FAULTS = (
         "a.sub(b).max(b.sub(a))", "a.sub(b)", ("tests/lang/test_2_distances.py",),
     ),
     Fault(
+        "native calls do not look at strides", "codegen/llvm/call_arguments.py",
+        "  %equals = and i1 %same.extent, %same.stride",
+        "  %equals = and i1 %same.extent, %same.extent", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls do not look at dtypes", "codegen/llvm/call_arguments.py",
+        "  %both = and i1 %same.dtype, %same.rank",
+        "  %both = and i1 %same.rank, %same.rank", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls write to what is read-only", "codegen/runtime/call_record.py",
+        "ALIGNED | (WRITEABLE if is_written else 0)", "ALIGNED", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls let arrays overlap", "codegen/llvm/call_arguments.py",
+        "  br i1 %disjoint, label %next, label %no", "  br label %next", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls share memory with calls that run", "codegen/llvm/call_entry.py",
+        "  %can = or i1 %idle, %dry", "  %can = or i1 true, %dry", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls do not ask how many threads they may use", "codegen/runtime/native_calls.py",
+        '"asks": int(any(r.asks for r in current))', '"asks": 0', NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls take any float for one with limits", "codegen/runtime/preconditions.py",
+        " and (x.min, x.max) == (None, None)", "", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls take any float for one that is required to be something",
+        "codegen/runtime/preconditions.py",
+        "for n in free if n not in used", "for n in free", NATIVE_CALLS,
+    ),
+    Fault(
+        "native calls round floats to infinity", "codegen/llvm/call_arguments.py",
+        "  br i1 %overflows, label %no, label %kept", "  br label %kept", NATIVE_CALLS,
+    ),
+    Fault(
+        "records are kept in a forked process", "codegen/runtime/python_api.py",
+        '        self._words[PYTHON["epoch"] // 8] += 1', "        pass", NATIVE_CALLS,
+    ),
+    Fault(
+        "results of native calls are not held", "codegen/llvm/call_results.py",
+        "given:\n  call void %hold(ptr %only)\n", "given:\n", NATIVE_CALLS,
+    ),
+    Fault(
         "lanes that are not there add what they have", "codegen/llvm/folds.py",
         "            each = b.select(mask, each, neutral)\n", "", VECTORS,
+    ),
+    Fault(
+        "arguments go in the order of first reading", "lang/program/program.py",
+        "return sorted(self.first_read(), key=lambda argument: argument.serial)",
+        "return self.first_read()", ("tests/lang/test_1_4_order.py",),
+    ),
+    Fault(
+        "an InOut was made behind its Inputs", "lang/tensors/inout.py",
+        "self.serial = array.serial", "self.serial = 2**60 + array.serial",
+        ("tests/lang/test_1_4_order.py",),
+    ),
+    Fault(
+        "schedules of format 1 are read as those of format 2", "poly/schedule/serial.py",
+        "if self.format == 1 else None", "if self.format == 0 else None",
+        ("tests/poly/schedule/test_serial.py",),
+    ),
+    Fault(
+        "who has said an order of arguments is digested", "poly/schedule/queries.py",
+        "comments=False, args=False", "comments=False", ("tests/lang/test_digest.py",),
+    ),
+    Fault(
+        "IR is made for loggers that do not want it", "steps.py",
+        "is_printed or IR.isEnabledFor(logging.DEBUG)", "True", ("tests/show/test_logger.py",),
+    ),
+    Fault(
+        "reports break where a variable is wrong", "show/system.py",
+        "    except ValueError as error:\n        return str(error)",
+        "    except OSError as error:\n        return str(error)", ("tests/show/test_system.py",),
     ),
 )  # fmt: skip
 

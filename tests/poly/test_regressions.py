@@ -665,7 +665,7 @@ def test_what_a_size_bounds_is_not_stored_for_the_range_of_its_type() -> None:
     few = small_sizes(s.model.context, 5)
     for region in (s.model.regions[f], filled(s.model.regions[f], s.model.context, exact=True)):
         assert all(region.intersect_params(few).dim_max_val(k).to_python() < 15 for k in range(2))
-    given = np.uint16([2, 0, 1]), np.int16([1, 0, 4])
+    given = np.int16([1, 0, 4]), np.uint16([2, 0, 1])
     assert np.array_equal(s.compile()(*given, m=5), ps.interpret(g, *given, m=5))
 
 

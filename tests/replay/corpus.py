@@ -122,8 +122,11 @@ def write(entries: list[Entry]) -> None:
 
 
 def same_schedule(found: Entry, entry: Entry) -> bool:
-    """Whether both were told the same; the format in which JSON says so may be an earlier one."""
+    """Whether both were told the same; the format in which JSON says so may be an earlier one, and
+    the order of first reading, which format 1 does not say, is said since."""
     first, second = json.loads(found.schedule), json.loads(entry.schedule)
-    first.pop("format", None)
-    second.pop("format", None)
+    if second.pop("format", 1) == 1 and second["inputs"] is None:
+        first.pop("inputs")
+        second.pop("inputs")
+    first.pop("format")
     return bool(first == second)

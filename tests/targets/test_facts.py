@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import polysched as ps
-from polysched.targets import facts
+from polysched.cache import place
 from polysched.targets.facts import Measured, load, machine, path_for, save
 from polysched.targets.host import default_target, this_machine
 from polysched.targets.known import PROCESSORS
@@ -111,9 +111,9 @@ def test_where_it_is_kept(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(facts.sys, "platform", platform)
-    monkeypatch.setattr(facts.Path, "home", lambda: Path("/home"))
-    assert str(facts.folder()) == end
+    monkeypatch.setattr(place.sys, "platform", platform)
+    monkeypatch.setattr(place.Path, "home", lambda: Path("/home"))
+    assert str(place.folder()) == end
 
 
 # refusals ----------------------------------------------------------------------------------------

@@ -22,7 +22,12 @@ AccumulatorStorage = dict[tuple[str, int], Buffer]
 
 def stride(buffer: Buffer, axis: int) -> Size:
     """The scalar that holds a stride, in bytes, of a strided buffer."""
-    return Size(f"{buffer.name}.stride{axis}", None)
+    return Size(stride_name(buffer.name, axis), None)
+
+
+def stride_name(buffer: str, axis: int) -> str:
+    """What that scalar is called, by the name of the buffer."""
+    return f"{buffer}.stride{axis}"
 
 
 def strides(buffers: tuple[Buffer, ...]) -> tuple[Size, ...]:

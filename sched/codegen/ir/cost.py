@@ -14,7 +14,7 @@ from functools import reduce
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
 from ...lang.nodes.nodes import Const, Node, Op, integer, postorder, replaced_all
-from .ir import Alloc, Call, For, If, Load, Seq, Stmt, children, expressions
+from .ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, children, expressions, walk
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
 _OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
@@ -22,6 +22,17 @@ _DIVISIONS = frozenset(("div", "floordiv", "mod", "sqrt", "rem", "fmod"))
 _UNKNOWN = 1024
 """Iterations of a loop whose bounds are data: many, as threads for too little work cost
 microseconds, and too much work for one thread may cost anything."""
+
+
+def work_of(module: Module) -> Node | None:
+    """About how long a kernel takes on one thread, in nanoseconds, over its scalars; None where the
+    bounds of a loop are data."""
+    bodies = [f.body for f in module.functions]
+    bounds = (x for body in bodies for x in walk(body) if isinstance(x, For))
+    if any(_reads(x.lo) or _reads(x.hi) for x in bounds):
+        return None
+    costs = Costs()
+    return reduce(_add, (costs.of(body) for body in bodies), _real(0.0))
 
 
 class Costs:

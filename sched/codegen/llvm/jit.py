@@ -9,6 +9,9 @@ by `load_object` in another process. Addresses are valid as long as the `Compile
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ...cache import keys, store
 from ...cached import cached_property
 from ...forks import reentrant
 from ...lang.errors.errors import InternalError
@@ -16,6 +19,8 @@ from ...targets.target import Target
 from . import binding
 from .imports import imports
 from .names import symbol
+
+_KIND = "runtime"
 
 
 class CompiledCode:
@@ -62,6 +67,29 @@ class CompiledCode:
 def compile_module(text: str, target: Target) -> CompiledCode:
     """Compiles and links LLVM text. InternalError if it is invalid."""
     return CompiledCode(binding.object_code(text, target), text, target)
+
+
+def kept_module(
+    what: str, told: tuple[object, ...], make: Callable[[], str], target: Target
+) -> CompiledCode:
+    """The code of a text that each process needs: on disk, or else compiled and kept there.
+
+    Args:
+        what: a name for it.
+        told: all that the text depends on, beside this package's sources and the target.
+        make: gives the text.
+    """
+    key = keys.key_of(what, told, target.digest)
+    entry = None if key is None else store.read(_KIND, key)
+    if key is not None and entry is not None:
+        try:
+            return load_object(entry.blob)
+        except InternalError:
+            store.remove(_KIND, key)
+    made = compile_module(make(), target)
+    if key is not None and keys.is_current():
+        store.write(_KIND, key, {"what": what}, made.object_code)
+    return made
 
 
 def assembly_of(text: str, target: Target) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -17,23 +18,30 @@ from ...lang.nodes.nodes import postorder
 from ..ir.ir import ALIGNMENT, Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
 
 
+class Named(Protocol):
+    """What a scratch buffer is here: something with a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Lifetime:
     """The first and the last nest that touches a scratch buffer."""
 
-    buffer: Buffer
+    buffer: Named
     first: int
     last: int
 
 
-def lifetimes(module: Module) -> tuple[Lifetime, ...]:
-    """When each scratch buffer is in use."""
+def lifetimes(module: Module) -> dict[Buffer, tuple[int, int]]:
+    """The first and the last nest that touches each scratch buffer."""
     spans: dict[Buffer, tuple[int, int]] = {}
     for k, function in enumerate(module.functions):
         for buffer in _touched(function.body):
             first, _ = spans.get(buffer, (k, k))
             spans[buffer] = (first, k)
-    return tuple(Lifetime(b, *spans.get(b, (0, 0))) for b in module.buffers if b.kind == "scratch")
+    return {b: spans.get(b, (0, 0)) for b in module.buffers if b.kind == "scratch"}
 
 
 def _touched(body: Stmt) -> set[Buffer]:

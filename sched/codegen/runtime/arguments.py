@@ -21,15 +21,20 @@ _OVERLAP_WORK = 10_000
 _ALIGNMENTS = ((1 << 16, 1 << 12), (1 << 12, 1 << 6))
 
 
+def alignment(size: int) -> int:
+    """What a new output of so many bytes is aligned to; 0 where NumPy's own alignment will do."""
+    return next((a for least, a in _ALIGNMENTS if size >= least), 0)
+
+
 def allocate(name: str, shape: tuple[int, ...], dtype: DType) -> Array:
     """A new array for an output."""
     size = math.prod(shape) * dtype.itemsize
     try:
-        alignment = next((a for least, a in _ALIGNMENTS if size >= least), 0)
-        if not alignment:
+        aligned = alignment(size)
+        if not aligned:
             return np.empty(shape, dtype.numpy)
-        block = np.empty(size + alignment, np.uint8)
-        start = -block.ctypes.data % alignment
+        block = np.empty(size + aligned, np.uint8)
+        start = -block.ctypes.data % aligned
         return block[start : start + size].view(dtype.numpy).reshape(shape)
     except (MemoryError, ValueError) as error:
         raise CallValueError(

@@ -26,9 +26,16 @@ Key = tuple[object, ...]
 Addresses = tuple[int, ...]
 
 _BITS = struct.Struct("d")
+_WORD = struct.Struct("q")
 
 MOST = 16
 """Calls that a kernel remembers, and places of the arrays of each."""
+
+
+def float_bits(x: float) -> int:
+    """The bits of a float64, as an integer of 64 bits."""
+    word: int = _WORD.unpack(_BITS.pack(x))[0]
+    return word
 
 
 def given_to(args: Sequence[Any], kwargs: Mapping[str, Any], out: Any) -> tuple[Any, ...]:
@@ -69,6 +76,7 @@ class CachedCall:
         places: of the results among the arguments, and what is made.
         inputs, outputs: names of arrays, and which arguments they are.
         bounded: which arguments must have all elements in a half-open range, and in which.
+        free: Params that may have any value: nothing is checked of them.
         disjoint: addresses of arguments that do not overlap.
     """
 
@@ -80,6 +88,7 @@ class CachedCall:
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
     bounded: tuple[tuple[int, Scalar, Scalar], ...]
+    free: frozenset[str]
     disjoint: set[Addresses] = field(default_factory=set)
 
     def fits(self, given: tuple[Any, ...]) -> bool:
@@ -119,6 +128,7 @@ def cached_call(
     given: Sequence[Any],
     results: Sequence[Any],
     bounded: Mapping[str, tuple[Scalar, Scalar]],
+    free: frozenset[str],
 ) -> CachedCall | None:
     """The cache entry of a call that has run; None where an array is neither an argument nor made
     for an output, or is passed as two arguments, so that its position is ambiguous."""
@@ -149,4 +159,5 @@ def cached_call(
         tuple((name, where[name]) for name in inputs),
         tuple((name, where[name]) for name in outputs if name in where),
         tuple((where[name], lo, hi) for name, (lo, hi) in bounded.items()),
+        free,
     )  # fmt: skip

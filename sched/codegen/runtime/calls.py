@@ -15,7 +15,7 @@ from typing import Any
 
 from ...forks import at_fork
 from ...targets.host import default_target
-from ..llvm import compile_module
+from ..llvm import kept_module
 from ..llvm.layout import CALL
 from ..llvm.polls import POLL, emit_poll
 from .pool import keep_for_ever, pool
@@ -38,7 +38,7 @@ class Call:
         self.words = words = (ctypes.c_int64 * len(CALL))()
         self.error: BaseException | None = None
         self.address = ctypes.addressof(words)
-        words[CALL["poll"] // 8] = _poll_address()
+        words[CALL["poll"] // 8] = poll_address()
         self._threads = threads
         self._pool = there = pool(threads) if threads > 1 else None
         if there is not None:
@@ -76,12 +76,13 @@ class Call:
             self.words[_THREADS] = self._threads
 
 
-def _poll_address() -> int:
+def poll_address() -> int:
     """The function that kernels poll by, compiled when first needed. Several threads may do that
     at once, without harm; a lock might be held by what a handler of a signal has interrupted."""
     global _poll
     if _poll is None:
-        code = compile_module(emit_poll(default_target()), default_target())
+        target = default_target()
+        code = kept_module("poll", (), lambda: emit_poll(target), target)
         keep_for_ever(code)
         _poll = code.address(POLL)
     return _poll

@@ -23,13 +23,19 @@ from ..lower import Lowered, Pass, lower
 from . import arena, travel
 from .arguments import allocate, check_aligned, check_distinct, check_overlap, is_contiguous
 from .call_cache import MOST, CachedCall, Key, cached_call, given_to, key_of
+from .call_record import Given
+from .interface import interface_of
+from .kept import code_key, keep_variant, read_variant, terms_of
+from .native_calls import NativeCalls
 from .preconditions import Preconditions
+from .python_api import Callable, native_calls
 from .scheduled import Scheduled
 from .variant import Prepared, Variant
 
 
+@native_calls
 @bounded
-class Kernel(Suggesting):
+class Kernel(Suggesting, Callable):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.
@@ -39,7 +45,8 @@ class Kernel(Suggesting):
         loops: the loop nests with their bounds.
         llvm: LLVM's IR as generated. asm: the machine code as assembly.
         conditions: what a call requires of the sizes.
-        seconds: how long each step of the compiler took.
+        seconds: how long each step of the compiler took, if it was compiled in this process.
+        cached: whether all code that has been needed so far was found on disk.
     """
 
     def __init__(
@@ -57,6 +64,7 @@ class Kernel(Suggesting):
             later: whether it is compiled when it is first called.
         """
         self._schedule = schedule
+        self._program = program = schedule.base
         self._checks = checks
         self._first = first
         self._target = target or schedule.target
@@ -66,21 +74,26 @@ class Kernel(Suggesting):
                 f"a kernel for {self._target.name} {why}",
                 hint="s.for_target(...) makes a schedule for another target",
             )
-        self._binder = Binder(schedule.program)
+        self._binder = Binder(program)
         self._lock = reentrant()
         self._pool = arena.Pool()
         self._variants: dict[bool, Variant] = {}
         self._cached_calls: dict[Key, CachedCall] = {}
+        outputs = (f for f in program.outputs if not isinstance(f, InOut))
+        self._native = NativeCalls(program, sum(len(f.dtypes) for f in outputs))
         self._part: tuple[Partial, Kernel] | None = None
         self._special = [
             (compile_nodes([condition]), self._of(variant, later=True))
             for condition, variant in schedule.variants
         ]
-        self._preconditions = Preconditions(schedule.requirements, schedule.program)
+        self._digest = schedule.digest
+        self._terms = terms_of(schedule, self._digest)
+        self._remade: Lowered | None = None
+        self._preconditions = Preconditions(self._terms.requirements, program)
         if not later:
             self._variant(False)
-        self.signature = schedule.program.signature()
-        self.__signature__ = schedule.program.call_signature()
+        self.signature = program.signature()
+        self.__signature__ = program.call_signature()
 
     # calling ----------------------------------------------------------------------------------
     def __call__(
@@ -118,29 +131,38 @@ class Kernel(Suggesting):
             known = None if seen is None else self._cached_calls.get(seen[0])
             if seen is not None and known is not None and known.fits(given):
                 results = known.run(given, seen[1], self._pool)
+                self._native.keep(self, seen[0], known, Given(args, kwargs, out))
             else:
                 bound = self._binder.bind(args, kwargs, shape=shape, out=out)
                 kernel = self._chosen(bound)
                 variant, prepared, inputs, outputs, results = kernel._fitted(bound)
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
-                if seen is not None and not variant.lowered.flat.callbacks:
+                if seen is not None and not variant.callbacks:
                     data = kernel._data(bound)
-                    call = cached_call(variant, prepared, inputs, outputs, given, results, data)
-                    self._remember(seen[0], call)
+                    free = self._preconditions.free & kernel._preconditions.free
+                    call = cached_call(
+                        variant, prepared, inputs, outputs, given, results, data, free
+                    )
+                    if call is not None:
+                        self._remember(seen[0], call, Given(args, kwargs, out))
             return results[0] if len(results) == 1 else results
         except PolyschedError as error:
             cut(error)
             raise
 
-    def _remember(self, key: Key, call: CachedCall | None) -> None:
-        if call is not None:
-            if len(self._cached_calls) >= MOST:
-                self._cached_calls.clear()
-            self._cached_calls[key] = call
+    def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
+        """Remembers a call that has run.
+
+        Args:
+            given: how its arguments were passed.
+        """
+        if len(self._cached_calls) >= MOST:
+            self._cached_calls.clear()
+        self._cached_calls[key] = call
 
     def _data(self, bound: Binding) -> dict[str, tuple[Scalar, Scalar]]:
         """The ranges that arrays must lie in, by their names."""
-        names = self._schedule.program.names
+        names = self._program.names
         return {names[array]: x for array, x in self._preconditions.data(bound).items()}
 
     def _chosen(self, bound: Binding) -> Kernel:
@@ -156,7 +178,7 @@ class Kernel(Suggesting):
     ) -> tuple[Variant, Prepared, dict[str, Array], dict[str, Array], tuple[Any, ...]]:
         """What runs on arguments that fit: the code, what it is given, arrays that it reads and
         writes; and the results."""
-        program = self._schedule.program
+        program = self._program
         values = self._preconditions.check(bound)
         changed = {f.initial for f in program.inouts}
         inputs = {program.names[t]: a for t, a in bound.arrays.items() if t not in changed}
@@ -167,14 +189,18 @@ class Kernel(Suggesting):
         contiguous = all(map(is_contiguous, (*inputs.values(), *outputs.values())))
         variant = self._variant(not contiguous)
         prepared = variant.prepared(values, {**inputs, **outputs})
-        results = tuple(self._result(func, outputs) for func in program.outputs)
+        returned = bound.returned
+        results = tuple(
+            returned[func] if func in returned else self._result(func, outputs)
+            for func in program.outputs
+        )
         return variant, prepared, inputs, outputs, results
 
     def _call_part(self, region: Any, args: Any, kwargs: Any, out: Any, shape: Any) -> Any:
         """Computes a part, by a kernel that is compiled when first needed."""
         with self._lock:
             if self._part is None:
-                partial = Partial(self._schedule.program)
+                partial = Partial(self._program)
                 self._part = partial, self._of(self._schedule.of(partial.program))
         partial, kernel = self._part
         sizes = partial.sizes(region, shape)
@@ -193,7 +219,7 @@ class Kernel(Suggesting):
     def _outputs(self, bound: Binding) -> dict[str, Array]:
         """The arrays to write, given or new, by the names of their buffers."""
         found: dict[str, Array] = {}
-        for func in self._schedule.program.outputs:
+        for func in self._program.outputs:
             given = bound.out.get(func)
             for c, dtype in enumerate(func.dtypes):
                 name = self._buffer_name(func, c)
@@ -207,7 +233,7 @@ class Kernel(Suggesting):
         return found
 
     def _buffer_name(self, func: Func, component: int) -> str:
-        name = self._schedule.program.names[func]
+        name = self._program.names[func]
         return f"{name}.{component}" if len(func.dtypes) > 1 else name
 
     def _variant(self, strided: bool) -> Variant:
@@ -218,16 +244,24 @@ class Kernel(Suggesting):
         with self._lock:
             found = self._variants.get(strided)
             if found is None:
-                program = self._schedule.loop_program
-                lowered = lower(
-                    program,
-                    self._target,
-                    strided=strided,
-                    checks=self._checks,
-                    first=self._first,
-                )
-                found = self._variants[strided] = Variant(lowered)
+                found = self._variants[strided] = self._made_variant(strided)
             return found
+
+    def _made_variant(self, strided: bool) -> Variant:
+        """The code on disk, or compiled, and kept there."""
+        # What passes of the caller's do is not known.
+        digest = None if self._first else self._digest
+        key = code_key(digest, self._target, self._checks, strided)
+        found = read_variant(key, self._program)
+        if found is None:
+            lowered = self._lower(strided)
+            found = Variant(lowered.code, interface_of(lowered.flat), lowered)
+            keep_variant(key, found, lowered)
+        return found
+
+    def _lower(self, strided: bool) -> Lowered:
+        program, checks = self._schedule.loop_program, self._checks
+        return lower(program, self._target, strided=strided, checks=checks, first=self._first)
 
     # as a value -------------------------------------------------------------------------------
     @cached_property
@@ -256,8 +290,17 @@ class Kernel(Suggesting):
 
     # looking ----------------------------------------------------------------------------------
     @property
+    def cached(self) -> bool:
+        found = list(self._variants.values())
+        return bool(found) and all(x.lowered is None for x in found)
+
+    @property
     def _lowered(self) -> Lowered:
-        return self._variants[False].lowered
+        """How the code for contiguous arguments is made; made again where it was found on disk."""
+        found = self._variant(False).lowered or self._remade
+        if found is None:
+            found = self._remade = self._lower(False)
+        return found
 
     @property
     def loops(self) -> str:
@@ -273,11 +316,12 @@ class Kernel(Suggesting):
 
     @property
     def seconds(self) -> dict[str, float]:
-        return {**self._schedule.log.seconds, **self._lowered.seconds}
+        lowered = self._variant(False).lowered or self._remade
+        return {**self._schedule.log.seconds, **({} if lowered is None else lowered.seconds)}
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        return self._schedule.conditions
+        return self._terms.conditions
 
     def __repr__(self) -> str:
         return f"Kernel {self.signature}"

@@ -12,11 +12,12 @@ import ctypes
 import sys
 import threading
 import time
+from dataclasses import astuple
 from typing import Any
 
 from ...forks import at_fork
 from ...targets.host import default_target
-from ..llvm import CompiledCode, compile_module
+from ..llvm import CompiledCode, kept_module
 from ..llvm.layout import BOX, LINE, POOL
 from ..llvm.runtime import HOLD, NOW, RUN, STARTING, WORKER, Waiting, emit_runtime
 from .threads import MOST
@@ -36,7 +37,9 @@ class Native:
 
     def __init__(self) -> None:
         waiting, self.system = _waiting()
-        code = compile_module(emit_runtime(default_target(), waiting), default_target())
+        target = default_target()
+        told = astuple(waiting)
+        code = kept_module("threads", told, lambda: emit_runtime(target, waiting), target)
         keep_for_ever(code)
         self.run = code.address(RUN)
         self.hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address(HOLD))

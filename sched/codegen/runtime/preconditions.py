@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...cached import cached_property
 from ...lang.arguments.admission import check_near
 from ...lang.arithmetic.evaluate import Scalar, compile_nodes, size_value
 from ...lang.call.binding import Binding
 from ...lang.errors.errors import CallValueError, InternalError
+from ...lang.nodes.nodes import Param, postorder
 from ...lang.nodes.printer import expr_text
 from ...lang.nodes.tensor import Tensor
 from ...lang.program.program import Program
@@ -26,6 +28,7 @@ class Preconditions:
     used as indices."""
 
     def __init__(self, requirements: Requirements, program: Program) -> None:
+        self._program = program
         self.needed, self.assumed = requirements.sizes, requirements.assumed
         self.indices, self.bounding = requirements.indices, requirements.bounding
         self.reaches = requirements.reaches
@@ -35,6 +38,18 @@ class Preconditions:
         self.extents = [
             (f, s.name, k) for f in program.outputs for k, s in enumerate(output_sizes(program, f))
         ]
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        """The Params of floats that nothing is asked of."""
+        nodes = [*(x.condition for x in self.needed), *(node for node, _ in self.assumed)]
+        nodes += [node for node, _ in self.reaches]
+        nodes += [r.condition for r in self._program.requirements]
+        nodes += [x for i in self._program.inputs for x in i.range or ()]
+        used = {n.name for n in postorder(*nodes) if isinstance(n, Param)}
+        infos = {name: p.info for name, p in self._program.params.items()}
+        free = (n for n, x in infos.items() if x.dtype.is_float and (x.min, x.max) == (None, None))
+        return frozenset(n for n in free if n not in used)
 
     def check(self, bound: Binding) -> dict[str, Any]:
         """Every scalar of the kernel by name.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
@@ -16,11 +16,13 @@ from ...targets.target import Target
 class Scheduled(Protocol):
     """A schedule whose sets have become loops and conditions."""
 
-    log: Log
+    @property
+    def log(self) -> Log:
+        """How long its steps took."""
 
     @property
-    def program(self) -> Program:
-        """The program that is computed."""
+    def base(self) -> Program:
+        """The program that is computed, as it was written."""
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -29,6 +31,11 @@ class Scheduled(Protocol):
     @property
     def target(self) -> Target:
         """For which machine."""
+
+    @property
+    def digest(self) -> str | None:
+        """What it is known by in any process: of the program and of what was said; None where it
+        cannot be."""
 
     @property
     def loop_program(self) -> LoopProgram:
@@ -43,8 +50,11 @@ class Scheduled(Protocol):
         """The preconditions as text."""
 
     @property
-    def variants(self) -> Sequence[tuple[Node, Self]]:
+    def variants(self) -> Sequence[tuple[Node, Scheduled]]:
         """Others, for sizes that meet a condition."""
 
-    def of(self, program: Program) -> Self:
+    def keep(self) -> None:
+        """Keeps on disk that its directives were accepted."""
+
+    def of(self, program: Program) -> Scheduled:
         """The same schedule for another program."""

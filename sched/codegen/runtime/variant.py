@@ -11,19 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.arithmetic.evaluate import compile_nodes
+from ...lang.arithmetic.evaluate import compile_nodes, size_value
 from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Var
 from ..build.callbacks import Arrays
-from ..build.storage import stride
-from ..ir.ir import Buffer, scalar_dtype
-from ..ir.parallel import private, threaded
+from ..build.storage import stride_name
+from ..ir.ir import Buffer
+from ..llvm import CompiledCode
 from ..lower import Lowered
 from . import arena
 from .arguments import bits
 from .calls import Call
 from .dispatcher import Dispatcher
+from .interface import Interface, passed
 from .threads import get_num_threads
 
 _NATIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -39,35 +40,65 @@ class Prepared:
 
 
 class Variant:
-    """The code for one layout of the arguments, and what a call needs to run it."""
+    """The code for one layout of the arguments, and what a call needs to run it.
 
-    def __init__(self, lowered: Lowered) -> None:
-        module = lowered.flat
+    Attributes:
+        buffers: those whose addresses are passed, in order.
+        spans: when each scratch buffer is in use.
+    """
+
+    def __init__(
+        self, code: CompiledCode, interface: Interface, lowered: Lowered | None = None
+    ) -> None:
+        """
+        Args:
+            lowered: what the code was made from; None where it was found on disk. That never calls
+                back.
+        """
+        self._code = code
+        self.interface = interface
         self.lowered = lowered
-        self.function = _NATIVE(lowered.code.address(module.name))
-        self.buffers = [b for b in module.buffers if b.kind not in ("const", "stack")]
-        self.spans = arena.lifetimes(module)
-        scratch = [span.buffer for span in self.spans]
+        self.address = code.address(interface.name)
+        self.function = _NATIVE(self.address)
+        self.buffers = interface.buffers
+        scratch = interface.scratch
+        self.spans = [arena.Lifetime(b, b.first, b.last) for b in scratch]
         self.pitches = [(b.dtype.itemsize, compile_nodes(b.pitches)) for b in scratch]
-        own = private(module)
         #: Which scratch buffers each thread has a copy of.
-        self.private = [b in own for b in scratch]
-        self.is_threaded = any(True for f in module.functions for _ in threaded(f.body))
-        # Extern stages are given whole buffers, whose origins do not depend on loops.
-        fixed = [b for b in scratch if not any(isinstance(x, Var) for x in b.origin)]
+        self.private = [b.is_private for b in scratch]
+        self.is_threaded = interface.is_threaded
+        #: Which words are addresses of scratch memory.
+        self.places = [k for k, b in enumerate(self.buffers) if b.kind == "scratch"]
+        self.callbacks = () if lowered is None else lowered.flat.callbacks
+        known = passed(lowered.flat) if lowered is not None and self.callbacks else ()
+        #: For callbacks: the numbers of buffers, by their identity; and where scratch memory begins
+        #: and how large it is. Extern stages are given whole buffers, whose origins do not depend
+        #: on loops.
+        self._numbers = {id(b): k for k, b in enumerate(known)}
+        fixed = [b for b in known if not any(isinstance(x, Var) for x in b.origin)]
         self.boxes = {id(b): compile_nodes([*b.origin, *b.extents]) for b in fixed}
         self.plans: dict[tuple[int, ...], tuple[list[int], int]] = {}
+
+    def time(self, values: Mapping[str, Any]) -> float:
+        """About how long a call takes on one thread, in nanoseconds; infinite where loops run as
+        often as data say."""
+        work = self.interface.work
+        return math.inf if work is None else float(size_value(work, values, values))
+
+    def scalar_word(self, name: str) -> int | None:
+        """Which word a scalar is; None where the code does not use it."""
+        names = [n for n, _ in self.interface.scalars]
+        return len(self.buffers) + names.index(name) if name in names else None
 
     def prepared(self, values: dict[str, Any], arrays: Mapping[str, Array]) -> Prepared:
         """What the code is given, but for scratch memory."""
         for buffer in self.buffers:
             if buffer.strided:
                 for axis, step in enumerate(arrays[buffer.name].strides):
-                    values[stride(buffer, axis).name] = step
+                    values[stride_name(buffer.name, axis)] = step
         words = [0 if b.kind == "scratch" else arrays[b.name].ctypes.data for b in self.buffers]
-        module = self.lowered.flat
-        words += [bits(values[s.name], scalar_dtype(s)) for s in module.scalars]
-        return Prepared(values, (*words, *[0] * module.counters))
+        words += [bits(values[name], dtype) for name, dtype in self.interface.scalars]
+        return Prepared(values, (*words, *[0] * self.interface.counters))
 
     def run(
         self,
@@ -83,10 +114,7 @@ class Variant:
             moved: words that are others than in what is prepared.
         """
         threads = get_num_threads() if self.is_threaded else 1
-        plan = prepared.plans.get(threads)
-        if plan is None:
-            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
-        offsets, total = plan
+        offsets, total = self.planned(prepared, threads)
         words = list(prepared.words)
         for k, word in moved:
             words[k] = word
@@ -94,17 +122,15 @@ class Variant:
         block = blocks.take(total) if total else None
         if block is not None:
             base = arena.address(block)
-            at = {id(x.buffer): base + k for x, k in zip(self.spans, offsets, strict=True)}
-            for k, buffer in enumerate(self.buffers):
-                if buffer.kind == "scratch":
-                    words[k] = at[id(buffer)]
-            if self.lowered.flat.callbacks:
+            for k, offset in zip(self.places, offsets, strict=True):
+                words[k] = base + offset
+            if self.callbacks:
                 start = block.ctypes.data
-                memory = {k: block[x - start :] for k, x in at.items()}
+                memory = {k: block[words[k] - start :] for k in self.places}
         slots = self._enter(words, threads, partial(self._array, prepared.values, arrays, memory))
         if block is not None:
             blocks.give_back(block)
-        counters = self.lowered.flat.counters
+        counters = self.interface.counters
         if counters and (count := sum(slots[len(prepared.words) - counters : len(prepared.words)])):
             raise CallValueError(
                 f"{count} integer division{'s' if count > 1 else ''} by zero (each gave 0)",
@@ -114,11 +140,11 @@ class Variant:
     def _enter(self, words: list[int], threads: int, array: Arrays) -> ctypes.Array[ctypes.c_int64]:
         """Runs the code; the result is the slots. Raises what a callback has raised, or what a
         handler of a signal has."""
-        module, back = self.lowered.flat, None
+        back = None
         try:
             with Call(threads) as call:
-                if module.callbacks:
-                    back = Dispatcher(module.callbacks, array, call)
+                if self.callbacks:
+                    back = Dispatcher(self.callbacks, array, call)
                     words.append(back.address)
                 slots = (ctypes.c_int64 * (len(words) + 1))(*words, call.address)
                 self.function(ctypes.addressof(slots))
@@ -143,7 +169,7 @@ class Variant:
         shape = tuple(max(n, 0) for n in box[buffer.ndim :])
         if 0 in shape:
             return np.empty(shape, buffer.dtype.numpy), box[: buffer.ndim]
-        bytes = scratch[id(buffer)][: math.prod(shape) * buffer.dtype.itemsize]
+        bytes = scratch[self._numbers[id(buffer)]][: math.prod(shape) * buffer.dtype.itemsize]
         return bytes.view(buffer.dtype.numpy).reshape(shape), box[: buffer.ndim]
 
     def bytes(self, values: Mapping[str, Any]) -> tuple[int, ...]:
@@ -152,6 +178,13 @@ class Variant:
         return tuple(
             size * math.prod(max(n, 0) for n in pitches(values)) for size, pitches in self.pitches
         )
+
+    def planned(self, prepared: Prepared, threads: int) -> tuple[list[int], int]:
+        """Where scratch memory lies in a call on so many threads, and how much there is of it."""
+        plan = prepared.plans.get(threads)
+        if plan is None:
+            plan = prepared.plans[threads] = self._plan(prepared.values, threads)
+        return plan
 
     def _plan(self, values: dict[str, Any], threads: int) -> tuple[list[int], int]:
         """Where each scratch buffer lies; remembered by their sizes."""

@@ -15,6 +15,7 @@ from ..nodes.nodes import ParamInfo
 from ..nodes.tensor import Tensor
 from ..tensors.inout import Initial
 from ..tensors.tensors import Func, Input
+from .foreign import Place, as_array, converted, how_to_write, numpy_name
 
 #: Sizes are below this limit: a call refuses others. So index arithmetic in int64 does not wrap.
 SIZE_LIMIT = 1 << 40
@@ -23,19 +24,10 @@ SIZE_LIMIT = 1 << 40
 LOOP_LIMIT = 1 << 43
 
 
-def admit_array(name: str, tensor: Tensor, given: Any) -> Array:
+def admit_array(name: str, tensor: Tensor, given: Any, is_written: bool) -> Array:
     """`given` as an array of an Input's dtype and rank, without a copy."""
     assert isinstance(tensor, Input)
-    array = _as_array(name, tensor.dtypes[0], given)
-    _check_dtype(name, array, tensor.dtypes[0], name)
-    _check_rank(name, array, tensor, name)
-    return array
-
-
-def _as_array(name: str, dtype: DType, given: Any) -> Array:
-    _check_unmasked(name, given, name, f"{name}.filled(value) is a plain array")
-    if isinstance(given, np.ndarray):
-        return np.asarray(given)
+    dtype = tensor.dtypes[0]
     if isinstance(given, (Tensor, Expr)):
         what = f"the {given.kind} {given.name}" if isinstance(given, Tensor) else repr(given)
         raise CallTypeError(
@@ -43,81 +35,47 @@ def _as_array(name: str, dtype: DType, given: Any) -> Array:
             argument=name,
             hint="a call passes arrays of NumPy's; other Funcs are read where it is defined",
         )
-    if isinstance(given, (list, tuple, str, bytes, int, float, complex, np.generic)):
-        _refuse_kind(name, dtype, given)
-    try:  # another library's conversion to NumPy arrays may raise anything
-        array = np.asarray(given, copy=False) if _is_arraylike(given) else None
-    except Exception as error:
-        raise CallTypeError(
-            f"{name} is {with_article(type(given).__name__)}, of which NumPy makes no array "
-            f"without a copy: {type(error).__name__}: {error}",
-            argument=name,
-            hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
-        ) from error
-    if array is None:
-        _refuse_kind(name, dtype, given)
+    plain = f"np.asarray({name}, dtype=np.{numpy_name(dtype)})"
+    array = as_array(Place(name, name, name, plain, is_written, False), given)
+    _check_dtype(name, array, dtype, name, converted(given, name, dtype))
+    _check_rank(name, array, tensor, name)
     return array
 
 
-def _check_unmasked(name: str, given: Any, argument: str, hint: str) -> None:
-    """Refuses NumPy's masked arrays: a kernel would read their data and ignore the mask."""
-    if isinstance(given, np.ma.MaskedArray):
-        raise CallTypeError(
-            f"{name} is a masked array: the mask would be ignored", argument=argument, hint=hint
+def admit_inout(name: str, array: Array, given: Any) -> Array:
+    """The array passed for an InOut, as `given`, which must be writable."""
+    if not array.flags.writeable:
+        raise CallValueError(
+            f"{name} is updated in place, and this array is read-only",
+            argument=name,
+            hint=how_to_write(given, name),
         )
-
-
-def _is_arraylike(given: Any) -> bool:
-    if any(hasattr(given, a) for a in ("__array__", "__array_interface__", "__array_struct__")):
-        return True
-    try:
-        memoryview(given)
-    except TypeError:
-        return False
-    return True
-
-
-def _refuse_kind(name: str, dtype: DType, given: Any) -> NoReturn:
-    raise CallTypeError(
-        f"{name} is {_kind_of(given)}, not an array",
-        argument=name,
-        hint=f"np.asarray({name}, dtype=np.{_numpy_name(dtype)})",
-    )
-
-
-def _kind_of(given: Any) -> str:
-    kind = type(given).__name__
-    return "None" if given is None else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
-
-
-def _numpy_name(dtype: DType) -> str:
-    return "bool_" if dtype.is_bool else dtype.name
+    return array
 
 
 def _check_dtype(
-    name: str, array: Array, dtype: DType, argument: str, hint: str | None = None
+    name: str, array: Array, dtype: DType, argument: str, hint: str, is_output: bool = False
 ) -> None:
     """Refuses an array whose dtype is not the declared one.
 
     Args:
         name: what the array is called in messages.
         argument: the name of the argument.
-        hint: how to get an array of the declared dtype, where a converted copy is of no use.
+        hint: how to get an array of the declared dtype.
     """
     if array.dtype == dtype.numpy:
         return
-    converted = f"{name}.astype(np.{_numpy_name(dtype)})"
     if dtype.numpy.newbyteorder("S") == array.dtype:
         raise CallTypeError(
             f"{name} has the dtype {array.dtype.str}: its bytes are not in this machine's order",
             argument=argument,
-            hint=hint or converted,
+            hint=hint,
         )
-    known = _is_known(array.dtype)
+    known = _is_known(array.dtype) and not is_output
     raise CallTypeError(
         f"{name} has the dtype {array.dtype}, not {dtype}",
         argument=argument,
-        hint=hint or converted + (f", or declare it as {array.dtype}" if known else ""),
+        hint=hint + (f", or declare it as {array.dtype}" if known else ""),
     )
 
 
@@ -135,8 +93,9 @@ def _check_rank(name: str, array: Array, tensor: Tensor, argument: str) -> None:
         )
 
 
-def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
-    """The arrays that out= gives for one output: one for each component, all of one shape."""
+def admit_output(name: str, func: Func, given: Any) -> tuple[tuple[Array, ...], Any]:
+    """The arrays that out= gives for one output: one for each component, all of one shape; and what
+    the call returns for it: the caller's own objects."""
     parts = given if isinstance(given, (tuple, list)) else (given,)
     if len(parts) == 1 < len(func.dtypes) and isinstance(parts[0], (tuple, list)):
         parts = parts[0]
@@ -150,21 +109,15 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
     arrays = []
     for k, (part, dtype) in enumerate(zip(parts, func.dtypes, strict=True)):
         label = f"out= of {name}" if len(parts) == 1 else f"out= of {name}, value {k},"
-        plain = f"np.empty(shape, np.{_numpy_name(dtype)})"
-        if not isinstance(part, np.ndarray):
-            raise CallTypeError(
-                f"{label} is {with_article(type(part).__name__)}, not an array",
-                argument="out",
-                hint=plain,
-            )
-        _check_unmasked(label, part, "out", f"{plain}, or what is masked: its attribute .data")
-        _check_dtype(label, part, dtype, "out", f"a plain array: {plain}")
-        _check_rank(label, part, func, "out")
-        if not part.flags.writeable:
+        plain = f"np.empty(shape, np.{numpy_name(dtype)})"
+        array = as_array(Place(label, "out", "out", plain, True, True), part)
+        _check_dtype(label, array, dtype, "out", f"a plain array: {plain}", True)
+        _check_rank(label, array, func, "out")
+        if not array.flags.writeable:
             raise CallValueError(
-                f"{label} is read-only", argument="out", hint="pass a writable array"
+                f"{label} is read-only", argument="out", hint=how_to_write(part, "out", True)
             )
-        arrays.append(part)
+        arrays.append(array)
     shapes = {a.shape for a in arrays}
     if len(shapes) > 1:
         raise CallValueError(
@@ -172,18 +125,7 @@ def admit_output(name: str, func: Func, given: Any) -> tuple[Array, ...]:
             + ", ".join(str(a.shape) for a in arrays),
             argument="out",
         )
-    return tuple(arrays)
-
-
-def admit_inout(name: str, array: Array) -> Array:
-    """The array passed for an InOut, which must be writable."""
-    if not array.flags.writeable:
-        raise CallValueError(
-            f"{name} is updated in place, and this array is read-only",
-            argument=name,
-            hint=f"pass a writable array: {name}.copy()",
-        )
-    return array
+    return tuple(arrays), parts[0] if len(parts) == 1 else tuple(parts)
 
 
 def admit_shape(name: str, func: Func, given: Any) -> tuple[int, ...]:

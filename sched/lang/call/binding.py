@@ -51,6 +51,7 @@ class Binding:
         shapes: the shape of every Func that declares one, and of every output. Funcs whose region
             is inferred from their consumers have no entry.
         out: the arrays that the caller passed for outputs, one a component; InOuts among them.
+        returned: the same as the caller passed them, which may be arrays of another library.
     """
 
     sizes: dict[str, int]
@@ -58,14 +59,16 @@ class Binding:
     arrays: dict[Input, Array]
     shapes: dict[Func, tuple[int, ...]] = field(default_factory=dict)
     out: dict[Func, tuple[Array, ...]] = field(default_factory=dict)
+    returned: dict[Func, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """An Input, with what a call checks of its array."""
+    """An Input, with what a call checks of its array; `inout` is what is written to it."""
 
     name: str
     input: Input
+    inout: Func | None
     dtype: np.dtype[Any]
     rank: int
     extents: tuple[Extent, ...]
@@ -104,9 +107,10 @@ class Binder:
 
     def __init__(self, program: Program) -> None:
         self.signature = program.signature()
-        self.slots = tuple(_slot(i) for i in program.inputs)
         self.outputs = Outputs(program)
         self.inouts = program.inouts
+        updated: dict[Input, Func] = {f.initial: f for f in self.inouts}
+        self.slots = tuple(_slot(i, updated.get(i)) for i in program.inputs)
         self.params = {name: p.info for name, p in program.params.items()}
         self.bounding, self.signed = program.bounding, program.signed
         self.far_bounds = program.far_bounds
@@ -118,16 +122,18 @@ class Binder:
         self, args: Sequence[Any], kwargs: Mapping[str, Any], shape: Any = None, out: Any = None
     ) -> Binding:
         """See the function `bind`."""
-        arrays, axes = self._arrays(args, kwargs)
+        returned: dict[Func, Any] = {}
+        arrays, axes = self._arrays(args, kwargs, returned)
         known = Known()
         params = self._params(kwargs, known)
         if len(kwargs) > len(self.slots) - len(args):
             self._named_sizes(kwargs, known)
-        binding = Binding(known.values, params, arrays)
+        binding = Binding(known.values, params, arrays, returned=returned)
         for func in self.inouts:
-            binding.out[func] = (admit_inout(func.name, arrays[func.initial]),)
+            array = arrays[func.initial]
+            binding.out[func] = (admit_inout(func.name, array, returned.setdefault(func, array)),)
         if shape is not None or out is not None:
-            axes += self.outputs.read(binding.shapes, binding.out, shape, out)
+            axes += self.outputs.read(binding.shapes, binding.out, returned, shape, out)
         solve(known, axes, self.defaults)
         for name, extent in self.far_bounds:
             check_end(name, str(extent), extent.value({**known.values, **params}))
@@ -141,7 +147,7 @@ class Binder:
 
     # arrays and scalars -----------------------------------------------------------------------
     def _arrays(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], returned: dict[Func, Any]
     ) -> tuple[dict[Input, Array], list[Axis]]:
         positional = len(args)
         if positional > len(self.slots):
@@ -165,7 +171,9 @@ class Binder:
                 and array.dtype is slot.dtype
                 and array.ndim == slot.rank
             ):  # fmt: skip
-                array = admit_array(name, slot.input, array)
+                if slot.inout is not None:
+                    returned[slot.inout] = array
+                array = admit_array(name, slot.input, array, slot.inout is not None)
             arrays[slot.input] = array
             lengths = array.shape
             for axis, extent in enumerate(slot.extents):
@@ -264,9 +272,9 @@ class Binder:
 _binders: WeakKeyDictionary[Program, Binder] = WeakKeyDictionary()
 
 
-def _slot(i: Input) -> _Slot:
+def _slot(i: Input, inout: Func | None) -> _Slot:
     extents = tuple(map(extent_of, i.extents or ()))
-    return _Slot(i.name, i, i.dtypes[0].numpy, len(extents), extents)
+    return _Slot(i.name, i, inout, i.dtypes[0].numpy, len(extents), extents)
 
 
 def _refuse_requirement(

@@ -31,10 +31,12 @@ class Outputs:
         self,
         shapes: dict[Func, tuple[int, ...]],
         arrays: dict[Func, tuple[Array, ...]],
+        returned: dict[Func, Any],
         shape: Any,
         out: Any,
     ) -> list[Axis]:
-        """Splits shape= and out= by output, into `shapes` and `arrays`.
+        """Splits shape= and out= by output, into `shapes` and `arrays`; what the
+        caller passed for `arrays` goes into `returned`.
 
         Returns:
             The axes of the outputs: like those of the Inputs they take part in solving for sizes.
@@ -47,7 +49,7 @@ class Outputs:
             axes += self._axes(f"shape= of {name}", func, shapes[func])
         for func, given in _by_output("out", out, self.outputs, named).items():
             name = self.names[func]
-            arrays[func] = admit_output(name, func, given)
+            arrays[func], returned[func] = admit_output(name, func, given)
             lengths = arrays[func][0].shape
             if shapes.setdefault(func, lengths) != lengths:
                 raise CallValueError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FrameType
 
 from . import cells
@@ -38,7 +39,11 @@ _NOT_THE_USER = frozenset(
 
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs code that the user wrote."""
-    module = str(frame.f_globals.get("__name__", ""))
+    return _is_of_the_user(str(frame.f_globals.get("__name__", "")))
+
+
+@lru_cache(1 << 12)
+def _is_of_the_user(module: str) -> bool:
     return module.partition(".")[0] not in _NOT_THE_USER
 
 

@@ -18,12 +18,20 @@ from ..nodes.printer import expr_text
 from ..nodes.typing import typed_size
 from .expr import Expr, ExprLike, as_node
 
-#: Keywords of a call; an argument of that name could never be passed.
+#: Keywords of a call or of `compile`; an argument of that name could never be passed.
 RESERVED = frozenset({"out", "shape", "region", "checks"})
+
+#: What is passed by name.
+_ARGUMENTS = frozenset({"Input", "InOut", "Param", "size"})
 
 
 def check_name(name: object, what: str) -> str:
-    """`name`, if it can be a keyword argument of a call; else it is refused."""
+    """`name`, if it is an identifier and no keyword that a call has already, for what a call
+    passes; else it is refused.
+
+    Args:
+        what: the kind of thing that is named.
+    """
     article = "an" if what[0] in "AEIORaeio" else "a"
     if not isinstance(name, str):
         raise LanguageTypeError(f"the name of {article} {what} must be a string, not {name!r}")
@@ -32,7 +40,7 @@ def check_name(name: object, what: str) -> str:
             f"{name!r} cannot name {article} {what}: it is not a Python identifier",
             hint="a call passes arguments by name: f(A=a, n=3)",
         )
-    if name in RESERVED:
+    if name in RESERVED and what in _ARGUMENTS:
         raise LanguageError(
             f"{name!r} cannot name {article} {what}: calls use it themselves",
             hint=f"call it {name}_ or something that says what it holds",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors.errors import LanguageError
 from .dtypes import ALL, INDEX, WEAK_FLOAT, WEAK_INT, bool_, concrete, unsigned
-from .nodes import Const, Node, Op, Param, RVar, Size, Var
+from .nodes import Const, Node, Op, Param, RVar, Size, Var, postorder
 from .ops import OPS
 
 Plain = str | int | bool | None | tuple["Plain", ...] | Node
@@ -19,8 +19,11 @@ _TYPES: dict[str, Any] = {"index": INDEX, "int": WEAK_INT, "float": WEAK_FLOAT} 
 
 
 def type_name_of(node: Node) -> str:
-    """The name of the type of a typed node."""
-    return next(name for name, t in _TYPES.items() if node.type is t)
+    """The name of the type of a typed node. TypeError where JSON has no name for it."""
+    found = next((name for name, t in _TYPES.items() if node.type is t), None)
+    if found is None:
+        raise TypeError(f"{node!r} has no type that JSON can name")
+    return found
 
 
 def encoded(value: Plain) -> Any:
@@ -72,6 +75,51 @@ def decoded(value: Any, symbols: Mapping[str, Node]) -> Plain:
             # A float is no option of any directive: its record refuses it, with the field by name.
             return value  # type: ignore[return-value]
     raise LanguageError(f"{value!r} is no expression that to_json wrote")
+
+
+def encoded_table(roots: Sequence[Node]) -> list[Any]:
+    """Expressions as one JSON value, in which each distinct node is written once: rows in which
+    operators name earlier rows by number, and the numbers of the roots. TypeError where an
+    expression has no type."""
+    rows: list[Any] = []
+    numbers: dict[Node, int] = {}
+    for node in postorder(*roots):
+        match node:
+            case Op(op=op, operands=operands):
+                of = [numbers[x] for x in operands]
+                rows.append({"op": op, "of": of, "type": type_name_of(node)})
+            case _:
+                rows.append(encoded(node))
+        numbers[node] = len(rows) - 1
+    return [rows, [numbers[root] for root in roots]]
+
+
+def decoded_table(value: Any, symbols: Mapping[str, Node]) -> tuple[Node, ...]:
+    """The expressions that `encoded_table` turned into this JSON value.
+
+    Raises:
+        LanguageError: it makes no such value.
+    """
+    match value:
+        case [list(rows), list(roots)]:
+            found: list[Node] = []
+            for row in rows:
+                match row:
+                    case {"op": str(op), "of": list(of), "type": str(t), **rest} if not rest:
+                        made: Plain = typed_operator(op, tuple(_row(k, found) for k in of), t)
+                    case _:
+                        made = decoded(row, symbols)
+                if not isinstance(made, Node):
+                    raise LanguageError(f"{row!r} is no expression that to_json wrote")
+                found.append(made)
+            return tuple(_row(k, found) for k in roots)
+    raise LanguageError(f"{value!r} is no table of expressions")
+
+
+def _row(number: Any, rows: Sequence[Node]) -> Node:
+    if type(number) is not int or not 0 <= number < len(rows):
+        raise LanguageError(f"there is no row {number!r} in a table of {len(rows)} expressions")
+    return rows[number]
 
 
 def operator(op: str, args: tuple[Node, ...]) -> Op:

@@ -226,6 +226,9 @@ Symbol = Var | RVar | Size | Param
 
 def postorder(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
+    if len(roots) == 1 and not roots[0].args:
+        yield roots[0]
+        return
     seen: set[Node] = set()
     begun: list[Node] = []  # nodes that are yielded once everything below them has been
     stack: list[Node | None] = [*reversed(roots)]

@@ -1,9 +1,9 @@
 """Digests of programs: equal, in any process, for programs with the same definitions and names.
 
 A digest covers typed expressions, definitions in their order, blocks, shapes, ranges,
-preconditions, and the data of constants. It does not depend on source lines, on when objects were
-made, or on Python's hashes. Without names it is the same for programs that differ only in the names
-of Funcs, Inputs, sizes, Params and loops.
+preconditions, the data of constants, and the Inputs in the order of a call. It does not depend on
+source lines, on when objects were made otherwise, or on Python's hashes. Without names it is the
+same for programs that differ only in the names of Funcs, Inputs, sizes, Params and loops.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .steps import Block, Recurrence, Step
 if TYPE_CHECKING:
     from .program import Program
 
-VERSION = 1
+VERSION = 2
 """The version of the digests, which changes when equal programs get other digests than before."""
 
 

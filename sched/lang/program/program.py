@@ -43,7 +43,8 @@ class Program(Travelling):
         outputs: the Funcs asked for.
         funcs: every Func, producers before consumers.
         definitions: those of every Func, in the order of `funcs`, pure pieces first.
-        inputs: in the order in which a call takes them.
+        inputs: in the order in which a call takes them by position: that of `args`, or else the
+            one in which they were made.
         params, sizes: by name, in the order of their first use.
         names: a unique name for each tensor.
     """
@@ -220,6 +221,11 @@ class Program(Travelling):
             yield func
 
     def arguments(self) -> list[Input]:
+        """The Inputs that a call passes, in the order in which they were made. How expressions are
+        written has no part in it, so `A * B` may become `B * A`."""
+        return sorted(self.first_read(), key=lambda argument: argument.serial)
+
+    def first_read(self) -> list[Input]:
         """The Inputs that a call passes, in the order in which the program first mentions them."""
         found: dict[Input, None] = {}
         for tensor in self._tensors_mentioned():

@@ -135,6 +135,8 @@ class Func(Indexable):
     _made: ClassVar[Callable[[Func], None]]
     _scheduled: ClassVar[Callable[[Func], dict[str, str]]]
     requirements: list[Any]
+    #: What a call without a schedule runs, once there has been one.
+    _default_kernel: Any = None
 
     def __init__(
         self, name: str, shape: ShapeLike | None = None, dtype: object | tuple[object, ...] = None
@@ -202,16 +204,26 @@ class Func(Indexable):
         self.history.complete(by)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        kernel = self._default_kernel
         try:
-            if any(isinstance(a, Expr) for a in args):
-                raise LanguageTypeError(
-                    f"{self.name}(...) calls the compiled program on arrays",
-                    hint=f"to read an element write {self.name}[{', '.join(map(repr, args))}]",
-                )
+            if kernel is not None:
+                return kernel(*args, **kwargs)
+            self._check_arrays(args)
             return Func._call(self, *args, **kwargs)
         except PolyschedError as error:
+            if kernel is not None:
+                self._check_arrays(args)
             cut(error)
             raise
+
+    @bounded
+    def _check_arrays(self, args: tuple[Any, ...]) -> None:
+        """Refuses indices where a call takes arrays."""
+        if any(isinstance(a, Expr) for a in args):
+            raise LanguageTypeError(
+                f"{self.name}(...) calls the compiled program on arrays",
+                hint=f"to read an element write {self.name}[{', '.join(map(repr, args))}]",
+            ) from None
 
     def _others(self) -> dict[str, str]:
         call = {"realize": f"call it with arrays: {self.name}(A=a)"}

@@ -5,18 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..legality.checker import Change
-from ..state.record import Directive
-from ..state.state import State
+from .path import Place
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch under way: how many directives were before it, and its own."""
+    """A batch under way.
 
-    start: int
+    Attributes:
+        first: where it began.
+        changes: its directives, as far as they have been carried out.
+    """
+
+    first: Place
     changes: tuple[Change, ...] = ()
     #: Whether it is a sketch, which is proven only on demand.
     is_sketch: bool = False
+
+    @property
+    def start(self) -> int:
+        """How many directives were before it."""
+        return len(self.first.records)
 
     def with_change(self, change: Change) -> Batch:
         return replace(self, changes=(*self.changes, change))
@@ -28,9 +37,8 @@ class Compound:
 
     Attributes:
         text: what the user has written.
-        state, records: those before the first of the directives.
+        first: where it began.
     """
 
     text: str
-    state: State
-    records: tuple[Directive, ...]
+    first: Place

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.errors import PolyschedError
-from ...lang.nodes.dtypes import DType
+from ...lang.nodes.dtypes import DType, as_dtype
 from ...targets.words import Resolved, Word
 from ..model.element_types import widest
 from ..state.record import Directive
@@ -26,7 +26,7 @@ def resolved(s: Schedule, value: Any, stage: str, loop: Any = None) -> Any:
             computed in the loop counts.
     """
     if isinstance(value, Word):
-        return value.resolve(s.target, element_type(s, stage, loop))
+        return value.resolve(s.target, _known_type(s, stage, loop))
     if isinstance(value, tuple):
         return tuple(resolved(s, x, stage, loop) for x in value)
     return value
@@ -48,6 +48,14 @@ def _words(value: Any) -> Any:
     if isinstance(value, tuple) and any(isinstance(x, Resolved) for x in value):
         return tuple(x.word if isinstance(x, Resolved) else x for x in value)
     return None
+
+
+def _known_type(s: Schedule, stage: str, loop: Any) -> DType:
+    """The same as `element_type`, which need not be found out again."""
+    if not isinstance(loop, str | None):
+        return element_type(s, stage, loop)
+    question = ("type", stage, loop)
+    return as_dtype(s._builder.known(question, lambda: element_type(s, stage, loop).name))
 
 
 def element_type(s: Schedule, stage: str, loop: Any) -> DType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
@@ -69,6 +70,11 @@ class ScheduleQueries(Suggesting):
     def program(self) -> Program:
         """What is computed."""
         return self.rewritten.program
+
+    @property
+    def base(self) -> Program:
+        """What is computed, as it was written: without the Funcs that directives have added."""
+        return self._builder.origin.program
 
     @property
     def model(self) -> Model:
@@ -173,7 +179,7 @@ class ScheduleQueries(Suggesting):
     @property
     def parameters(self) -> dict[str, Node]:
         """The sizes and Params that bounds and conditions are made of, by name."""
-        return self.analysis.parameters
+        return self._builder.origin.symbols
 
     @property
     def memory(self) -> Mapping[Func, Memory]:
@@ -224,14 +230,21 @@ class ScheduleQueries(Suggesting):
     @property
     def said(self) -> Said:
         """All that was said to it, as a value."""
+        return replace(self._given, reassociated=self._builder.reassociated, variants=tuple(
+            (condition, variant.said) for condition, variant in self.variants
+        ))  # fmt: skip
+
+    @property
+    def _given(self) -> Said:
+        """The same without what follows from it."""
         return Said(
-            self.program,
+            self.base,
             self.rule is not once_a_consumer,
             self.directives,
             self._builder.batches,
-            self._builder.state.trusted,
-            self._builder.state.reassociated,
-            tuple((condition, variant.said) for condition, variant in self.variants),
+            self._builder.trusted,
+            frozenset(),
+            tuple((condition, variant._given) for condition, variant in self.variants),
             self.inherited,
             None if self._asked is None else name_of_target(self._asked),
             self.comments,
@@ -245,7 +258,7 @@ class ScheduleQueries(Suggesting):
     @property
     def trusted(self) -> tuple[tuple[Directive, str], ...]:
         """Directives that were not proven, each with the reason given; those of variants too."""
-        return self.said.trusted
+        return self._given.trusted
 
     @property
     def broken_by(self) -> tuple[str, ...]:
@@ -271,9 +284,14 @@ class ScheduleQueries(Suggesting):
     def digest(self) -> str | None:
         """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
         process. None where the program has none."""
-        program = self.rewritten.base.digest
-        said = serial.to_json(self.said, comments=False)
-        return None if program is None else combined(program, said)
+        program = self.base.digest  # which has the order of the Inputs
+        return None if program is None else combined(program, self.written)
+
+    @property
+    def written(self) -> str:
+        """The directives as `from_json` reads them, without comments: schedules of one program with
+        the same text are equal."""
+        return serial.to_json(self._given, comments=False, args=False)
 
     # places in the tree ---------------------------------------------------------------------------
     def _stage(self, name: str) -> Stage:
@@ -302,7 +320,7 @@ class ScheduleQueries(Suggesting):
             return listing(a, self.said)
 
     def __repr__(self) -> str:
-        return f"Schedule of {self.program.signature()}"
+        return f"Schedule of {self.base.signature()}"
 
     def _repr_html_(self) -> str:
         return html_text(str(self))
@@ -327,8 +345,13 @@ class ScheduleQueries(Suggesting):
         Raises:
             LanguageError: the program calls a function that no module has by its name.
         """
-        return travel.source(self) if program else serial.source(self.said)
+        if program:
+            return travel.source(self)
+        said, names = self._given, self.base.names
+        if any(f.name != names[f] for f in self.base.funcs):
+            said = replace(said, program=self.program)  # Funcs are written by their numbers in it
+        return serial.source(said)
 
     def to_json(self) -> str:
         """The directives as text that `from_json` reads."""
-        return serial.to_json(self.said)
+        return serial.to_json(self._given)

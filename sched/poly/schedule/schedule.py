@@ -12,20 +12,18 @@ from ...lang.errors.suggest import public
 from ...lang.expr.expr import Expr
 from ...lang.nodes.nodes import Node
 from ...lang.program.program import Program
-from ...lang.program.scalars import symbols_of
 from ...lang.tensors.tensors import Func, Input
 from ...steps import Log
 from ...targets.host import target_of
 from ...targets.target import Target
 from ..directives.assumptions import Assume
-from ..model.proven import unproved
 from ..program.inline import Rule, once_a_consumer, without_recomputation
-from ..report import facts, finding, requires
-from ..sets.budget import BudgetExceeded, allowance, budget
-from ..state.rewritten import rewritten_program
-from . import serial
+from ..report import facts, requires
+from . import lookups, serial
 from .handles.base import LoopHandle
 from .handles.pieces import PiecesHandle
+from .journal import journal_of
+from .path import Origin
 from .queries import ScheduleQueries
 from .replay import replay
 from .schedule_builder import ScheduleBuilder
@@ -45,8 +43,8 @@ class Schedule(ScheduleQueries):
 
     Args:
         outputs: the Func to compute, or several.
-        args: the Inputs in the order of a call's positions; by default the order in which the
-            program first reads them.
+        args: the Inputs in the order of a call's positions; by default the order in which
+            they were made.
 
     Raises:
         LanguageError: the program is ill-formed; with the definition's line.
@@ -56,7 +54,7 @@ class Schedule(ScheduleQueries):
         "assume", "auto", "batch", "bit_exact", "broken_by", "comment", "compile", "conditions",
         "copy", "default", "dependences", "digest", "directives", "explain", "extents",
         "from_json", "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch",
-        "source", "specialize", "to_json", "trust", "trusted", "variants"
+        "source", "specialize", "to_json", "trust", "trusted", "variants", "written"
     })  # fmt: skip
     variants: tuple[tuple[Node, Schedule], ...]
 
@@ -81,13 +79,8 @@ class Schedule(ScheduleQueries):
 
     def _prove(self, program: Program, rule: Rule) -> None:
         self.rule = rule
-        try:
-            with budget(allowance(len(program.definitions))):
-                self._builder = ScheduleBuilder(
-                    rewritten_program(program, rule, self.log), symbols_of(program)
-                )
-        except BudgetExceeded:
-            raise unproved(program) from None
+        journal = journal_of(program, rule)
+        self._builder = ScheduleBuilder(Origin(program, rule, self.log, journal))
         self._analysis = None
         self.variants = ()
         self.inherited = 0
@@ -152,7 +145,7 @@ class Schedule(ScheduleQueries):
         made = Schedule.__new__(Schedule)
         made.log = Log()
         made._asked = target_of(target)
-        made._prove(self.program, self.rule)
+        made._prove(self.base, self.rule)
         replay(made, serial.read_json(self.to_json()).steps, anew=True)
         return made
 
@@ -163,11 +156,10 @@ class Schedule(ScheduleQueries):
         if isinstance(what, PiecesHandle):
             return PiecesHandle(self, what._func, what.pieces)
         if isinstance(what, StageHandle):
-            return StageHandle(self, finding.existing(self.analysis, what.name))
-        a = self.analysis
-        name, pieces = finding.stage_name(a, what), finding.pieces_of(a, what)
+            return StageHandle(self, lookups.existing_stage(self, what.name))
+        name, *pieces = lookups.found(self, what)
         if pieces:
-            return PiecesHandle(self, name.rpartition(".piece(")[0], pieces)
+            return PiecesHandle(self, name.rpartition(".piece(")[0], tuple(pieces))
         return StageHandle(self, name)
 
     def group(self, func: Func | str) -> StageHandle:
@@ -176,7 +168,7 @@ class Schedule(ScheduleQueries):
 
     def loop(self, name: str) -> LoopHandle:
         """The loop of a `sequential`, or any loop of which there is only one."""
-        return LoopHandle(self, finding.stage_in(self.analysis, name), name)
+        return LoopHandle(self, lookups.stage_in(self, name), name)
 
     # directives -----------------------------------------------------------------------------------
     def assume(self, condition: Any) -> Schedule:
@@ -296,19 +288,27 @@ class Schedule(ScheduleQueries):
             ScheduleError: something goes wrong, or is sketched and not proven.
         """
         self._settle()
+        self.keep()
         return self.copy()
+
+    def keep(self) -> None:
+        """Stores what was accepted: the same directives need no second proof, in this process or
+        in another one. Compiling does this."""
+        self._builder.keep()
+        for _, variant in self.variants:
+            variant.keep()
 
     def fixed(self, sizes: Mapping[str, int]) -> Schedule:
         """The schedule for given sizes only."""
         made = self.copy()
         for name, value in sizes.items():
-            if name not in self.program.sizes:
-                have = ", ".join(self.program.sizes) or "none"
+            if name not in self.base.sizes:
+                have = ", ".join(self.base.sizes) or "none"
                 raise ScheduleError(
                     f"{name} is no size of this program",
                     hint=f"its sizes are {have}; compile takes checks=True, too",
                 )
-            made.assume(Expr(self.program.sizes[name]) == facts.check_size(name, value))
+            made.assume(Expr(self.base.sizes[name]) == facts.check_size(name, value))
         made.variants = tuple(self._fixed_variants(sizes))
         return made
 
@@ -333,9 +333,9 @@ class Schedule(ScheduleQueries):
         variant.variants, variant.inherited = (), len(self.directives)
         with variant._builder.together("", "specialize", (), Expr(condition)):
             variant._builder.apply(Assume("", condition, span=user_span()))
-        node = variant._builder.state.assumptions[-1].condition
-        assert node is not None
-        self.variants = (*self.variants, (node, variant))
+        (made,) = variant.directives[variant.inherited :]
+        assert isinstance(made, Assume)
+        self.variants = (*self.variants, (made.condition, variant))
         return variant
 
     def _called(self) -> str:

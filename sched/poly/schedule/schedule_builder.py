@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -24,30 +24,22 @@ from ..legality.advice import (
 from ..legality.checker import Change, LegalityChecker
 from ..legality.refusals import Request
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget
-from ..state.editing import Editing
 from ..state.record import Directive, Lookup
-from ..state.rewritten import RewrittenProgram
-from ..state.state import NoLoops, State
+from ..state.state import Edit, NoLoops, State
 from ..tree.edits import Shared
 from .groups import Batch, Compound
+from .path import Origin, Place, Step
+from .progress import Progress
 
 
-class ScheduleBuilder:
-    """The state of a schedule, and the directives that led to it.
+class ScheduleBuilder(Progress):
+    """The state of a schedule, and the directives that led to it. Those that were accepted before
+    are neither carried out nor proven, until somebody looks at the state."""
 
-    Attributes:
-        records: the directives, in order.
-    """
-
-    def __init__(self, rewritten: RewrittenProgram, symbols: Mapping[str, Node]) -> None:
+    def __init__(self, origin: Origin) -> None:
+        super().__init__(origin)
         self.legality = LegalityChecker()
-        self.state = State(rewritten, rewritten.written, {})
-        self.records: tuple[Directive, ...] = ()
-        self._batches: tuple[range, ...] = ()
-        self._symbols = symbols
-        self._batch: Batch | None = None
         self._trust: str | None = None
-        self._compound: Compound | None = None
         self._budgets = 1
         self._advises = True
 
@@ -56,29 +48,11 @@ class ScheduleBuilder:
         this is one."""
         made = copy.copy(self)
         made._trust = None
-        if not self.is_sketch:
+        if self._batch is not None and not self.is_sketch:
             made._batches, made._batch = self.batches, None
+            made._place = self._place.marked("]")
         made._budgets = 1
         return made
-
-    @property
-    def _among(self) -> str:
-        """What directives are proven together with: a sketch, a batch, or nothing."""
-        if self._batch is None:
-            return ""
-        return "sketch" if self._batch.is_sketch else "batch"
-
-    @property
-    def batches(self) -> tuple[range, ...]:
-        """Which of the directives are proven together, also in the batch under way."""
-        if self._batch is None:
-            return self._batches
-        return (*self._batches, range(self._batch.start, len(self.records)))
-
-    def editing(self, directive: Directive) -> Editing:
-        """The present state, for a directive to be carried out."""
-        context = self.state.assumed(self.state.rewritten.model.context)
-        return Editing(self.state, self._symbols, context, directive)
 
     def apply(self, directive: Directive) -> tuple[str, ...]:
         """One directive: carried out, proven, recorded; or refused, and nothing has changed.
@@ -91,37 +65,61 @@ class ScheduleBuilder:
     def _named(self, expression: Node) -> Node:
         """An expression with the program's own sizes in place of others of the same names."""
         found = [n for n in postorder(expression) if isinstance(n, Size)]
-        return substitute(expression, {n: self._symbols.get(n.name, n) for n in found})
+        return substitute(expression, {n: self.origin.symbols.get(n.name, n) for n in found})
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """Applies a directive whose expressions are over the program's own sizes."""
-        text = directive.text() if self._compound is None else self._compound.text
-        request = Request(directive, text, self._among)
+        known = self._known(directive)
+        if known is not None and not self._place.is_made:
+            self._place = Place(known, (*self.records, directive), None)
+            return known.node.made
+        text = self._written or directive.text()
+        request, before = Request(directive, text, self._among), self.state
         with uncollected(), self._in_time(request), self._in_their_terms(request):
             edit = applied(self.editing(directive))
-            change = Change(request, self.state, self._with_trust(edit.state, directive))
-            if self._batch is None:
-                trusted = self._trust is not None
-                self.legality.check((change,), self._would_help, is_trusted=trusted)
-            # Whether a hint would be right is a smaller question, with a budget of its own.
-            if self._batch is None and self._compound is None and self._advises:
-                records = (*self.records, directive)
-                self.legality.check_loops(change.after, records, self._budgets)
+            if known is not None and known.node.made != edit.made:
+                known = None
+            change = Change(request, before, self._with_trust(edit.state, directive))
+            self._check(change, known is not None)
         if self._batch is not None:
-            self._batch = self._batch.with_change(change)
-        self.state = change.after
-        self.records = (*self.records, directive)
+            self._batch = replace(self._batch, changes=(*self._changes(self._batch), change))
+        self._move(directive, edit, change.after, known)
         return edit.made
+
+    def _check(self, change: Change, is_known: bool) -> None:
+        """Proves a directive that is not proven together with others, nor was before."""
+        if self._batch is not None or is_known:
+            return
+        is_trusted = self._trust is not None
+        self.legality.check((change,), self._would_help, is_trusted=is_trusted)
+        # Whether a hint would be right is a smaller question, with a budget of its own.
+        if self._compound is None and self._advises:
+            records = (*self.records, change.request.directive)
+            self.legality.check_loops(change.after, records, self._budgets)
+
+    def _known(self, directive: Directive) -> Step | None:
+        """The step of a directive that was accepted here before."""
+        step = self._place.step if self._trust is None else None
+        return None if step is None else step.known(directive, self._written)
+
+    def _move(self, directive: Directive, edit: Edit, state: State, known: Step | None) -> None:
+        """To the place behind a directive. Nothing is kept from a trusted one on."""
+        step = self._place.step
+        if step is not None and known is None:
+            known = step.accepted(directive, self._written, self.state, edit)
+        if self._trust is not None:
+            self._until, known = self._until or step, None
+        self._place = Place(known, (*self.records, directive), state)
 
     def accepts(self, directive: Directive) -> bool:
         """Whether a directive would be accepted now. Nothing changes, and no witness or hint is
         looked for where it would be refused."""
-        request = Request(directive, directive.text())
+        request, state = Request(directive, directive.text()), self.state
         try:
             with uncollected(), self._in_time(request):
                 edit = applied(self.editing(directive.mapped(self._named)))
-                change = Change(request, self.state, edit.state)
-                before = () if self._batch is None else self._batch.changes
+                change = Change(request, state, edit.state)
+                before = () if self._batch is None else self._changes(self._batch)
                 if not self.legality.is_legal((*before, change)):
                     return False
                 records = (*self.records, directive)
@@ -160,8 +158,9 @@ class ScheduleBuilder:
         """The loops that the directives of a compound one have made so far."""
         if self._compound is None or request is None:
             return {}
-        known = self._compound.state.tree.loop_names.get(request.directive.stage, ())
-        return parts_made(self.records[len(self._compound.records) :], known)
+        first = self._compound.first
+        known = first.state.tree.loop_names.get(request.directive.stage, ())
+        return parts_made(self.records[len(first.records) :], known)
 
     def _with_trust(self, state: State, directive: Directive) -> State:
         """A state after a directive that is not proven, if it is trusted."""
@@ -172,13 +171,15 @@ class ScheduleBuilder:
     @contextmanager
     def _in_time(self, request: Request) -> Iterator[None]:
         """Refuses a directive whose proof takes too long."""
-        with self._within_budget(request.subject, request.directive.span, request.text):
+        with self._within_budget(request.subject, request.text, request.directive.span):
             yield
 
     @contextmanager
-    def _within_budget(self, subject: str, where: Span | None, text: str) -> Iterator[None]:
+    def _within_budget(self, subject: str, text: str, where: Span | None = None) -> Iterator[None]:
+        statements = len(self.state.rewritten.model.statements)
+        where = where or user_span()
         try:
-            with budget(self._budgets * allowance(len(self.state.rewritten.model.statements))):
+            with budget(self._budgets * allowance(statements)):
                 yield
         except BudgetExceeded:
             raise ScheduleError(
@@ -204,18 +205,23 @@ class ScheduleBuilder:
             self._settle(self._batch)
 
     def _settle(self, batch: Batch) -> None:
-        if not batch.changes:
-            return
-        last = self.records[-1]
+        if len(self.records) > batch.start:
+            self.known(("settled",), lambda: self._proven(batch))
+
+    def _proven(self, batch: Batch) -> bool:
+        """Proves the directives of a batch together."""
+        last, changes = self.records[-1], self._changes(batch)
         with self._in_time(Request(last, f"the {self._among} up to {last.text()}")):
-            trusted = all(change.is_trusted for change in batch.changes)
-            self.legality.check(batch.changes, self._would_help, is_trusted=trusted)
+            trusted = all(change.is_trusted for change in changes)
+            self.legality.check(changes, self._would_help, is_trusted=trusted)
             self.legality.check_loops(self.state, self.records, self._budgets)
+        return True
 
     def sketch(self) -> None:
         """From now on directives are carried out and not proven, until `prove`."""
         if not self.is_sketch:
-            self._batch = Batch(len(self.records), is_sketch=True)
+            self._place = self._place.marked("[")
+            self._batch = Batch(self._place, is_sketch=True)
 
     @property
     def is_sketch(self) -> bool:
@@ -226,22 +232,23 @@ class ScheduleBuilder:
         if self._batch is None or not self._batch.is_sketch:
             return
         self._settle(self._batch)
-        if self._batch.changes:
+        if len(self.records) > self._batch.start:
             self._batches = self.batches
         self._batch = None
+        self._place = self._place.marked("]")
 
-    def _would_help(self, directive: Directive, first: Sequence[Directive]) -> bool:
+    def _would_help(self, directive: Directive, others: Sequence[Directive]) -> bool:
         """Whether a refused directive would be right with others before it."""
         if not self._advises or self._batch is not None:
             return False
         trial = self.copy()
         trial._advises = False
-        if self._compound is not None:
-            trial.state, trial.records = self._compound.state, self._compound.records
-            trial._compound = None
+        first = self._place if self._compound is None else self._compound.first
+        # Its directives are proven less thoroughly, so nothing of that is kept.
+        trial._place, trial._compound = Place(None, first.records, first.state), None
         try:
             with attempt():
-                for d in (*first, *self.records[len(trial.records) :], directive):
+                for d in (*others, *self.records[len(trial.records) :], directive):
                     trial.replay(d)
         except (BudgetExceeded, ScheduleError):
             return False
@@ -268,47 +275,68 @@ class ScheduleBuilder:
         """
         at = f's["{stage}"]' if stage else "s"
         with self.as_one(f"{at}.{name}({', '.join(map(repr, (*loops, *args)))})") as text:
-            directive = Lookup(stage, f"{name}()", span=user_span())
-            with self._in_their_terms(Request(directive, text, self._among)):
-                self.editing(directive).in_order(loops)
+
+            def are_there() -> bool:
+                directive = Lookup(stage, f"{name}()", span=user_span())
+                request = Request(directive, text, self._among)
+                with self._in_time(request), self._in_their_terms(request):
+                    self.editing(directive).in_order(loops)
+                return True
+
+            self.known(("are there", stage, *loops), are_there)
             yield
 
     @contextmanager
     def as_one(self, text: str) -> Iterator[str]:
         """The same for directives that are not known yet. It gives the text of the compound
         directive: `text`, or that of the outermost one where several are nested."""
-        before, outer = (self.state, self.records, self._batch), self._compound
-        self._compound = outer or Compound(text, self.state, self.records)
+        before, outer = (self._place, self._batch), self._compound
+        is_alone = outer is None and self._batch is None
+        self._compound = outer or Compound(text, self._place)
+        if is_alone:
+            self._place = self._place.marked("(")
+        # As long as all of it is known there is no work. What is not has a budget of its own.
+        limited = self._within_budget(text, text) if self._place.is_made else nullcontext()
         try:
-            with self._within_budget(text, user_span(), text):
+            with limited:
                 yield self._compound.text
-                if outer is None:
+                if is_alone:
                     self._check_compound(self._compound)
+            if is_alone:
+                self._place = self._place.marked(")")
         except BaseException:
-            self.state, self.records, self._batch = before
+            self._place, self._batch = before
             raise
         finally:
             self._compound = outer
 
     def _check_compound(self, compound: Compound) -> None:
         """Checks the loops behind a compound directive."""
-        if self._batch is None and len(self.records) > len(compound.records):
-            with self._in_their_terms(Request(self.records[-1], compound.text)):
+
+        def are_found() -> bool:
+            request = Request(self.records[-1], compound.text)
+            with self._within_budget(compound.text, compound.text), self._in_their_terms(request):
                 self.legality.check_loops(self.state, self.records, self._budgets)
+            return True
+
+        if len(self.records) > len(compound.first.records):
+            self.known(("loops are found",), are_found)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Proves all directives inside together, at the end; refused, none of them counts."""
-        before, outer = (self.state, self.records), self._batch
-        self._batch = outer or Batch(len(self.records))
+        before, outer = self._place, self._batch
+        if outer is None:
+            self._place = self._place.marked("[")
+            self._batch = Batch(self._place)
         try:
             yield
             if outer is None:
                 self.settle()
                 self._batches, self._batch = self.batches, None
+                self._place = self._place.marked("]")
         except BaseException:
-            self.state, self.records = before
-            self._batch = outer
+            self._place, self._batch = before, outer
             raise
 
     @contextmanager

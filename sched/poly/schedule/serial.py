@@ -168,8 +168,10 @@ def _lines(
 
 
 # JSON -------------------------------------------------------------------------------------------
-FORMAT = 1
-"""The version of the JSON format. JSON of older releases, which has no number, is of this one."""
+FORMAT = 2
+"""The version of the JSON format. In format 1, which the oldest JSON has without a number, inputs
+that are not named are in the order in which the program first reads them; since format 2 in that
+in which they were made."""
 
 
 @dataclass(frozen=True)
@@ -181,21 +183,24 @@ class Written:
         inputs: their names in the order of a call, if that had to be said.
         steps: what was said to it.
         target: the name of the target that it was made for, if it is for one.
+        format: the version of the format.
     """
 
     default: bool
     inputs: list[str] | None
     steps: list[Any]
     target: str | None = None
+    format: int = FORMAT
 
     def args(self, outputs: Func | Sequence[Func]) -> list[Input] | None:
-        """The Inputs of a program in the order written, found by their names.
+        """The Inputs of a program in the order written, found by their names; that of format 1
+        where none is written.
 
         Raises:
             LanguageError: the program does not have them.
         """
         if self.inputs is None:
-            return None
+            return Program(outputs).first_read() if self.format == 1 else None
         program = Program(outputs)
         found = {a.name: a for a in program.arguments()}
         missing = [name for name in self.inputs if name not in found]
@@ -221,15 +226,16 @@ def is_readable(text: str) -> bool:
     return "\0" not in text
 
 
-def to_json(s: Said, *, comments: bool = True) -> str:
+def to_json(s: Said, *, comments: bool = True, args: bool = True) -> str:
     """A schedule as text that `read_json` reads.
 
     Args:
         comments: whether they are in it.
+        args: whether an order of the Inputs that had to be said is in it.
     """
     s = s if comments else _without_comments(s)
-    args = _args(s)
-    names = None if args is None else [a.name for a in args]
+    inputs = _args(s) if args else None
+    names = None if inputs is None else [a.name for a in inputs]
     steps = _encoded_steps(s, _steps(s))
     target = {} if s.target is None else {"target": s.target}
     data = {"format": FORMAT, "default": s.default, "inputs": names, **target, "steps": steps}
@@ -264,9 +270,10 @@ def read_json(text: str) -> Written:
     except (TypeError, ValueError, RecursionError) as error:
         raise LanguageError(f"this is no JSON: {error}", hint="s.to_json() writes it") from None
     match data:
-        case {"format": number} if number != FORMAT or isinstance(number, bool):
+        case {"format": number} if type(number) is not int or not 1 <= number <= FORMAT:
             raise LanguageError(
-                f"this schedule is written in format {number!r}, and this version reads {FORMAT}",
+                f"this schedule is written in format {number!r}, and this version reads 1 to "
+                f"{FORMAT}",
                 hint="a newer version of polysched reads it",
             )
         case {"default": bool(default), "inputs": None | list() as inputs, "steps": list(steps)}:
@@ -274,7 +281,7 @@ def read_json(text: str) -> Written:
             if all(isinstance(name, str) for name in inputs or ()) and isinstance(
                 target, str | None
             ):
-                return Written(default, inputs, steps, target)
+                return Written(default, inputs, steps, target, data.get("format", 1))
     raise LanguageError("this is no schedule that to_json wrote")
 
 

@@ -32,29 +32,40 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
         name = name_of(loop)
         if not isinstance(name, str):
             raise LanguageTypeError(f"{loop!r} is no loop", hint=LOOP_HINT)
-        self._schedule._find(self.name, name)
+        self._schedule._builder.known(("loop", self.name, name), lambda: self._has(name))
         return LoopHandle(self._schedule, self.name, name)
+
+    def _has(self, loop: str) -> bool:
+        self._schedule._find(self.name, loop)
+        return True
 
     def update(self, number: int = 0) -> StageHandle:
         """The stage of an update, counted from 0."""
-        return self._other(f"{self._func_name}.update({number})")
+        return self._other("update", number, lambda: f"{self._func_name}.update({number})")
 
     def piece(self, number: int) -> StageHandle:
         """The stage of a piece of a pure definition, in the order written."""
-        return self._other(f"{self._func_name}.piece({number})")
+        return self._other("piece", number, lambda: f"{self._func_name}.piece({number})")
 
     def reduction(self, number: int = 0) -> StageHandle:
         """The update of an inline reduction, `C.sum0` and so on."""
+        return self._other("reduction", number, lambda: self._reduction(number))
+
+    def _reduction(self, number: int) -> str:
         made = self._stage.statement.func.history.reductions
         if not 0 <= number < len(made):
             raise ScheduleError(
                 f"{self._func_name} has {len(made)} inline reductions, and no number {number}",
                 hint="ps.sum(...) and its like are; an update, C[...] += ..., is s[C].update(0)",
             )
-        return self._other(f"{self._schedule.program.names[made[number]]}.update(0)")
+        return f"{self._schedule.program.names[made[number]]}.update(0)"
 
-    def _other(self, name: str) -> StageHandle:
-        return StageHandle(self._schedule, existing(self._schedule.analysis, name))
+    def _other(self, kind: str, number: int, find: Callable[[], str]) -> StageHandle:
+        """Another stage of the Func, as far as there is one."""
+        name = self._schedule._builder.known(
+            (kind, self.name, number), lambda: existing(self._schedule.analysis, find())
+        )
+        return StageHandle(self._schedule, name)
 
     @property
     def _func_name(self) -> str:

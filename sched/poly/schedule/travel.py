@@ -26,7 +26,7 @@ def key(s: ScheduleQueries) -> tuple[Any, ...]:
     """What two schedules have in common that say the same of programs that mean the same: hashable,
     and made of texts. Programs without a digest are equal if their outputs and Inputs are the same
     objects."""
-    base = s.rewritten.base
+    base = s.base
     program = base.digest or (base.outputs, base.inputs)
     variants = tuple((json.dumps(encoded(c)), key(v)) for c, v in s.variants)
     return program, s.rule is once_a_consumer, tuple(map(_record, s.directives)), variants
@@ -43,8 +43,8 @@ def source(s: ScheduleQueries) -> str:
     Raises:
         LanguageError: the program cannot be written: see `Script`.
     """
-    script = Script(s.rewritten.base, reserved=("s",))
-    said = serial.source(s.said, script.names, script.taken - {"s"})
+    script = Script(s.base, reserved=("s",))
+    said = serial.source(s._given, script.names, script.taken - {"s"})
     return "\n".join([*script.head, "", *script.lines, "", said])
 
 
@@ -52,7 +52,7 @@ def reduced(s: ScheduleQueries, is_sketch: bool) -> Any:
     """How a schedule is pickled: its program, and what was said to it as JSON."""
     asked = s._asked
     target = None if asked is None else name_of_target(asked) or asked
-    return read, (type(s), s.rewritten.base, target, is_sketch, serial.to_json(s.said))
+    return read, (type(s), s.base, target, is_sketch, serial.to_json(s._given))
 
 
 def read(

@@ -4,7 +4,7 @@ and refusals are made."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...lang.errors.errors import ScheduleError, Span
@@ -43,6 +43,8 @@ class Editing:
         self.directive = directive
         self.stage = directive.stage
         self.span: Span | None = directive.span
+        #: Gives the Func of a name that the directive is known to add, if it has been handed out.
+        self.promised: Callable[[str], Func | None] = lambda name: None
 
     @property
     def model(self) -> Model:
@@ -189,7 +191,8 @@ class Editing:
         taken |= {s.name for s in stages(self.tree)}
         while name in taken:
             name += "'"
-        return fresh(name, like.dtypes)
+        promised = self.promised(name)
+        return fresh(name, like.dtypes) if promised is None else promised
 
     def statement(self, stage: str) -> Statement:
         found = next((s for s in stages(self.tree) if s.name == stage), None)

@@ -249,7 +249,6 @@ def check_number(
             where=span,
             hint=f"int({number})" if isinstance(number, np.integer) else None,
         )
-    text = None if directive is None else directive.text()
     wrong, why = None, None
     if least is not None and number < least:
         wrong = f"the {what} of {name} is at least {least}, not {number}"
@@ -258,6 +257,7 @@ def check_number(
         wrong = f"the {what} of {name} is {limits}, not {number}"
         why = "sizes are below 2**40: no loop or axis has use for more"
     if wrong is not None:
+        text = None if directive is None else directive.text()
         raise ScheduleError(wrong, where=span, hint=why, directive=text)
 
 

@@ -66,9 +66,12 @@ class Directive:
             f.metadata["check"](self, key_of(f), getattr(self, f.name))
 
     @classmethod
-    def declared(cls) -> list[Field[Any]]:
+    def declared(cls) -> tuple[Field[Any], ...]:
         """The fields that are the directive's own."""
-        return [f for f in fields(cls) if "check" in f.metadata]
+        found = _declared.get(cls)
+        if found is None:
+            found = _declared[cls] = tuple(f for f in fields(cls) if "check" in f.metadata)
+        return found
 
     def edit(self, e: Editing) -> tuple[str, ...]:
         """Carries it out.
@@ -91,7 +94,7 @@ class Directive:
         raise LanguageTypeError(what, where=self.span, hint=hint)
 
     # as text and as JSON ----------------------------------------------------------------------
-    @property
+    @cached_property
     def options(self) -> tuple[tuple[str, Plain], ...]:
         """What was given, by the names that it has in JSON and in Python."""
         given = ((f, getattr(self, f.name)) for f in self.declared())
@@ -134,14 +137,25 @@ class Directive:
 
     def mapped(self, change: Callable[[Node], Node]) -> Self:
         """The directive with its expressions replaced."""
-        found = {f.name: getattr(self, f.name) for f in self.declared()}
-        made: Any = {k: change(v) for k, v in found.items() if isinstance(v, Node)}
+        given = [(f.name, getattr(self, f.name)) for f in self.declared()]
+        made: Any = {k: change(v) for k, v in given if isinstance(v, Node)}
         return replace(self, **made) if made else self
 
     def to_json(self) -> dict[str, Any]:
         """The directive as data for JSON."""
-        options = {k: _encoded(v) for k, v in self.options}
-        return {"stage": self.stage, "name": self.name, "options": options}
+        return {"stage": self.stage, "name": self.name, "options": dict(self._encoded)}
+
+    @cached_property
+    def _encoded(self) -> dict[str, Any]:
+        return {k: _encoded(v) for k, v in self.options}
+
+    @cached_property
+    def exactly(self) -> str:
+        """Another text, the same for equal directives only, whatever they are said of."""
+        return repr((self.stage, self.name, self._encoded))
+
+
+_declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
 
 
 def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:
@@ -164,7 +178,7 @@ def _encoded(value: Plain) -> Any:
     """An option as JSON takes it; a number of a machine with the word that it comes from."""
     if isinstance(value, Resolved):
         return {"number": int(value), "word": value.word.to_json()}
-    return encoded(value)
+    return value if isinstance(value, str | int) else encoded(value)
 
 
 def _decoded(name: str, key: str, value: Any, symbols: Mapping[str, Node]) -> Plain:

@@ -266,7 +266,47 @@ def test_an_argument_that_is_not_read() -> None:
     assert ps.Schedule.from_json(C, s.to_json(), args=args) == s
 
 
+def swapped() -> ps.Func:
+    """B is made before A, which is read first."""
+    B, A = ps.Input("B", ps.float32, (l, m)), ps.Input("A", ps.float32, (n, l))
+    k, C = ps.RVar("k", 0, l), ps.Func("C", (n, m))
+    C[i, j] = 0.0
+    C[i, j] += A[i, k] * B[k, j]
+    return C
+
+
+def test_an_order_that_was_not_said_is_the_one_in_which_inputs_were_made() -> None:
+    s = ps.Schedule(swapped())
+    assert [x.name for x in s.program.inputs] == ["B", "A"]
+    assert json.loads(s.to_json())["inputs"] is None
+    assert s.source() == "s = ps.Schedule(C)"
+    survives(s)
+
+
+@pytest.mark.parametrize("number", [{}, {"format": 1}])
+def test_in_format_1_it_is_that_of_first_reading(number: dict[str, int]) -> None:
+    """Kernels take their arguments as they did, and format 2 says so."""
+    C = swapped()
+    text = json.dumps({**number, "default": True, "inputs": None, "steps": []})
+    s = ps.Schedule.from_json(C, text)
+    B, A = ps.Schedule(C).program.inputs
+    assert s.program.inputs == (A, B)
+    assert json.loads(s.to_json())["inputs"] == ["A", "B"]
+    survives(s, A=A, B=B)
+    assert ps.Schedule.from_json(C, text, args=(B, A)).program.inputs == (B, A)
+    named = json.dumps({**number, "default": True, "inputs": ["B", "A"], "steps": []})
+    assert ps.Schedule.from_json(C, named).program.inputs == (B, A)
+
+
 # refusals ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("number", [0, 3, -1, 1.0, True, "2", None, [2]])
+def test_refuses_other_formats(number: Any) -> None:
+    text = json.dumps({"format": number, "default": False, "inputs": None, "steps": []})
+    with pytest.raises(ps.LanguageError, match="and this version reads 1 to 2") as info:
+        ps.Schedule.from_json(plane(), text)
+    assert f"written in format {number!r}," in str(info.value)
+
+
 def test_refuses_variants_that_are_wrong_for_another_program() -> None:
     s = ps.Schedule(plane())
     s.specialize(n >= 8)["f"].reorder(j, i)

@@ -15,6 +15,7 @@ from ....lang.nodes.nodes import RVar, Var, postorder
 from ....lang.nodes.tensor import Tensor
 from ....lang.tensors.inout import InOut
 from ....lang.tensors.tensors import Func
+from ....targets.words import Word
 from ...directives.kinds import Parallel
 from ...directives.loops import Reorder
 from ...report.facts import AccessFact, accesses
@@ -61,7 +62,9 @@ class LoopHandle(Suggesting):
     @property
     def kind(self) -> Kind:
         """ "serial", "parallel", "vector" or "unrolled"."""
-        kind: Kind = self._at.loop.kind
+        kind: Kind = self.schedule._builder.known(
+            ("kind", self.stage_name, self.name), lambda: self._at.loop.kind
+        )
         return kind
 
     @property
@@ -125,11 +128,14 @@ class Handle(Suggesting):
     @property
     def loops(self) -> tuple[LoopHandle, ...]:
         """Its loops, outermost first; those that it shares with others too."""
+        names = self._schedule._builder.known(("loops", self.name), self._loop_names)
+        return tuple(LoopHandle(self._schedule, self.name, name) for name in names)
+
+    def _loop_names(self) -> list[str]:
         existing(self._schedule.analysis, self.name)
         if self.is_inlined:
-            return ()
-        found = loops_around(self._schedule.tree, self.name)
-        return tuple(LoopHandle(self._schedule, self.name, a.loop.name) for a in found)
+            return []
+        return [a.loop.name for a in loops_around(self._schedule.tree, self.name)]
 
     @property
     def accesses(self) -> tuple[AccessFact, ...]:
@@ -176,6 +182,8 @@ class Handle(Suggesting):
     def _named(self, means: Meaning, value: Any) -> Any:
         """The value of a record's field for a user's argument. An argument of a wrong kind is left
         as it is, for the record to refuse."""
+        if means == "plain":
+            return tuple(value) if isinstance(value, list) else value
         match means:
             case "loop":
                 return name_of(value)
@@ -188,8 +196,6 @@ class Handle(Suggesting):
             case "loops" | "axes" if isinstance(value, (tuple, list)):
                 one: Meaning = "loop" if means == "loops" else "axis"
                 return tuple(self._named(one, x) for x in value)
-            case "plain" if isinstance(value, list):
-                return tuple(value)
         return value
 
     def _stage_name(self, stage: Any) -> Any:
@@ -203,7 +209,7 @@ class Handle(Suggesting):
         if not isinstance(tensor, Tensor):
             return tensor
         source = tensor.meant() if isinstance(tensor, InOut) else tensor
-        name = self._schedule.program.names.get(source)
+        name = self._schedule.base.names.get(source) or self._schedule.program.names.get(source)
         if name is None:
             raise ScheduleError(f"{self.name} does not read {tensor!r}")
         return name
@@ -212,6 +218,13 @@ class Handle(Suggesting):
         """An axis by number, or by its Var."""
         if not isinstance(axis, Expr):
             return axis
+        if not isinstance(axis.node, Var):
+            return self._axis_number(axis)
+        return self._schedule._builder.known(
+            ("axis", self.name, axis.node.name), lambda: self._axis_number(axis)
+        )
+
+    def _axis_number(self, axis: Expr) -> int:
         func = self._stage.statement.func
         for k, var in enumerate(func.vars):
             if var.node is axis.node:
@@ -229,6 +242,8 @@ class Handle(Suggesting):
 
     def _number(self, value: Any, loop: Any = None) -> Any:
         """What was given, with words for numbers of the machine resolved."""
+        if not isinstance(value, (Word, tuple)):
+            return value
         return resolved(self._schedule, value, self.name, name_of(loop))
 
     def _do_stages(self, kind: type[Directive], /, **options: Any) -> tuple[Self, ...]:
@@ -237,16 +252,24 @@ class Handle(Suggesting):
 
     def _apply(self, kind: type[Directive], /, **options: Any) -> tuple[str, ...]:
         """Gives a directive of the stage; the names of what it makes."""
-        means = {f.name: f.metadata["means"] for f in kind.declared()}
+        means = _meanings.get(kind)
+        if means is None:
+            means = _meanings[kind] = {f.name: f.metadata["means"] for f in kind.declared()}
         given = {k: self._named(means[k], value) for k, value in options.items()}
         loop = given.get("loop")
         given = {k: self._number(value, loop) for k, value in given.items()}
         return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
 
 
+_meanings: dict[type[Directive], dict[str, Meaning]] = {}
+"""What the fields of directives name."""
+
+
 def name_of(loop: Any) -> Any:
     """The name of a loop that is given as a handle, a Var, an RVar or a name; anything else is
     returned as it is."""
+    if isinstance(loop, str):
+        return loop
     if isinstance(loop, LoopHandle):
         return loop.name
     if isinstance(loop, Expr) and isinstance(loop.node, (Var, RVar)):

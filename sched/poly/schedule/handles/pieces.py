@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from ....lang.errors.errors import ScheduleError
@@ -13,9 +13,10 @@ from ....lang.nodes.nodes import RVar, Var
 from ....lang.nodes.tensor import Tensor
 from ...directives import every as every  # which makes all directives known
 from ...directives.pieces import are_joined
-from ...report.finding import existing, pieces_of
+from ...report.finding import pieces_of
 from ...state.record import KINDS
 from ...tree.edits import loops_around, stages
+from ..lookups import existing_stage
 from ..stages import StageHandle
 from .base import LoopHandle
 from .loops import LoopDirectives
@@ -74,18 +75,24 @@ class PiecesHandle(StageHandle):
         shown = [_shown(a) for a in args] + [f"{k}={_shown(v)}" for k, v in options.items()]
         text = f's["{self._func}"].{name}({", ".join(shown)})'
         for piece in self.pieces:
-            existing(self._schedule.analysis, piece)
+            existing_stage(self._schedule, piece)
         concerned = self._concerned(name, (*args, *options.values()))
         if name in ON_NESTS and len(concerned) > 1:
+            builder, question = self._schedule._builder, ("in one nest", text)
+            if builder.was_answered(question):
+                return self._in_one_nest(text, name, args, options)
+            note = builder.noting(question)
             try:
                 return self._given_each(text, name, args, options, concerned)
             except ScheduleError as error:
                 if error.status != "malformed":
                     raise
                 try:
-                    return self._in_one_nest(text, name, args, options)
+                    made = self._in_one_nest(text, name, args, options)
                 except ScheduleError as joined:
                     raise (error if joined.status == "malformed" else joined) from None
+                note()
+                return made
         return self._given_each(text, name, args, options, concerned)
 
     def _given_each(
@@ -113,15 +120,27 @@ class PiecesHandle(StageHandle):
     ) -> Any:
         """A directive on several loops, once the pieces share them; so do those of other Funcs in
         the same loops, with which the Func is mutually recursive."""
-        s = self._schedule
-        with s._builder.as_one(text):
-            nest = loops_around(s.tree, self.name)
-            inside = {x.statement.func for at in nest[:1] for x in stages(at.loop)}
-            for func in (f for f in s.program.funcs if f in inside):
-                pieces = pieces_of(s.analysis, func)
-                if pieces and not are_joined(s.tree, pieces):
-                    self._piece(pieces[-1]).join()
+        builder = self._schedule._builder
+        with builder.as_one(text):
+            for func in builder.known(("in its loops", self.name), self._in_its_loops):
+                piece = builder.known(("to join", func), partial(self._to_join, func))
+                if piece:
+                    self._piece(piece).join()
             return self._as_given(name, [getattr(self._piece(self.name), name)(*args, **options)])
+
+    def _in_its_loops(self) -> list[str]:
+        """The Funcs with a stage in the outermost loop of these pieces."""
+        s = self._schedule
+        nest = loops_around(s.tree, self.name)
+        inside = {x.statement.func for at in nest[:1] for x in stages(at.loop)}
+        return [s.program.names[f] for f in s.program.funcs if f in inside]
+
+    def _to_join(self, name: str) -> str:
+        """The closing piece of a Func whose pieces do not share their loops; of others nothing."""
+        s = self._schedule
+        func = next(f for f in s.program.funcs if s.program.names[f] == name)
+        pieces = pieces_of(s.analysis, func)
+        return pieces[-1] if pieces and not are_joined(s.tree, pieces) else ""
 
     def _as_given(self, name: str, found: list[Any]) -> Any:
         """What a directive returned for each piece, as one."""
@@ -137,11 +156,21 @@ class PiecesHandle(StageHandle):
 
     def _concerned(self, name: str, given: tuple[Any, ...]) -> list[str]:
         """The pieces to which a directive is given."""
+        known = self._schedule._builder.known
         if name in ("stage", "prefetch"):
-            reading = [p for p in self.pieces if self._reads(p, given[0])]
-            return reading or [self.name]
+            tensor = self._read(given[0])
+            question = ("reading", *self.pieces, tensor)
+            return known(question, lambda: self._reading(tensor)) or [self.name]
         if name not in ON_LOOPS:
             return list(self.pieces)
+        question = ("with loops of their own", self.pieces, *_names(given))
+        return known(question, lambda: self._with_loops_of_their_own(given))
+
+    def _reading(self, tensor: Any) -> list[str]:
+        return [p for p in self.pieces if self._reads(p, tensor)]
+
+    def _with_loops_of_their_own(self, given: tuple[Any, ...]) -> list[str]:
+        """A piece for each set of loops that are named."""
         by_loops = {self._loops_named(p, given) or (p,): p for p in self.pieces}
         return list(by_loops.values())
 

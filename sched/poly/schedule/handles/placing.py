@@ -123,5 +123,4 @@ class PlacingDirectives(Handle):
 
     def _made(self, kind: type[Directive], **options: Any) -> Func:
         (name,) = self._apply(kind, **options)
-        program = self._schedule.program
-        return next(f for f in program.funcs if program.names[f] == name)
+        return self._schedule._builder.added(name)

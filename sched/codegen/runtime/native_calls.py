@@ -1,0 +1,170 @@
+"""Calls without the interpreter: what a kernel remembers of calls, laid out for the native entry.
+
+A call that was checked becomes a record, see `llvm/call_entry.py`. Short calls gain by it: one that
+takes long has loops that ask Python now and then whether they are to stop (`calls.py`), and so goes
+through Python, which costs little then. Data are looked at by NumPy, so a call whose arrays are
+checked for values has no record either.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+import numpy as np
+
+from ...forks import reentrant
+from ...lang.program.program import Program
+from ...targets.host import default_target
+from ..ir.ir import ALIGNMENT
+from ..llvm import CompiledCode, kept_module
+from ..llvm.call_entry import ENTRY, MOST_ARGUMENTS, MOST_WORDS, emit_call_entry
+from ..llvm.layout import STATE
+from . import arena
+from .call_cache import CachedCall, Key
+from .call_record import Given, Memory, Record, RecordMaker, Signature, words_of
+from .calls import poll_address
+from .pool import keep_for_ever
+from .python_api import PythonApi, is_native, python_api
+from .threads import get_num_threads
+from .variant import Variant
+
+LONG = 1e6
+"""Nanoseconds of estimated work from which calls go through Python, so that they can be stopped."""
+
+AFTER = 8
+"""Calls before one gets a record: the entry takes some time to compile, once a process."""
+
+MOST = 16
+"""Records of a kernel."""
+
+
+class NativeCalls:
+    """The records of one kernel, and the memory that they are in."""
+
+    def __init__(self, program: Program, outputs: int) -> None:
+        """
+        Args:
+            outputs: how many arrays `out=` takes.
+        """
+        named = (*(i.name for i in program.inputs), *program.params, *program.sizes)
+        params = {name: p.info for name, p in program.params.items()}
+        self.signature = Signature({x: k for k, x in enumerate(named)}, params, outputs)
+        self.positional = len(program.inputs)
+        #: How often each call came, by all that its checks depend on; negative for one that shall
+        #: have no record.
+        self._seen: dict[object, int] = {}
+        self._records: dict[object, tuple[int, Record]] = {}
+        #: What the state of the kernel points to, and what it is about to point to.
+        self._owners: list[tuple[int, object]] = []
+        self._lock = reentrant()
+
+    def keep(self, kernel: Any, key: Key, call: CachedCall, given: Given, left: int = -1) -> bool:
+        """Makes a record of a call that comes again and again.
+
+        Args:
+            kernel: what was called.
+            left: for how many calls it is; negative for any number.
+
+        Returns:
+            Whether calls will use one from now on that did not before.
+        """
+        if call.bounded or not is_native(type(kernel)):
+            return False
+        threads = get_num_threads() if call.variant.is_threaded else 1
+        which = key, threads
+        seen = self._seen.get(which, 0)
+        if seen < 0:
+            return False
+        if len(self._seen) >= 4 * MOST:
+            self._seen.clear()
+        self._seen[which] = seen + 1
+        api = python_api(poll_address()) if seen + 1 >= AFTER else None
+        if api is None:
+            return False
+        known = self._known(which, call, api)
+        if known is not None:
+            is_spent = known.left == 0
+            known.left = left if is_spent else known.left
+            return is_spent
+        made = RecordMaker(self.signature, call, given)
+        if not self._may_have(made):
+            self._seen[which] = -1
+            return False
+        record = made.record(threads, left)
+        if record is None:
+            return False
+        if len(self._records) >= MOST:
+            self._records.clear()
+        self._records[which] = api.epoch, record
+        self._install(kernel, api)
+        return True
+
+    def take_back(self, variant: Variant) -> int:
+        """How many calls the records of some code were still for; now they are for none."""
+        found = 0
+        for _, record in list(self._records.values()):
+            if record.variant is variant and record.left > 0:
+                found += record.left
+                record.left = 0
+        return found
+
+    def _known(self, which: object, call: CachedCall, api: PythonApi) -> Record | None:
+        """The record of a call, if there is one for what is to run."""
+        epoch, record = self._records.get(which, (0, None))
+        is_current = record is not None and epoch == api.epoch and record.variant is call.variant
+        return record if is_current else None
+
+    def _may_have(self, made: RecordMaker) -> bool:
+        """Whether a call takes little time, and few enough arguments."""
+        words, arrays = len(made.call.prepared.words), self.signature.count + len(made.call.made)
+        return made.time < LONG and arrays <= MOST_ARGUMENTS and words < MOST_WORDS
+
+    def _install(self, kernel: Any, api: PythonApi) -> None:
+        """Lays all records out anew: a call that runs meanwhile holds what it uses."""
+        current = [r for epoch, r in self._records.values() if epoch == api.epoch]
+        most = max((r.scratch for r in current), default=0)
+        block = np.empty(most + ALIGNMENT, np.uint8) if most else None
+        names = [sys.intern(name) for name in (*self.signature.names, "out")]
+        slow, memory = type(kernel).__call__, Memory()
+        owner: list[object] = [memory, block, names, current, api, slow]
+        state = words_of(STATE, {
+            "api": api.address,
+            "owner": id(owner),
+            "slow": id(slow),
+            "slots": self.signature.count,
+            "parameters": len(names) - 1,
+            "positional": self.positional,
+            "names": memory.address([id(name) for name in names[:-1]]),
+            "out": id(names[-1]),
+            "block": 0 if block is None else arena.address(block),
+            "size": most,
+            "epoch": api.epoch,
+            "asks": int(any(r.asks for r in current)),
+            **memory.listed("records", "record", [ctypes.addressof(r.words) for r in current]),
+        })  # fmt: skip
+        owner.append(state)
+        entry, address = _entry(), ctypes.addressof(state)
+        with self._lock:
+            # A handler of a signal may do the same between any two of these steps.
+            self._owners.append((address, owner))
+            kernel._state = address
+            kernel._entry = entry
+            # What was there before goes now, unless a call holds it.
+            self._owners = [x for x in self._owners if x[0] == kernel._state]
+
+
+_code: CompiledCode | None = None
+
+
+def _entry() -> int:
+    """The address of the native entry, which is compiled when first needed. Several threads may do
+    that at once, without harm."""
+    global _code
+    if _code is None:
+        target = default_target()
+        code = kept_module("call entry", (), lambda: emit_call_entry(target), target)
+        keep_for_ever(code)
+        _code = code
+    return _code.address(ENTRY)

@@ -1,0 +1,226 @@
+"""What was accepted of a program before, in this process or in another one.
+
+A journal is a tree. Its root stands for the program as written, which was found well-formed; an
+edge is a directive that was accepted in the state behind the directives above it, or a bracket
+around several that are proven together; and a node has answers to questions that were asked about
+its state, where these are plain data. So a script that ran before finds each of its directives
+and lookups here, in order, and needs no state to be made.
+
+The key of a journal covers all that a proof reads: the program with its names, how it begins, and
+the versions of everything that took part. Refusals are never kept: what is not here is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ... import forks
+from ...cache import keys, store
+from ...cache.place import is_on
+from ...lang.program.program import Program
+from ..program.inline import Rule, once_a_consumer, without_recomputation
+
+FORMAT = 1
+"""The version of the form in which journals are stored."""
+
+KIND = "journal"
+
+MOST = 4096
+"""So many nodes has a journal at most; one that grows beyond keeps what was said last."""
+
+RULES: dict[Rule, str] = {once_a_consumer: "", without_recomputation: "default"}
+"""How a schedule may begin; of others nothing is kept."""
+
+Answer = str | int | list[str]
+"""An answer that a node keeps."""
+
+_lock = forks.reentrant()
+
+
+@dataclass(slots=True)
+class Node:
+    """A state that was reached.
+
+    Attributes:
+        made: the names of what the directive returned that led here.
+        funcs: the names of the Funcs that it added, each with its types.
+        answers: what is known of the state, by question.
+        is_new: whether some of it has not been stored yet.
+    """
+
+    made: tuple[str, ...] = ()
+    funcs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    answers: dict[str, Answer] = field(default_factory=dict)
+    children: dict[str, Node] = field(default_factory=dict)
+    is_new: bool = True
+
+    def note(self, question: str, answer: Answer) -> None:
+        """Keeps an answer."""
+        self.answers[question] = answer
+        self.is_new = True
+
+
+class Journal:
+    """What is known of one program.
+
+    Attributes:
+        root: None where the program itself is not known to be well-formed.
+    """
+
+    def __init__(self, key: str, root: Node | None) -> None:
+        self._key = key
+        self.root = root
+
+    def keep(self, path: Iterable[tuple[str, Node]]) -> None:
+        """Stores what a schedule has found out.
+
+        Args:
+            path: from the root, each node with the event that led to it.
+        """
+        given = list(path)
+        if not any(node.is_new for _, node in given):
+            return
+        with _lock:
+            root = self.root = self.root or given[0][1]
+            # What other processes have stored meanwhile stays.
+            stored = _stored(self._key)
+            if stored is not None:
+                _merge(root, stored)
+            _graft(root, given)
+            if sum(1 for _ in _walked(root)) > MOST:
+                root = self.root = _alone(given)
+            if keys.is_current():
+                store.write(KIND, self._key, written(root))
+            for _, _, node in _walked(root):
+                node.is_new = False
+            for _, node in given:
+                node.is_new = False
+
+
+def _graft(root: Node, path: list[tuple[str, Node]]) -> None:
+    """Adds a path of nodes to a tree."""
+    at = root
+    _add_answers(at, path[0][1])
+    for event, node in path[1:]:
+        below = at.children.setdefault(event, node)
+        _add_answers(below, node)
+        at = below
+
+
+def _add_answers(to: Node, of: Node) -> None:
+    if to is not of:
+        to.answers.update(of.answers)
+
+
+def _merge(root: Node, other: Node) -> None:
+    """Adds all of a tree to another one."""
+    waiting = [(root, other)]
+    while waiting:
+        at, new = waiting.pop()
+        _add_answers(at, new)
+        for event, node in new.children.items():
+            known = at.children.setdefault(event, node)
+            if known is not node:
+                waiting.append((known, node))
+
+
+def _alone(path: list[tuple[str, Node]]) -> Node:
+    """A tree of one path only."""
+    nodes = [Node(x.made, x.funcs, dict(x.answers)) for _, x in path]
+    for above, below, (event, _) in zip(nodes, nodes[1:], path[1:], strict=False):
+        above.children[event] = below
+    return nodes[0]
+
+
+# stored journals ---------------------------------------------------------------------------------
+def _walked(root: Node) -> Iterator[tuple[int, str, Node]]:
+    """Every node, each behind the one above it: the number of that one, the event, the node."""
+    waiting: list[tuple[int, str, Node]] = [(-1, "", root)]
+    for number, (_, _, node) in enumerate(waiting):  # which grows meanwhile
+        waiting += [(number, event, below) for event, below in list(node.children.items())]
+    yield from waiting
+
+
+def written(root: Node) -> Any:
+    """A tree as data for JSON, which is not nested: so it may be deep."""
+    nodes = [
+        [above, event, list(x.made), [[n, list(t)] for n, t in x.funcs], dict(x.answers)]
+        for above, event, x in _walked(root)
+    ]
+    return {"format": FORMAT, "nodes": nodes}
+
+
+def read(data: Any) -> Node | None:
+    """The tree that was written; None for anything else."""
+    match data:
+        case {"format": int(number), "nodes": [_, *_] as rows} if number == FORMAT:
+            found: list[Node] = []
+            for row in rows:
+                node = _read_node(row, found)
+                if node is None:
+                    return None
+                found.append(node)
+            return found[0]
+    return None
+
+
+def _read_node(row: Any, found: list[Node]) -> Node | None:
+    if type(row) is not list or len(row) != 5:
+        return None
+    above, event, made, funcs, answers = row
+    if type(above) is not int or type(event) is not str or type(funcs) is not list:
+        return None
+    # Only the first one has nothing above it.
+    if not (0 <= above < len(found) if found else above == -1) or not _are_texts(made):
+        return None
+    if type(answers) is not dict or not all(map(_is_answer, answers.values())):
+        return None
+    if not all(map(_is_func, funcs)):
+        return None
+    added = tuple((name, tuple(types)) for name, types in funcs)
+    node = Node(tuple(made), added, answers, {}, False)
+    if found:
+        found[above].children[event] = node
+    return node
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and all(type(x) is str for x in value)
+
+
+def _is_answer(value: Any) -> bool:
+    return type(value) in _PLAIN or _are_texts(value)
+
+
+_PLAIN = (str, int, bool)
+
+
+def _is_func(value: Any) -> bool:
+    match value:
+        case [str(), list(types)]:
+            return bool(types) and _are_texts(types)
+    return False
+
+
+# journals of programs ----------------------------------------------------------------------------
+def journal_of(program: Program, rule: Rule) -> Journal | None:
+    """What is known of a program; None where nothing is to be kept of it."""
+    if rule not in RULES or not is_on() or any(d.opaque for d in program.definitions):
+        return None
+    digest = program.digest
+    # A Func is also found by the name that its user gave it, which others may have, too.
+    names = tuple(f.name for f in program.funcs)
+    key = None if digest is None else keys.key_of(KIND, FORMAT, digest, names, RULES[rule])
+    return None if key is None else Journal(key, _stored(key))
+
+
+def _stored(key: str) -> Node | None:
+    entry = store.read(KIND, key)
+    if entry is None:
+        return None
+    root = read(entry.header)
+    if root is None:
+        store.remove(KIND, key)
+    return root

@@ -1,0 +1,83 @@
+"""A schedule that is known by what was written of it, and made when somebody looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...cached import cached_property
+from ...lang.nodes.nodes import Node
+from ...lang.program.digest import combined
+from ...lang.program.program import Program
+from ...steps import Log
+from ...targets.target import Target
+from ..nests.loop_program import LoopProgram
+from ..report.requirements import Requirements
+from .schedule import Schedule
+
+
+class Recorded:
+    """A schedule whose directives were accepted before. What a kernel is known by follows from its
+    text; for anything else the directives are given again, and proven.
+
+    Attributes:
+        base: the program.
+        target: for which machine it is.
+    """
+
+    variants: tuple[tuple[Node, Recorded], ...] = ()
+
+    def __init__(self, base: Program, target: Target, text: str) -> None:
+        """
+        Args:
+            text: what `Schedule.written` gives of a schedule without variants.
+        """
+        self.base, self.target = base, target
+        self._text = text
+        self._log = Log()
+
+    @property
+    def digest(self) -> str | None:
+        """That of the schedule."""
+        return None if self.base.digest is None else combined(self.base.digest, self._text)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """That of the schedule."""
+        return self.schedule.key
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The schedule itself. ScheduleError if a directive is refused."""
+        return Schedule.from_json(self.base.outputs, self._text, self.base.inputs)
+
+    @property
+    def log(self) -> Log:
+        """How long its steps took, as far as there were any."""
+        made = self.__dict__.get("schedule")
+        return made.log if isinstance(made, Schedule) else self._log
+
+    @property
+    def requirements(self) -> Requirements:
+        """What a call is checked for."""
+        return self.schedule.requirements
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The preconditions as text."""
+        return self.schedule.conditions
+
+    @property
+    def loop_program(self) -> LoopProgram:
+        """The loops that compute it."""
+        return self.schedule.loop_program
+
+    def keep(self) -> None:
+        """Keeps on disk that its directives were accepted."""
+        self.schedule.keep()
+
+    def of(self, program: Program) -> Schedule:
+        """The same for another program."""
+        return self.schedule.of(program)
+
+    def __str__(self) -> str:
+        return str(self.schedule)
