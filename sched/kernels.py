@@ -246,7 +246,7 @@ class AutoKernel(Kernel):
         return bool(found) and all(x.lowered is None for x in found)
 
     @classmethod
-    def restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
+    def _restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
         return cls(schedule)
 
     def _of(self, schedule: Any, *, later: bool = False) -> Kernel:

@@ -16,7 +16,8 @@ SECTIONS = [
     for section in sections(page)
     if section.blocks
 ]
-RULES = [f"{part}.{k}" for part, count in ((1, 7), (2, 6), (3, 11)) for k in range(1, count + 1)]
+PARTS = ((1, 7), (2, 6), (3, 11), (4, 1))
+RULES = [f"{part}.{k}" for part, count in PARTS for k in range(1, count + 1)]
 
 
 @pytest.mark.parametrize(("page", "section"), SECTIONS)

@@ -11,6 +11,7 @@ PASSED_ON = {
     "sched/lang/arguments/foreign.py: {} {}": "what an array is; its own tests expect each text",
     "sched/lang/errors/frames.py: {}() {}": "what Python says of a call with wrong arguments",
     "sched/targets/host.py: {} {}": "why this machine does not run what is made for a target",
+    "sched/lang/travel/fields.py: {}: {}": "what is wrong with an entry",
     "sched/poly/directives/rewriting.py: {}": "a refusal of the program that a rewrite made",
     "sched/poly/directives/rewriting.py: {}: {}": "a refusal of the program without the inlining",
     "sched/poly/legality/checker.py: {}": "a Fault, which is a place where it is returned",
@@ -27,6 +28,15 @@ NEVER_REACHED = {
     "sched/lang/program/added.py: {} would be computed from {}, which is not complete before it "
     "is read": (
         "what needs values of itself is not copied, and all else is complete before it is read"
+    ),
+    "sched/lang/travel/script.py: the bounds of {} are made of RVars made with it": (
+        "bounds are given before RVars are made"
+    ),
+    "sched/lang/travel/script_expressions.py: a program with {} cannot be written as Python": (
+        "what refers to other parts of a pickle is in no program that is whole"
+    ),
+    "sched/lang/travel/writer.py: the RVar {} is none that was made by ps.RVar or ps.rdom": (
+        "others are in definitions that schedules make, which are refused"
     ),
     "sched/lang/nodes/convert.py: the literal {} is not an integer": (
         "a float among integers makes all of them floats"

@@ -284,7 +284,7 @@ class Kernel(Suggesting, Callable):
         return travel.reduced(self)
 
     @classmethod
-    def restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
+    def _restored(cls, schedule: Any, checks: bool, target: Target | None) -> Kernel:
         """A kernel that has been elsewhere, compiled for this machine."""
         return cls(schedule, checks=checks, target=target)
 

@@ -36,4 +36,4 @@ def reduced(kernel: Kernel) -> Any:
 
 def read(kind: type[Kernel], schedule: Scheduled, checks: bool, target: Target | None) -> Kernel:
     """The kernel of a pickle, compiled for this machine."""
-    return kind.restored(schedule, checks, target)
+    return kind._restored(schedule, checks, target)

@@ -29,21 +29,26 @@ class Fields:
     def __init__(self, entry: Any, number: int, table: Sequence[object]) -> None:
         self.number, self._table = number, table
         if not isinstance(entry, dict):
-            self.refuse(f"is {_short(entry)}, not an object")
+            self.refuse(f"it is {_short(entry)}, not an object")
         self._left: dict[str, Any] = dict(entry)
         self.kind = self.text("is")
+
+    @property
+    def name(self) -> str:
+        """The entry in messages."""
+        return f"entry {self.number} of the program is malformed"
 
     def refuse(self, what: str) -> NoReturn:
         """Refuses the entry."""
         raise LanguageError(
-            f"entry {self.number} of the program {what}",
+            f"{self.name}: {what}",
             hint="ps.to_json writes what ps.from_json reads",
         )
 
     def value(self, name: str) -> Any:
         """A field of any type."""
         if name not in self._left:
-            self.refuse(f"lacks {name!r}")
+            self.refuse(f"it lacks {name!r}")
         return self._left.pop(name)
 
     def has(self, name: str) -> bool:
@@ -53,7 +58,7 @@ class Fields:
     def of(self, name: str, kind: type[T], given: Any) -> T:
         """A value, if it is of a type; an int is no bool."""
         if not isinstance(given, kind) or (isinstance(given, bool) and kind is int):
-            self.refuse(f"has {name} = {_short(given)}, which is no {kind.__name__}")
+            self.refuse(f"it has {name} = {_short(given)}, which is no {kind.__name__}")
         return given
 
     def text(self, name: str) -> str:
@@ -84,7 +89,7 @@ class Fields:
             except (ValueError, OverflowError):
                 pass
         if not isinstance(given, int):
-            self.refuse(f"has {name} = {_short(given)}, which is no number")
+            self.refuse(f"it has {name} = {_short(given)}, which is no number")
         return given
 
     def dtype(self, name: str) -> DType:
@@ -94,17 +99,19 @@ class Fields:
     def as_dtype(self, name: str, given: Any) -> DType:
         """An element type by its name."""
         found = type_of(self.of(name, str, given))
-        return found if isinstance(found, DType) else self.refuse(f"has {name} = {given!r}")
+        if not isinstance(found, DType):
+            self.refuse(f"it has {name} = {given!r}, which is no element type")
+        return found
 
     # references -------------------------------------------------------------------------------
     def reference(self, name: str, kind: type[T], given: Any) -> T:
         """What an earlier entry is."""
         at = self.of(name, int, given)
         if not 0 <= at < len(self._table):
-            self.refuse(f"has {name} = {at}, and there are {len(self._table)} entries before it")
+            self.refuse(f"it has {name} = {at}, and there are {len(self._table)} entries before it")
         found = self._table[at]
         if not isinstance(found, kind):
-            self.refuse(f"has {name} = {at}, and entry {at} is no {kind.__name__}")
+            self.refuse(f"it has {name} = {at}, and entry {at} is no {kind.__name__}")
         return found
 
     def item(self, name: str, kind: type[T]) -> T:
@@ -136,7 +143,7 @@ class Fields:
                     pairs = [tuple(self.reference(name, Node, x) for x in axis) for axis in axes]
                     found.append((self.reference(name, Tensor, tensor), pairs))
                 case _:
-                    self.refuse(f"has {name} = {_short(region)}, which is no region of a tensor")
+                    self.refuse(f"it has {name} = {_short(region)}, which is no region of a tensor")
         return found  # type: ignore[return-value]
 
     # what most entries have -------------------------------------------------------------------
@@ -144,7 +151,7 @@ class Fields:
         """The serials that what it makes has had."""
         found = [self.of("serials", int, x) for x in self.listed("serials")]
         if any(x < 0 for x in found):
-            self.refuse("has a serial below 0")
+            self.refuse("it has a serial below 0")
         return found
 
     def place(self) -> Span | None:
@@ -156,12 +163,13 @@ class Fields:
                 return Span(file, line)
             case [str(file), int(line), int(cell)]:
                 return Span(file, line, cell)
-        self.refuse("has a place that is no file and line")
+        self.refuse("it has a place that is no file and line")
 
     def done(self) -> None:
         """Refuses fields that nothing has asked for."""
         if self._left:
-            self.refuse(f"has {', '.join(map(repr, self._left))}, which is no field of {self.kind}")
+            unknown = ", ".join(map(repr, self._left))
+            self.refuse(f"it has {unknown}, which is no field of {self.kind}")
 
 
 def _short(given: Any) -> str:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ...forks import reentrant
 from ..errors.errors import LanguageError
 from ..expr.expr import Expr
 from ..nodes.nodes import Node, Param, next_serial
@@ -137,18 +138,19 @@ def _text(writer: Writer, numbers: Sequence[int]) -> str:
 def part_of(thing: Thing) -> Part:
     """The part to which a thing belongs. It is kept with its tensors, so that it is the same one
     for all things in it."""
-    known = _known(thing)
-    if known is not None:
-        return known
     parts: dict[Thing, Part] = {}
 
     def needs(x: Thing) -> list[Thing]:
         return [] if _known(x) is not None else needed_by(x)
 
-    for group in components([thing], needs):
-        part = _known(group[0]) or _new(group, parts)
-        parts.update(dict.fromkeys(group, part))
+    with _lock:  # two threads would make two parts of Funcs that need each other
+        for group in components([thing], needs):
+            part = _known(group[0]) or _new(group, parts)
+            parts.update(dict.fromkeys(group, part))
     return parts[thing]
+
+
+_lock = reentrant()
 
 
 def _new(group: Sequence[Thing], parts: dict[Thing, Part]) -> Part:

@@ -66,7 +66,7 @@ class Reader:
                 f = Fields(entry, number, self.table)
                 read = _READ.get(f.kind)
                 if read is None:
-                    f.refuse(f"is a {f.kind!r}, which this version does not know")
+                    f.refuse(f"it is a {f.kind!r}, which this version does not know")
                 made = read(self, f)
                 f.done()
                 self.table.append(made)
@@ -77,7 +77,7 @@ class Reader:
         found = f.serials()
         for serial in found:
             if serial >= self._count or serial in self._taken:
-                f.refuse(f"has the serial {serial}, which is not its own")
+                f.refuse(f"it has the serial {serial}, which is not its own")
             self._taken.add(serial)
         return [self._first + x for x in found]
 
@@ -102,7 +102,7 @@ class Reader:
     def _rvar(self, f: Fields) -> Node:
         domain = f.item("beside", RVar).domain if f.has("beside") else RDomain()
         if f.kind == "rvar" and domain not in self._unclosed and domain.members:
-            f.refuse("is an RVar of a domain that is complete")
+            f.refuse("it is an RVar of a domain that is complete")
         bounds = Expr(f.node("lo")), Expr(f.node("hi"))
         with numbered(self._serials(f)):
             made = symbols.rvar_node(f.text("name"), *bounds, domain)
@@ -113,20 +113,20 @@ class Reader:
         members, where = f.items("of", RVar), f.optional_node("where")
         domain = members[0].domain if members else RDomain()
         if not members or list(members) != self._unclosed.pop(domain, None):
-            f.refuse("lists other RVars than were made together")
+            f.refuse("it lists other RVars than were made together")
         domain.where, domain.members = where, members
         return domain
 
     def _member(self, f: Fields) -> Node:
         domain, number = f.item("of", RDomain), f.integer("number")
         if not 0 <= number < len(domain.members):
-            f.refuse(f"is member {number} of a domain of {len(domain.members)}")
+            f.refuse(f"it is member {number} of a domain of {len(domain.members)}")
         return domain.members[number]
 
     def _loop(self, f: Fields) -> Node:
         block = f.item("of", Sequential)
         if block.rvar is None:
-            f.refuse("is the loop of a sequential that has none")
+            f.refuse("it is the loop of a sequential that has none")
         return block.rvar.node
 
     # tensors ----------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Reader:
         dtype = f.dtype("dtype")
         shape = tuple(f.of("shape", int, x) for x in f.listed("shape"))
         if any(not 0 <= x < _LIMIT for x in shape):
-            f.refuse(f"has the shape {list(shape)}")
+            f.refuse(f"it has the shape {list(shape)}")
         array = self._data(f.value("data"), dtype, shape)
         name, place = f.text("name"), self._place(f)
         with numbered(self._serials(f)):
@@ -178,14 +178,14 @@ class Reader:
     def _value(self, f: Fields) -> Tensor:
         array, which = f.item("of", InOut), f.text("which")
         if which not in ("initial", "final"):
-            f.refuse(f"is a value {which!r} of {array.name}")
+            f.refuse(f"it is a value {which!r} of {array.name}")
         return array.initial if which == "initial" else array.final
 
     # expressions ------------------------------------------------------------------------------
     def _literal(self, f: Fields) -> Node:
         value, name = f.as_number("value", f.value("value")), f.text("type")
         if type_of(name) is type_of("int") and not -(1 << 63) <= value < _LIMIT:
-            f.refuse(f"is the integer {value}, which does not fit in 64 bits")
+            f.refuse(f"it is the integer {value}, which does not fit in 64 bits")
         return constant(value, name)
 
     def _op(self, f: Fields) -> Node:
@@ -193,7 +193,7 @@ class Reader:
         if op in ("cast", "bitcast"):
             to = None if name is None else type_of(name)
             if not isinstance(to, DType):
-                f.refuse(f"is a {op} to {name}, which is no element type")
+                f.refuse(f"it is a {op} to {name}, which is no element type")
             return Op(op, operator(op, args).operands, to)
         return operator(op, args) if name is None else typed_operator(op, args, name)
 
@@ -202,13 +202,13 @@ class Reader:
         index = tensor._index(tuple(map(Expr, f.nodes("at"))))
         component = f.integer("component") if f.has("component") else 0
         if not 0 <= component < tensor._components():
-            f.refuse(f"reads component {component} of {tensor.name}, which has fewer")
+            f.refuse(f"it reads component {component} of {tensor.name}, which has fewer")
         return Read(tensor, index, component, None)
 
     def _reduce(self, f: Fields) -> Node:
         op, over = f.text("op"), tuple(map(_as_rvar, f.items("over", RVar)))
         if op not in _REDUCTIONS:
-            f.refuse(f"is a reduction {op!r}, and there is none of that name")
+            f.refuse(f"it is a reduction {op!r}, and there is none of that name")
         start = f.optional_node("initial")
         made: Expr = getattr(reductions, op)(
             Expr(f.node("of")),
@@ -241,16 +241,16 @@ class Reader:
     def _end(self, f: Fields) -> None:
         block = f.item("of", Sequential)
         if not self._blocks or self._blocks.pop() is not block:
-            f.refuse("ends a sequential that is not the innermost one")
+            f.refuse("it ends a sequential that is not the innermost one")
         block.__exit__(None, None, None)
 
     def _own_func(self, f: Fields) -> Func:
         """A Func that the entries define themselves: those that are given are as they are."""
         func = f.item("of", Func)
         if any(func is x for x in self._given):
-            f.refuse(f"defines {func.name}, which is given")
+            f.refuse(f"it defines {func.name}, which is given")
         if self._unclosed:
-            f.refuse("stands inside of a domain")
+            f.refuse("it stands inside of a domain")
         return func
 
     def _define(self, f: Fields) -> None:
@@ -262,17 +262,17 @@ class Reader:
                 case (Op(op=found, operands=(here, new)),) if found == op:
                     values = (Expr(to[0], (op, here, new)),)
                 case _:
-                    f.refuse(f"is no update by {op}")
+                    f.refuse(f"it is no update by {op}")
         place = self._place(f)
         with numbered(self._serials(f)):
             func.history.record(index, values if len(values) != 1 else values[0], place)
         if func.history.recorded[-1].op != op:
-            f.refuse(f"is no update by {op}")
+            f.refuse(f"it is no update by {op}")
 
     def _extern(self, f: Fields) -> None:
         func, function = self._own_func(f), self._function(f.value("function"))
         if func.declared_dtypes is None or func.extents is None:
-            f.refuse(f"computes {func.name}, which has no shape or no dtype")
+            f.refuse(f"it computes {func.name}, which has no shape or no dtype")
         regions = [(t, tuple((Expr(lo), Expr(hi)) for lo, hi in p)) for t, p in f.regions("reads")]
         operands = tuple(x for r in regions for x in region_of(func.name, r))
         place = self._place(f)
@@ -286,7 +286,7 @@ class Reader:
         that, place = f.node("that"), self._place(f)
         for node in nodes.postorder(that):
             if not isinstance(node, (nodes.Const, nodes.Size, Param, Op)):
-                f.refuse("is a requirement that is not about sizes and Params")
+                f.refuse("it is a requirement that is not about sizes and Params")
         condition = _typed_already(that, infer_condition(that, place))
         return Requirement(condition, f.text("message"), place, f.flag("addressed"))
 
@@ -296,7 +296,7 @@ class Reader:
     def _known(self, f: Fields) -> object:
         number = f.integer("number")
         if not 0 <= number < len(self._given):
-            f.refuse(f"asks for thing {number}, and {len(self._given)} are given")
+            f.refuse(f"it asks for thing {number}, and {len(self._given)} are given")
         return self._given[number]
 
 

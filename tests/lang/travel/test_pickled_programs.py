@@ -342,6 +342,17 @@ def test_malformed_parts_are_refused(text: str, message: str) -> None:
         _part(text)
 
 
+def test_tables_and_functions_that_a_pickle_does_not_have_are_refused() -> None:
+    table = {"is": "const", "name": "t", "dtype": "int8", "shape": [], "data": 3, "serials": [0]}
+    with pytest.raises(ps.LanguageError, match="3 is no object of this pickle"):
+        _part(json.dumps({"format": 1, "entries": [table], "things": [0]}))
+
+
+def test_serials_of_a_pickle_do_not_travel() -> None:
+    with pytest.raises(ps.LanguageError, match="the serials of a pickle are part of nothing else"):
+        pickle.dumps(pickles.NewSerials(3))
+
+
 def test_what_is_given_is_not_changed() -> None:
     _, f, _ = chain()
     entries = [
@@ -349,5 +360,5 @@ def test_what_is_given_is_not_changed() -> None:
         {"is": "define", "of": 0, "at": [1], "to": [1], "serials": [1]},
     ]  # fmt: skip
     text = json.dumps({"format": 1, "entries": entries, "things": [0]})
-    with pytest.raises(ps.LanguageError, match="entry 2 of the program defines f, which is given"):
+    with pytest.raises(ps.LanguageError, match="it defines f, which is given"):
         _part(text, f)

@@ -145,6 +145,73 @@ def entry(kind: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+SIZE, VAR = {"is": "size", "name": "n"}, {"is": "var", "name": "i"}
+FUNC = {"is": "func", "name": "f", "shape": [0], "serials": [0]}
+RVAR = {"is": "rvar", "name": "r", "lo": 0, "hi": 0, "serials": [1]}
+ONE = {"is": "literal", "value": 1, "type": "int"}
+BLOCK = {"is": "sequential"}
+ENTRIES: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "another kind": ([SIZE, {"is": "read", "of": 0, "at": []}], "and entry 0 is no Indexable"),
+    "a complete domain": (
+        [SIZE, RVAR, {"is": "domain", "of": [1]}, RVAR | {"beside": 1, "serials": [2]}],
+        "is an RVar of a domain that is complete",
+    ),
+    "inside of a domain": (
+        [SIZE, FUNC, RVAR, {"is": "define", "of": 1, "at": [2], "to": [2], "serials": [2]}],
+        "stands inside of a domain",
+    ),
+    "a member": (
+        [SIZE, RVAR | {"serials": [0]}, {"is": "domain", "of": [1]},
+         {"is": "member", "of": 2, "number": 1}],
+        "is member 1 of a domain of 1",
+    ),
+    "a loop": ([BLOCK, {"is": "loop", "of": 0}], "is the loop of a sequential that has none"),
+    "a cast": ([ONE, {"is": "op", "op": "cast", "of": [0], "type": "index"}], "cast to index"),
+    "blocks": (
+        [BLOCK, BLOCK, {"is": "begin", "of": 0}, {"is": "begin", "of": 1}, {"is": "end", "of": 0}],
+        "ends a sequential that is not the innermost one",
+    ),
+    "an update": (
+        [SIZE, FUNC, VAR, ONE,
+         {"is": "define", "of": 1, "at": [2], "to": [3], "op": "min", "serials": [1]}],
+        "is no update by min",
+    ),
+    "a serial": ([SIZE, FUNC | {"serials": [-1]}], "has a serial below 0"),
+    "twice": ([SIZE, FUNC, FUNC], "has the serial 0, which is not its own"),
+    "a stage": (
+        [{"is": "func", "name": "f", "serials": [0]},
+         {"is": "extern", "of": 0, "function": ["numpy", "sort"], "reads": [], "serials": [1]}],
+        "computes f, which has no shape or no dtype",
+    ),
+    "a requirement": (
+        [VAR, ONE, {"is": "op", "op": "lt", "of": [0, 1]},
+         {"is": "requirement", "that": 2, "message": "", "addressed": True}],
+        "is a requirement that is not about sizes and Params",
+    ),
+    "a type": ([SIZE, FUNC | {"dtypes": ["index"]}], "which is no element type"),
+    "a condition": (
+        [SIZE, {"is": "requirement", "that": 0, "message": "", "addressed": True}],
+        "not a condition",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_malformed_entries_are_refused(name: str) -> None:
+    entries, message = ENTRIES[name]
+    whole = {"polysched": "func", "format": 1, "entries": entries, "outputs": [1]}
+    with pytest.raises(ps.LanguageError, match=re.escape(message)):
+        ps.from_json(json.dumps(whole))
+
+
+def test_a_reduction_that_is_read_elsewhere_is_refused() -> None:
+    f, g = ps.Func("f", (n,)), ps.Func("g", (n,))
+    f[i] = ps.sum(i * 2, ps.RVar("r", 0, i))
+    g[i] = f.history.reductions[0][i + 1]
+    with pytest.raises(ps.LanguageError, match="is read outside of the definition in which"):
+        ps.to_json(g)
+
+
 def _without(data: dict[str, Any], *kinds: str) -> None:
     """Takes entries away that nothing refers to, and keeps the numbers of others."""
     none = {"is": "var", "name": "nothing"}
@@ -162,7 +229,10 @@ REFUSED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "one of several": (lambda d: d.update(polysched="func"), "no program that to_json wrote"),
     "more": (lambda d: d.update(code="import os"), "no program that to_json wrote"),
     "entries": (lambda d: d.update(entries={}), "no program that to_json wrote"),
-    "no object": (lambda d: d["entries"].insert(0, 7), "entry 0 of the program is 7, not an obj"),
+    "no object": (
+        lambda d: d["entries"].insert(0, 7),
+        "entry 0 of the program is malformed: it is 7, not an object",
+    ),
     "unknown": (entry("var", **{"is": "loop nest"}), "is a 'loop nest', which this version"),
     "name": (entry("var", name=None), "lacks 'name'"),
     "no name": (entry("input", name="2x"), "'2x' cannot name an Input"),
