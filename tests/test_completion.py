@@ -36,7 +36,15 @@ def test_objects_list_what_is_meant_for_users() -> None:
     assert shown(x[i, j]) == {"astype"}
     assert shown(n) == {"astype", "name"}
     assert shown(k) == {"astype", "name", "lo", "hi"}
-    assert shown(s.compile()) == {"asm", "conditions", "llvm", "loops", "seconds", "signature"}
+    assert shown(s.compile()) == {
+        "asm",
+        "cached",
+        "conditions",
+        "llvm",
+        "loops",
+        "seconds",
+        "signature",
+    }
 
 
 def shown(owner: object) -> set[str]:

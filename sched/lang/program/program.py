@@ -16,7 +16,7 @@ from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
 from ..nodes.tensor import Tensor
 from ..nodes.travelling import Travelling
-from ..tensors.asked import outputs_of
+from ..tensors.asked import check_scope, outputs_of
 from ..tensors.definitions import Definition, Recorded
 from ..tensors.inout import Final, InOut
 from ..tensors.tensors import Const, Func, Input
@@ -124,7 +124,7 @@ class Program(Travelling):
                 hint="each result is returned once",
             )
         for output in self.outputs:
-            _check_scope(output, span)
+            check_scope(output, span)
 
     def _drop_requirements(self) -> None:
         """Drops requirements that belong to no Func and are about sizes of another program."""
@@ -310,17 +310,6 @@ class Program(Travelling):
         extents = [e for i in self.inputs for e in i.extents or ()]
         fixed = {n.name for n in postorder(*extents) if isinstance(n, nodes.Size)}
         return tuple(name for name in self.sizes if name not in fixed)
-
-
-def _check_scope(output: Func, span: Span) -> None:
-    home = output.history.home
-    if home is not None:
-        raise LanguageError(
-            f"{output.name} is defined inside {home.text}, fresh in each iteration: it cannot be "
-            "an output",
-            where=span,
-            hint=f"define {output.name} before the sequential, and update it inside",
-        )
 
 
 def updated_in_block(func: Func) -> bool:

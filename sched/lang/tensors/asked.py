@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors.errors import LanguageTypeError
+from ..errors.errors import LanguageError, LanguageTypeError, Span
 from ..expr.expr import Expr
 from .indexable import Indexable
 from .tensors import Func
@@ -31,6 +31,18 @@ def outputs_of(given: object) -> tuple[Func, ...]:
                 f"a program computes Funcs, not {_described(output)}", hint=_hint(output)
             )
     return outputs
+
+
+def check_scope(output: Func, span: Span) -> None:
+    """Refuses an output that has no value outside of a `sequential`."""
+    home = output.history.home
+    if home is not None:
+        raise LanguageError(
+            f"{output.name} is defined inside {home.text}, fresh in each iteration: it cannot be "
+            "an output",
+            where=span,
+            hint=f"define {output.name} before the sequential, and update it inside",
+        )
 
 
 def _described(given: object) -> str:
