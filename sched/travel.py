@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .lang.errors.errors import LanguageError
+from .lang.errors.frames import bounded
 from .lang.program.program import Program
 from .lang.tensors.asked import outputs_of
 from .lang.tensors.tensors import Func
@@ -15,6 +16,7 @@ Travels = Func | Sequence[Func] | Program | Schedule
 """What can be written as JSON."""
 
 
+@bounded
 def to_json(what: Travels) -> str:
     """A text of all that a Func, several Funcs, a Program or a Schedule is made of, for
     `ps.from_json`. It is JSON, the same for programs that are written in the same way, whenever and
@@ -37,6 +39,7 @@ def to_json(what: Travels) -> str:
     return text.written("func" if isinstance(what, Func) else "funcs", funcs)
 
 
+@bounded
 def from_json(written: str) -> Func | tuple[Func, ...] | Program | Schedule:
     """What `ps.to_json` wrote: a Func, a tuple of Funcs, a Program or a Schedule. Everything is
     checked and proven again. Nothing is evaluated or imported: the modules of extern functions must

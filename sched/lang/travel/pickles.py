@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...forks import reentrant
-from ..errors.errors import LanguageError
+from ..errors.errors import LanguageError, PolyschedError
+from ..errors.frames import cut
 from ..expr.expr import Expr
 from ..nodes.nodes import Node, Param, next_serial
 from ..nodes.serials import reserved
@@ -102,7 +103,11 @@ class Part:
     def __reduce__(self) -> Any:
         objects: list[object] = list(self.needs)
         writer = _writer(objects)
-        numbers = writer.things(self.things)
+        try:
+            numbers = writer.things(self.things)
+        except PolyschedError as error:
+            cut(error)  # pickle calls this, and no other function of this package does
+            raise
         before = tuple(t for _, t in self.early)
         return _read, (_SERIALS, before, tuple(objects), _text(writer, numbers))
 

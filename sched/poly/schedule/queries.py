@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Self
+from typing import Any, NoReturn, Self
 
 from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import bounded
@@ -47,7 +47,7 @@ from .schedule_builder import ScheduleBuilder
 
 
 @bounded
-class ScheduleQueries(Suggesting, travel.Value):
+class ScheduleQueries(Suggesting):
     """What can be asked of a schedule. Nothing here changes it."""
 
     log: Log
@@ -264,6 +264,21 @@ class ScheduleQueries(Suggesting, travel.Value):
     def broken_by(self) -> tuple[str, ...]:
         """The stages whose results may differ in their last bits, here or in a variant."""
         return self.said.broken_by
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Hashable; equal for schedules of equal programs with the same directives, also in other
+        processes."""
+        return travel.key(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ScheduleQueries) and self.key == other.key
+
+    def __hash__(self) -> NoReturn:
+        raise TypeError("a Schedule can change and has no hash")
+
+    def __reduce__(self) -> Any:
+        return travel.reduced(self, self._builder.is_sketch)
 
     @property
     def digest(self) -> str | None:

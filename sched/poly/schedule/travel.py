@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.errors import LanguageError
-from ...lang.errors.frames import bounded
 from ...lang.nodes.node_json import encoded
 from ...lang.program.program import Program
 from ...lang.travel.script import Script
@@ -21,26 +20,6 @@ from .replay import replay
 if TYPE_CHECKING:
     from .queries import ScheduleQueries
     from .schedule import Schedule
-
-
-@bounded
-class Value:
-    """A schedule among other values: equal by what it says, and pickled as that."""
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Hashable; equal for schedules of equal programs with the same directives, also in other
-        processes."""
-        return key(cast("ScheduleQueries", self))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Value) and self.key == other.key
-
-    def __hash__(self) -> NoReturn:
-        raise TypeError("a Schedule can change and has no hash")
-
-    def __reduce__(self) -> Any:
-        return reduced(cast("ScheduleQueries", self))
 
 
 def key(s: ScheduleQueries) -> tuple[Any, ...]:
@@ -69,11 +48,11 @@ def source(s: ScheduleQueries) -> str:
     return "\n".join([*script.head, "", *script.lines, "", said])
 
 
-def reduced(s: ScheduleQueries) -> Any:
+def reduced(s: ScheduleQueries, is_sketch: bool) -> Any:
     """How a schedule is pickled: its program, and what was said to it as JSON."""
     asked = s._asked
     target = None if asked is None else name_of_target(asked) or asked
-    return read, (type(s), s.base, target, s._builder.is_sketch, serial.to_json(s._given))
+    return read, (type(s), s.base, target, is_sketch, serial.to_json(s._given))
 
 
 def read(

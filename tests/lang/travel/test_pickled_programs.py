@@ -291,6 +291,7 @@ def test_functions_without_a_name_are_refused(function: Any) -> None:
         with pytest.raises(ps.LanguageError, match=message) as e:
             write(f)
         assert "use a module-level function" in str(e.value)
+        assert len(e.traceback) <= 2, "no frames of the package but the one that pickle calls"
 
 
 def test_a_block_that_is_being_written_is_refused() -> None:
