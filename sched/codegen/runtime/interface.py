@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from itertools import islice
 from typing import Any
 
 from ...lang.errors.errors import LanguageError
