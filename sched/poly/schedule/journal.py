@@ -143,64 +143,84 @@ def _walked(root: Node) -> Iterator[tuple[int, str, Node]]:
     yield from waiting
 
 
-def written(root: Node) -> Any:
-    """A tree as data for JSON, which is not nested: so it may be deep."""
-    nodes = [
-        [above, event, list(x.made), [[n, list(t)] for n, t in x.funcs], dict(x.answers)]
-        for above, event, x in _walked(root)
-    ]
-    return {"format": FORMAT, "nodes": nodes}
+def written(root: Node) -> dict[str, Any]:
+    """A tree as data for JSON: by columns, so it may be deep, and is read quickly. Most nodes have
+    neither answers nor Funcs, so those that have are said by their numbers."""
+    rows = list(_walked(root))
+    return {
+        "format": FORMAT,
+        "above": [above for above, _, _ in rows],
+        "events": [event for _, event, _ in rows],
+        "made": {str(k): list(x.made) for k, (_, _, x) in enumerate(rows) if x.made},
+        "funcs": {
+            str(k): [[name, list(types)] for name, types in x.funcs]
+            for k, (_, _, x) in enumerate(rows)
+            if x.funcs
+        },
+        "answers": {str(k): dict(x.answers) for k, (_, _, x) in enumerate(rows) if x.answers},
+    }
 
 
 def read(data: Any) -> Node | None:
     """The tree that was written; None for anything else."""
     match data:
-        case {"format": int(number), "nodes": [_, *_] as rows} if number == FORMAT:
-            found: list[Node] = []
-            for row in rows:
-                node = _read_node(row, found)
-                if node is None:
-                    return None
-                found.append(node)
-            return found[0]
-    return None
+        case {
+            "format": int(number),
+            "above": list(above),
+            "events": list(events),
+            "made": dict(made),
+            "funcs": dict(funcs),
+            "answers": dict(answers),
+        } if number == FORMAT and len(above) == len(events) > 0:
+            pass
+        case _:
+            return None
+    # Each node is behind the one above it, and only the first one has none.
+    if not _are(int, above) or above[0] != -1 or not _are(str, events):
+        return None
+    if not all(0 <= at < k for k, at in enumerate(above[1:], 1)):
+        return None
+    numbers = {str(k) for k in range(len(above))}
+    if not (numbers >= made.keys() and numbers >= funcs.keys() and numbers >= answers.keys()):
+        return None
+    if not (all(map(_are_texts, made.values())) and all(map(_are_funcs, funcs.values()))):
+        return None
+    if not all(map(_are_answers, answers.values())):
+        return None
+    found: list[Node] = [Node((), (), {}, {}, False) for _ in above]
+    for at, event, node in zip(above[1:], events[1:], found[1:], strict=True):
+        found[at].children[event] = node
+    for k, names in made.items():
+        found[int(k)].made = tuple(names)
+    for k, added in funcs.items():
+        found[int(k)].funcs = tuple((name, tuple(types)) for name, types in added)
+    for k, known in answers.items():
+        found[int(k)].answers = known
+    return found[0]
 
 
-def _read_node(row: Any, found: list[Node]) -> Node | None:
-    if type(row) is not list or len(row) != 5:
-        return None
-    above, event, made, funcs, answers = row
-    if type(above) is not int or type(event) is not str or type(funcs) is not list:
-        return None
-    # Only the first one has nothing above it.
-    if not (0 <= above < len(found) if found else above == -1) or not _are_texts(made):
-        return None
-    if type(answers) is not dict or not all(map(_is_answer, answers.values())):
-        return None
-    if not all(map(_is_func, funcs)):
-        return None
-    added = tuple((name, tuple(types)) for name, types in funcs)
-    node = Node(tuple(made), added, answers, {}, False)
-    if found:
-        found[above].children[event] = node
-    return node
+def _are(kind: type, values: list[Any]) -> bool:
+    return set(map(type, values)) == {kind}
 
 
 def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(x) is str for x in value)
 
 
-def _is_answer(value: Any) -> bool:
-    return type(value) in _PLAIN or _are_texts(value)
+def _are_answers(value: Any) -> bool:
+    return type(value) is dict and all(
+        type(x) in (str, int, bool) or _are_texts(x) for x in value.values()
+    )
 
 
-_PLAIN = (str, int, bool)
+def _are_funcs(value: Any) -> bool:
+    return type(value) is list and all(map(_is_func, value))
 
 
 def _is_func(value: Any) -> bool:
     match value:
-        case [str(), list(types)]:
-            return bool(types) and _are_texts(types)
+        case [str(), [_, *_] as types]:
+            return _are_texts(types)
     return False
 
 

@@ -94,14 +94,16 @@ class Directive:
         raise LanguageTypeError(what, where=self.span, hint=hint)
 
     # as text and as JSON ----------------------------------------------------------------------
-    @cached_property
+    @property
     def options(self) -> tuple[tuple[str, Plain], ...]:
         """What was given, by the names that it has in JSON and in Python."""
-        given = ((f, getattr(self, f.name)) for f in self.declared())
+        given = self.__dict__
         return tuple(
-            (key_of(f), value)
-            for f, value in given
-            if value is not None and not (f.metadata["hidden"] and value == f.default)
+            [
+                (key, given[name])
+                for name, key, silent in _written(type(self))
+                if given[name] is not None and (silent is MISSING or given[name] != silent)
+            ]
         )
 
     @cached_property
@@ -156,6 +158,18 @@ class Directive:
 
 
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
+_keys: dict[type[Directive], tuple[tuple[str, str, Any], ...]] = {}
+
+
+def _written(kind: type[Directive]) -> tuple[tuple[str, str, Any], ...]:
+    """For each field its name, its name in JSON, and with which value it is not written."""
+    found = _keys.get(kind)
+    if found is None:
+        found = _keys[kind] = tuple(
+            (f.name, key_of(f), f.default if f.metadata["hidden"] else MISSING)
+            for f in kind.declared()
+        )
+    return found
 
 
 def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:
