@@ -105,23 +105,30 @@ class Step:
 
     def known(self, directive: Directive, text: str | None) -> Step | None:
         """The step of a directive, if it was accepted here before."""
-        node = self.node.children.get(directive.exactly)
-        if node is None:
+        event = directive.exactly
+        node = None if event is None else self.node.children.get(event)
+        if event is None or node is None:
             return None
-        return Step(self.origin, node, self, directive.exactly, directive, text)
+        return Step(self.origin, node, self, event, directive, text)
 
     def marked(self, event: str) -> Step:
         """The step of a bracket, which needs no proof."""
         return Step(self.origin, self.node.children.get(event) or Node(), self, event)
 
-    def accepted(self, directive: Directive, text: str | None, before: State, edit: Edit) -> Step:
-        """The step of a directive that has just been proven, or needs no proof here."""
+    def accepted(
+        self, directive: Directive, text: str | None, before: State, edit: Edit
+    ) -> Step | None:
+        """The step of a directive that has just been proven, or needs no proof here; None where
+        nothing can be kept of it."""
+        event = directive.exactly
+        if event is None:
+            return None
         old, new = before.rewritten, edit.state.rewritten
         names = new.program.names
         funcs = () if old is new else [f for f in new.program.funcs if f not in old.program.names]
         added = tuple((names[f], tuple(t.name for t in f.dtypes)) for f in funcs)
         node = Node(edit.made, added)
-        return Step(self.origin, node, self, directive.exactly, directive, text)
+        return Step(self.origin, node, self, event, directive, text)
 
     def path(self) -> list[Step]:
         """The steps from the first one to this one."""
@@ -226,7 +233,8 @@ class Place:
     def state(self) -> State:
         if self._state is None:
             assert self.step is not None
-            self._state = state_at(self.step)
+            with separate_budget(UNLIMITED):  # in which other threads wait
+                self._state = self._state or state_at(self.step)
         return self._state
 
     def marked(self, event: str) -> Place:

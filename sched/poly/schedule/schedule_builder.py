@@ -103,12 +103,14 @@ class ScheduleBuilder(Progress):
         return None if step is None else step.known(directive, self._written)
 
     def _move(self, directive: Directive, edit: Edit, state: State, known: Step | None) -> None:
-        """To the place behind a directive. Nothing is kept from a trusted one on."""
+        """To the place behind a directive. From a trusted one on, nothing is kept."""
         step = self._place.step
-        if step is not None and known is None:
-            known = step.accepted(directive, self._written, self.state, edit)
         if self._trust is not None:
-            self._until, known = self._until or step, None
+            known = None
+        elif step is not None and known is None:
+            known = step.accepted(directive, self._written, self.state, edit)
+        if known is None:
+            self._until = self._until or step
         self._place = Place(known, (*self.records, directive), state)
 
     def accepts(self, directive: Directive) -> bool:
