@@ -69,7 +69,7 @@ f = ps.Func("f", (n,))
 f[i] = ps.tanh(ps.exp(x[i])) * 2
 s = ps.Schedule(f)
 outer, inner = s[f].split(i, 1024)
-outer.parallel()
+s[f].parallel(outer)
 kernel = s.compile()
 ps.set_num_threads(3)
 print(json.dumps(float(kernel(np.linspace(0, 1, 400_000, dtype=np.float32)).sum())))
@@ -82,7 +82,7 @@ s = ps.Schedule(C)
 u = s[C].update(0)
 io, jo, ii, ji = u.tile("i", "j", 16, 32)
 u.reorder(io, jo, "k", ii, ji)
-ji.vectorize(ps.native)
+u.vectorize(ji, ps.native)
 u.accumulate_at(jo)
 s[C].vectorize("j", 8)
 s[C].parallel("i")
@@ -108,13 +108,13 @@ def test_a_second_process_needs_neither_isl_nor_llvms_passes(script: str) -> Non
 
 @pytest.mark.parametrize("what", [{"isl": True, "llvm": False}, {"isl": False, "llvm": True}])
 def test_a_first_process_needs_both(what: dict[str, bool]) -> None:
-    with pytest.raises(AssertionError, match="Used: polysched|Used: binding"):
+    with pytest.raises(AssertionError, match=r"Used: polysched|Used: binding"):
         run(PRODUCT, what)
 
 
 def test_a_process_without_the_cache_needs_both() -> None:
     run(PRODUCT, None)
-    with pytest.raises(AssertionError, match="Used: polysched|Used: binding"):
+    with pytest.raises(AssertionError, match=r"Used: polysched|Used: binding"):
         run(PRODUCT, {}, POLYSCHED_CACHE="0")
 
 
