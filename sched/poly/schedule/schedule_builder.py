@@ -10,7 +10,6 @@ from typing import Any
 
 from ...garbage import uncollected
 from ...lang.errors.errors import LanguageError, ScheduleError, Span, user_span
-from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
 from ..legality.advice import (
@@ -60,12 +59,7 @@ class ScheduleBuilder(Progress):
         Returns:
             The names of the loops or stages that it returns.
         """
-        return self.replay(directive.mapped(self._named))
-
-    def _named(self, expression: Node) -> Node:
-        """An expression with the program's own sizes in place of others of the same names."""
-        found = [n for n in postorder(expression) if isinstance(n, Size)]
-        return substitute(expression, {n: self.origin.symbols.get(n.name, n) for n in found})
+        return self.replay(directive.mapped(self.origin.named))
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """Applies a directive whose expressions are over the program's own sizes."""
@@ -119,7 +113,7 @@ class ScheduleBuilder(Progress):
         request, state = Request(directive, directive.text()), self.state
         try:
             with uncollected(), self._in_time(request):
-                edit = applied(self.editing(directive.mapped(self._named)))
+                edit = applied(self.editing(directive.mapped(self.origin.named)))
                 change = Change(request, state, edit.state)
                 before = () if self._batch is None else self._changes(self._batch)
                 if not self.legality.is_legal((*before, change)):

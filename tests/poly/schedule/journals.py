@@ -78,7 +78,7 @@ def look(s: ps.Schedule) -> tuple[Any, ...]:
     return s.source(), s.to_json(), s.digest, s.broken_by, s.trusted, str(s), s.explain(), looked
 
 
-def journals() -> list[journal.Node]:
+def journals() -> list[journal.Reached]:
     """What is stored."""
     kept = [store.read(journal.KIND, x.key) for x in store.entries() if x.kind == journal.KIND]
     found = [journal.read(entry.header) for entry in kept if entry is not None]
@@ -86,7 +86,7 @@ def journals() -> list[journal.Node]:
     return [node for node in found if node is not None]
 
 
-def events(node: journal.Node) -> Iterator[str]:
+def events(node: journal.Reached) -> Iterator[str]:
     """Everything that was accepted below a node."""
     for event, below in node.children.items():
         yield event
