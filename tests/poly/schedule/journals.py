@@ -202,4 +202,15 @@ def sketched() -> ps.Schedule:
     return sketch.prove()
 
 
-SCRIPTS = (packed, rows, sums, edges, sketched)
+def long() -> ps.Schedule:
+    """Sixty directives."""
+    s = packed()
+    for k in range(24):
+        s["C"].rename("il" if k % 2 == 0 else "row", "row" if k % 2 == 0 else "il")
+    for _ in range(12):
+        s["C"].reverse("il").reverse("il")
+    assert len(s.directives) >= 60
+    return s
+
+
+SCRIPTS = (packed, rows, sums, edges, sketched, long)
