@@ -456,8 +456,8 @@ FAULTS = (
     ),
     Fault(
         "what is trusted counts as proven", "poly/schedule/schedule_builder.py",
-        "            self._until, known = self._until or step, None\n", "            pass\n",
-        JOURNAL,
+        "        if self._trust is not None:\n            known = None\n        elif step",
+        "        if step", JOURNAL,
     ),
     Fault(
         "at one time counts as ordered", "poly/tree/times.py",

@@ -40,7 +40,7 @@ _lock = forks.reentrant()
 
 
 @dataclass(slots=True)
-class Node:
+class Reached:
     """A state that was reached.
 
     Attributes:
@@ -53,7 +53,7 @@ class Node:
     made: tuple[str, ...] = ()
     funcs: tuple[tuple[str, tuple[str, ...]], ...] = ()
     answers: dict[str, Answer] = field(default_factory=dict)
-    children: dict[str, Node] = field(default_factory=dict)
+    children: dict[str, Reached] = field(default_factory=dict)
     is_new: bool = True
 
     def note(self, question: str, answer: Answer) -> None:
@@ -69,11 +69,11 @@ class Journal:
         root: None where the program itself is not known to be well-formed.
     """
 
-    def __init__(self, key: str, root: Node | None) -> None:
+    def __init__(self, key: str, root: Reached | None) -> None:
         self._key = key
         self.root = root
 
-    def keep(self, path: Iterable[tuple[str, Node]]) -> None:
+    def keep(self, path: Iterable[tuple[str, Reached]]) -> None:
         """Stores what a schedule has found out.
 
         Args:
@@ -99,7 +99,7 @@ class Journal:
                 node.is_new = False
 
 
-def _graft(root: Node, path: list[tuple[str, Node]]) -> None:
+def _graft(root: Reached, path: list[tuple[str, Reached]]) -> None:
     """Adds a path of nodes to a tree."""
     at = root
     _add_answers(at, path[0][1])
@@ -109,12 +109,12 @@ def _graft(root: Node, path: list[tuple[str, Node]]) -> None:
         at = below
 
 
-def _add_answers(to: Node, of: Node) -> None:
+def _add_answers(to: Reached, of: Reached) -> None:
     if to is not of:
         to.answers.update(of.answers)
 
 
-def _merge(root: Node, other: Node) -> None:
+def _merge(root: Reached, other: Reached) -> None:
     """Adds all of a tree to another one."""
     waiting = [(root, other)]
     while waiting:
@@ -126,24 +126,24 @@ def _merge(root: Node, other: Node) -> None:
                 waiting.append((known, node))
 
 
-def _alone(path: list[tuple[str, Node]]) -> Node:
+def _alone(path: list[tuple[str, Reached]]) -> Reached:
     """A tree of one path only."""
-    nodes = [Node(x.made, x.funcs, dict(x.answers)) for _, x in path]
+    nodes = [Reached(x.made, x.funcs, dict(x.answers)) for _, x in path]
     for above, below, (event, _) in zip(nodes, nodes[1:], path[1:], strict=False):
         above.children[event] = below
     return nodes[0]
 
 
 # stored journals ---------------------------------------------------------------------------------
-def _walked(root: Node) -> Iterator[tuple[int, str, Node]]:
+def _walked(root: Reached) -> Iterator[tuple[int, str, Reached]]:
     """Every node, each behind the one above it: the number of that one, the event, the node."""
-    waiting: list[tuple[int, str, Node]] = [(-1, "", root)]
+    waiting: list[tuple[int, str, Reached]] = [(-1, "", root)]
     for number, (_, _, node) in enumerate(waiting):  # which grows meanwhile
         waiting += [(number, event, below) for event, below in list(node.children.items())]
     yield from waiting
 
 
-def written(root: Node) -> dict[str, Any]:
+def written(root: Reached) -> dict[str, Any]:
     """A tree as data for JSON: by columns, so it may be deep, and is read quickly. Most nodes have
     neither answers nor Funcs, so those that have are said by their numbers."""
     rows = list(_walked(root))
@@ -161,7 +161,7 @@ def written(root: Node) -> dict[str, Any]:
     }
 
 
-def read(data: Any) -> Node | None:
+def read(data: Any) -> Reached | None:
     """The tree that was written; None for anything else."""
     match data:
         case {
@@ -187,7 +187,7 @@ def read(data: Any) -> Node | None:
         return None
     if not all(map(_are_answers, answers.values())):
         return None
-    found: list[Node] = [Node((), (), {}, {}, False) for _ in above]
+    found: list[Reached] = [Reached((), (), {}, {}, False) for _ in above]
     for at, event, node in zip(above[1:], events[1:], found[1:], strict=True):
         found[at].children[event] = node
     for k, names in made.items():
@@ -236,7 +236,7 @@ def journal_of(program: Program, rule: Rule) -> Journal | None:
     return None if key is None else Journal(key, _stored(key))
 
 
-def _stored(key: str) -> Node | None:
+def _stored(key: str) -> Reached | None:
     entry = store.read(KIND, key)
     if entry is None:
         return None

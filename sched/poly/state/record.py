@@ -7,6 +7,7 @@ searches and the fuzzers all make these records, so nothing goes around the chec
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -152,11 +153,18 @@ class Directive:
         return {k: _encoded(v) for k, v in self.options}
 
     @cached_property
-    def exactly(self) -> str:
-        """Another text, the same for equal directives only, whatever they are said of."""
-        return repr((self.stage, self.name, self._encoded))
+    def exactly(self) -> str | None:
+        """The same for equal directives only, in any process; None for one that JSON cannot say."""
+        given = self._encoded
+        if any(type(x) not in _PLAIN for x in given.values()):
+            try:
+                json.dumps(given)
+            except (TypeError, ValueError):
+                return None
+        return repr((self.stage, self.name, given))
 
 
+_PLAIN = (str, int, bool)
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
 _keys: dict[type[Directive], tuple[tuple[str, str, Any], ...]] = {}
 

@@ -75,7 +75,7 @@ def stored() -> Any:
     return journal.written(next(iter(_kept(s))))
 
 
-def _kept(s: ps.Schedule) -> Iterator[journal.Node]:
+def _kept(s: ps.Schedule) -> Iterator[journal.Reached]:
     s.keep()
     yield from journals()
 
