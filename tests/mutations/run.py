@@ -47,6 +47,8 @@ VECTORS = (
     "tests/codegen/llvm/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
+STORE = ("tests/cache/test_store.py", "tests/cache/test_others.py")
+ON_DISK = ("tests/cache/test_kernels.py", "tests/cache/test_bare_calls.py")
 JOURNAL = ("tests/poly/schedule/test_journal_refusals.py",)
 OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
 MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_rewritten.py")
@@ -397,6 +399,47 @@ FAULTS = (
         "a sketch runs before it is proven", "poly/schedule/schedule_builder.py",
         "        if self.is_sketch:\n            raise", "        if False:\n            raise",
         ("tests/poly/schedule/test_sketch.py",),
+    ),
+    Fault(
+        "a flipped bit is not noticed", "cache/entry.py",
+        "    if sha256(rest).digest() != view[len(MAGIC) : len(MAGIC) + 32]:\n", "    if False:\n",
+        STORE,
+    ),
+    Fault(
+        "an entry is found under any name", "cache/entry.py",
+        "if (k, name) == (kind, key):", "if k and name:", STORE,
+    ),
+    Fault(
+        "links to entries are followed", "cache/directory.py",
+        '_FILE = getattr(os, "O_NOFOLLOW", 0) | ', "_FILE = ", STORE,
+    ),
+    Fault(
+        "what others may write is read", "cache/directory.py",
+        "    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):", "    if False:", STORE,
+    ),
+    Fault(
+        "an entry is written in place", "cache/store.py",
+        '    part = f"{os.urandom(16).hex()}{PART}"\n',
+        "    part = name\n    directory.remove(part)\n", STORE,
+    ),
+    Fault(
+        "code for one machine is found for another", "codegen/runtime/kept.py",
+        "keys.key_of(CODE, digest, target.digest, checks, strided)",
+        "keys.key_of(CODE, digest, checks, strided)", ON_DISK,
+    ),
+    Fault(
+        "strided arguments run code for contiguous ones", "codegen/runtime/kept.py",
+        "keys.key_of(CODE, digest, target.digest, checks, strided)",
+        "keys.key_of(CODE, digest, target.digest, checks)", ON_DISK,
+    ),
+    Fault(
+        "a schedule for some sizes runs at all", "tune/kept_plans.py",
+        "threads, named, known)", "threads, known)", ON_DISK,
+    ),
+    Fault(
+        "what edited sources make is kept", "cache/keys.py",
+        "    return environment() is not None and not _changed_since_loaded()\n",
+        "    return environment() is not None\n", ("tests/cache/test_keys.py",),
     ),
     Fault(
         "a program is known by its digest alone", "poly/schedule/journal.py",
