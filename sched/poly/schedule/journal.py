@@ -27,7 +27,7 @@ FORMAT = 1
 
 KIND = "journal"
 
-MOST = 4096
+MOST = 1024
 """So many nodes has a journal at most; one that grows beyond keeps what was said last."""
 
 RULES: dict[Rule, str] = {once_a_consumer: "", without_recomputation: "default"}

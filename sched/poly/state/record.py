@@ -154,7 +154,10 @@ class Directive:
 
     @cached_property
     def exactly(self) -> str | None:
-        """The same for equal directives only, in any process; None for one that JSON cannot say."""
+        """The same for equal directives only, in any process; None for one that JSON cannot say,
+        or whose class is not of this package: what that does may be something else tomorrow."""
+        if type(self).__module__.partition(".")[0] != _PACKAGE:
+            return None
         given = self._encoded
         if any(type(x) not in _PLAIN for x in given.values()):
             try:
@@ -164,6 +167,7 @@ class Directive:
         return repr((self.stage, self.name, given))
 
 
+_PACKAGE = __name__.partition(".")[0]
 _PLAIN = (str, int, bool)
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
 _keys: dict[type[Directive], tuple[tuple[str, str, Any], ...]] = {}
