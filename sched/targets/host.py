@@ -7,7 +7,6 @@ results are the same bit for bit, so it is for trying what others will run.
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from pathlib import Path
 
@@ -153,10 +152,11 @@ def _line(path: str) -> str:
 
 def _bytes(text: str) -> int:
     """`32K`, as a number."""
-    found = re.fullmatch(r"(\d+)([KMG]?)", text)
-    if found is None:
+    number = text.rstrip("KMG")
+    unit = text[len(number) :]
+    if not number.isdecimal() or unit not in _UNITS:
         raise ValueError(f"{text!r} is no size")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(number) * _UNITS[unit]
 
 
 def _count(cpus: str) -> int:

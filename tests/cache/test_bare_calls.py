@@ -18,7 +18,7 @@ from polysched.targets.facts import Measured
 from polysched.tune import auto as tune, kept_plans
 from polysched.tune.auto import ForCalls
 from polysched.tune.effort import Effort
-from polysched.tune.kept_plans import KeptPlan
+from polysched.tune.kept_plans import StoredPlan
 
 from .programs import arrays, product
 
@@ -53,7 +53,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> Searches:
     return made
 
 
-def plans() -> list[KeptPlan | None]:
+def plans() -> list[StoredPlan | None]:
     return [kept_plans.read_plan(x.key) for x in store.entries() if x.kind == "plan"]
 
 
@@ -113,7 +113,7 @@ def test_calls_that_pay_are_counted_anew_in_each_process(searches: Searches) -> 
 def test_loops_as_written_are_kept(searches: Searches) -> None:
     searches.nothing = True
     product()(A, B)
-    assert plans() == [KeptPlan(None, None)]
+    assert plans() == [StoredPlan(None, None)]
     second = product()
     second(A, B)
     assert searches.count == 1
@@ -124,7 +124,7 @@ def test_small_calls_are_kept_too(searches: Searches) -> None:
     a, b = arrays(size=3)
     product()(a, b)
     assert searches.count == 0
-    assert plans() == [KeptPlan(None, None)]
+    assert plans() == [StoredPlan(None, None)]
 
 
 def test_a_better_schedule_that_is_none_is_not_looked_for_again(searches: Searches) -> None:
@@ -188,7 +188,7 @@ def test_a_schedule_that_is_refused_now_is_searched_for(searches: Searches) -> N
     text = '{"format": 1, "default": true, "inputs": null, "steps": [{"directive": ' \
         '{"stage": "C", "name": "split", "options": {"loop": "none", "factor": 2}}, ' \
         '"trust": null}]}'  # fmt: skip
-    kept_plans.keep_plan(entry.key, KeptPlan(text, None))
+    kept_plans.keep_plan(entry.key, StoredPlan(text, None))
     for x in store.entries():
         if x.kind in ("code", "terms"):
             store.remove(x.kind, x.key)
@@ -217,11 +217,11 @@ def test_a_program_without_a_digest_has_no_plan(monkeypatch: pytest.MonkeyPatch)
     target = ps.Schedule(product()).target
     assert kept_plans.plan_key(None, target, 2, {}) is None
     assert kept_plans.read_plan(None) is None
-    kept_plans.keep_plan(None, KeptPlan(None, None))
+    kept_plans.keep_plan(None, StoredPlan(None, None))
     monkeypatch.setattr(keys, "is_current", lambda: False)
     key = kept_plans.plan_key("d", target, 2, {"n": 3})
     assert key is not None
-    kept_plans.keep_plan(key, KeptPlan(None, None))
+    kept_plans.keep_plan(key, StoredPlan(None, None))
     assert kept_plans.read_plan(key) is None
 
 
