@@ -63,8 +63,9 @@ class Directive:
     def __post_init__(self) -> None:
         if not isinstance(self.stage, str):
             self.mistyped(f"{self.name} is said of a stage, by its name, not of {self.stage!r}")
-        for f in self.declared():
-            f.metadata["check"](self, key_of(f), getattr(self, f.name))
+        given = self.__dict__
+        for name, key, _, check in _known_fields(type(self)):
+            check(self, key, given[name])
 
     @classmethod
     def declared(cls) -> tuple[Field[Any], ...]:
@@ -102,7 +103,7 @@ class Directive:
         return tuple(
             [
                 (key, given[name])
-                for name, key, silent in _written(type(self))
+                for name, key, silent, _ in _known_fields(type(self))
                 if given[name] is not None and (silent is MISSING or given[name] != silent)
             ]
         )
@@ -140,9 +141,15 @@ class Directive:
 
     def mapped(self, change: Callable[[Node], Node]) -> Self:
         """The directive with its expressions replaced."""
-        given = [(f.name, getattr(self, f.name)) for f in self.declared()]
-        made: Any = {k: change(v) for k, v in given if isinstance(v, Node)}
-        return replace(self, **made) if made else self
+        given = self.__dict__
+        if not any(isinstance(v, Node) for v in given.values()):
+            return self
+        made: Any = {
+            name: change(given[name])
+            for name, *_ in _known_fields(type(self))
+            if isinstance(given[name], Node)
+        }
+        return replace(self, **made)
 
     def to_json(self) -> dict[str, Any]:
         """The directive as data for JSON."""
@@ -170,15 +177,15 @@ class Directive:
 _PACKAGE = __name__.partition(".")[0]
 _PLAIN = (str, int, bool)
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
-_keys: dict[type[Directive], tuple[tuple[str, str, Any], ...]] = {}
+_fields: dict[type[Directive], tuple[tuple[str, str, Any, Any], ...]] = {}
 
 
-def _written(kind: type[Directive]) -> tuple[tuple[str, str, Any], ...]:
-    """For each field its name, its name in JSON, and with which value it is not written."""
-    found = _keys.get(kind)
+def _known_fields(kind: type[Directive]) -> tuple[tuple[str, str, Any, Any], ...]:
+    """For each field its name, its name in JSON, with which value it is not written, its check."""
+    found = _fields.get(kind)
     if found is None:
-        found = _keys[kind] = tuple(
-            (f.name, key_of(f), f.default if f.metadata["hidden"] else MISSING)
+        found = _fields[kind] = tuple(
+            (f.name, key_of(f), f.default if f.metadata["hidden"] else MISSING, f.metadata["check"])
             for f in kind.declared()
         )
     return found
