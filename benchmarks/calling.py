@@ -224,8 +224,11 @@ def startup_table() -> None:
 
         def seconds(script: str, cache: Path) -> float:
             environment = {
-                **os.environ, "POLYSCHED_CACHE_DIR": str(cache), "NUMBA_CACHE_DIR": str(cache)
-            }  # fmt: skip
+                **os.environ,
+                "POLYSCHED_CACHE": "1",
+                "POLYSCHED_CACHE_DIR": str(cache),
+                "NUMBA_CACHE_DIR": str(cache),
+            }
             start = timeit.default_timer()
             subprocess.run(
                 [sys.executable, "-P", "-c", script], env=environment, check=True,

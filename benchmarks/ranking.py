@@ -9,6 +9,7 @@ here.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import time
@@ -68,6 +69,7 @@ class Ranking:
 
 def main() -> int:
     """Prints the table; the exit status."""
+    os.environ["POLYSCHED_CACHE"] = "0"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of names of programs")
     parser.add_argument("--threads", type=int, default=1, help="of a call (default: 1)")

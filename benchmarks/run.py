@@ -23,6 +23,7 @@ def main() -> int:
     """Prints the tables; the exit status."""
     # What is imported below loads NumPy, whose threads read this.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["POLYSCHED_CACHE"] = "0"  # what takes time to compile takes it each time
     from calling import NAME, STARTUP, calls_table, startup_table
     from cases import CASES, GROUPS
     from compiling import COMPILED, compile_once, compile_table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -109,7 +110,10 @@ def _cache(chosen: argparse.Namespace) -> int:
 
 
 def _fuzz(chosen: argparse.Namespace) -> int:
+    from .cache import place
     from .testing.hunt import hunt
+
+    os.environ[place.ENABLED] = "0"  # random programs do not come again
 
     return 0 if hunt(chosen.minutes, chosen.seed, chosen.out, chosen.programs) else 1
 

@@ -26,7 +26,7 @@ from .tune import auto
 from .tune.classes import class_of, distance
 from .tune.effort import Effort, effort_for, unhurried
 from .tune.facts.facts import facts_of
-from .tune.kept_plans import KeptPlan, keep_plan, plan_key, read_plan
+from .tune.kept_plans import StoredPlan, keep_plan, plan_key, read_plan
 
 VARIABLE = "POLYSCHED_AUTO"
 """The environment variable that is 0 where Funcs shall run in the loops as written."""
@@ -162,7 +162,7 @@ class AutoKernel(Kernel):
                 keep_plan(better.plan, replace(known, pays_after=None))
             return found
         kernel = Kernel(made)
-        keep_plan(better.plan, KeptPlan(made.written, None))
+        keep_plan(better.plan, StoredPlan(made.written, None))
         return kernel
 
     def _remember(self, key: Key, call: CachedCall, given: Given) -> None:
@@ -204,7 +204,7 @@ class AutoKernel(Kernel):
                 return kept
             effort = self._effort(sizes)
             if effort is None:
-                keep_plan(plan, KeptPlan(None, None))
+                keep_plan(plan, StoredPlan(None, None))
                 return self
             key = tuple(sizes.values())
             if self._searches >= MOST:
@@ -219,7 +219,7 @@ class AutoKernel(Kernel):
         if searched.pays_after is not None:
             self._better[key] = _Better(sizes, effort, searched.pays_after, plan)
         text = None if made is self else searched.schedule.written
-        keep_plan(plan, KeptPlan(text, searched.pays_after))
+        keep_plan(plan, StoredPlan(text, searched.pays_after))
         return made
 
     def _kept(self, plan: str | None, sizes: Mapping[str, int]) -> Kernel | None:

@@ -25,7 +25,11 @@ from . import sources, store
 from .place import is_on
 
 LIBRARIES = ("numpy", "islpy", "llvmlite")
+MOMENT = 0.2
+"""Seconds."""
+
 _KIND = "sources"
+_current: tuple[float, int] | None = None  # when they were, with so many modules
 _logger = logging.getLogger("polysched")
 
 
@@ -70,8 +74,18 @@ def environment() -> str | None:
 
 def is_current() -> bool:
     """Whether the sources are still those that this process has loaded: what it makes now may be
-    kept. One that runs for long loads some of them late."""
-    return environment() is not None and not _changed_since_loaded()
+    kept. One that runs for long loads some of them late.
+
+    The files are looked at once for what is written together: within a moment, and as long as
+    nothing is imported.
+    """
+    global _current
+    now = time.monotonic(), len(sys.modules)
+    if _current is not None and now[1] == _current[1] and now[0] - _current[0] < MOMENT:
+        return True
+    found = environment() is not None and not _changed_since_loaded()
+    _current = now if found else None
+    return found
 
 
 def versions() -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import stat
 import time
 from contextlib import suppress
@@ -35,7 +34,7 @@ LOW = 0.8
 EACH = 16
 """How much of the limit a process writes before it looks again: one part of so many."""
 
-_NAME = re.compile(r"([a-z]+)-([0-9a-f]{64})" + re.escape(SUFFIX))
+_LETTERS, _DIGITS = frozenset("abcdefghijklmnopqrstuvwxyz"), frozenset("0123456789abcdef")
 _logger = logging.getLogger("polysched")
 _unseen: float | None = None  # bytes written since the sizes were added up
 
@@ -101,10 +100,20 @@ def remove(kind: str, key: str) -> None:
 
 
 def _name(kind: str, key: str) -> str:
-    name = f"{kind}-{key}{SUFFIX}"
-    if _NAME.fullmatch(name) is None:
+    if not _is_name(kind, key):
         raise ValueError(f"no kind and key of an entry: {kind!r}, {key!r}")
-    return name
+    return f"{kind}-{key}{SUFFIX}"
+
+
+def _is_name(kind: str, key: str) -> bool:
+    """Whether they are a kind and a key. Not by an expression, which would take long to compile."""
+    return bool(kind) and set(kind) <= _LETTERS and len(key) == 64 and set(key) <= _DIGITS
+
+
+def _named(file: str) -> tuple[str, str] | None:
+    """The kind and the key of which a file has the name, if it is an entry."""
+    kind, _, key = file.removesuffix(SUFFIX).partition("-")
+    return (kind, key) if file.endswith(SUFFIX) and _is_name(kind, key) else None
 
 
 # files ------------------------------------------------------------------------------------------
@@ -206,9 +215,9 @@ def entries() -> list[Kept]:
     found: list[Kept] = []
     with suppress(OSError), opened(create=False) as directory:
         for name, about in _files(directory):
-            known = _NAME.fullmatch(name)
+            known = _named(name)
             if known is not None:
-                found.append(Kept(known[1], known[2], about.st_size, about.st_mtime))
+                found.append(Kept(*known, about.st_size, about.st_mtime))
     return sorted(found, key=lambda x: (-x.used, x.kind, x.key))
 
 
@@ -220,11 +229,11 @@ def verify() -> tuple[int, list[str]]:
     intact, damaged = 0, []
     with suppress(OSError), opened(create=False) as directory:
         for name, _ in _files(directory):
-            known = _NAME.fullmatch(name)
+            known = _named(name)
             if known is None or directory is None:
                 continue
             data = _content(directory, name, used=False)
-            if data is not None and unpacked(known[1], known[2], data) is None:
+            if data is not None and unpacked(*known, data) is None:
                 damaged.append(name)
                 directory.remove(name)
             else:

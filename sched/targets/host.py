@@ -7,7 +7,6 @@ results are the same bit for bit, so it is for trying what others will run.
 from __future__ import annotations
 
 import os
-import re
 from functools import cache
 from pathlib import Path
 
@@ -112,13 +111,13 @@ def caches(folder: Path = _CACHES) -> tuple[Cache, ...]:
     """The caches for data of one core, as Linux describes them; none where it does not."""
     found = []
     try:
-        names = sorted(x for x in os.listdir(folder) if re.fullmatch(r"index\d+", x))
+        names = sorted(x for x in os.listdir(folder) if x.startswith("index") and x[5:].isdigit())
     except OSError:
         return ()
     for name in names:
         try:
-            about = {x: _line(f"{folder}/{name}/{x}") for x in _READ}
-            if about["type"] in ("Data", "Unified"):
+            if _line(f"{folder}/{name}/type") in ("Data", "Unified"):
+                about = {x: _line(f"{folder}/{name}/{x}") for x in _READ}
                 found.append(
                     Cache(
                         int(about["level"]),
@@ -128,7 +127,7 @@ def caches(folder: Path = _CACHES) -> tuple[Cache, ...]:
                         _count(about["shared_cpu_list"]),
                     )
                 )
-        except (OSError, KeyError, ValueError):
+        except (OSError, ValueError):
             return ()  # half a description is worse than what is shipped
     return tuple(sorted(found, key=lambda x: x.level))
 
@@ -139,9 +138,7 @@ def shipped_caches(cpu: str, arch: str, wide: bool) -> tuple[Cache, ...]:
     return caches_of(PROCESSORS.get(cpu, PROCESSORS[level]))
 
 
-_READ = frozenset(
-    {"type", "level", "size", "ways_of_associativity", "coherency_line_size", "shared_cpu_list"}
-)
+_READ = ("level", "size", "ways_of_associativity", "coherency_line_size", "shared_cpu_list")
 
 
 def _line(path: str) -> str:
@@ -155,10 +152,11 @@ def _line(path: str) -> str:
 
 def _bytes(text: str) -> int:
     """`32K`, as a number."""
-    found = re.fullmatch(r"(\d+)([KMG]?)", text)
-    if found is None:
+    number = text.rstrip("KMG")
+    unit = text[len(number) :]
+    if not number.isdecimal() or unit not in _UNITS:
         raise ValueError(f"{text!r} is no size")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(number) * _UNITS[unit]
 
 
 def _count(cpus: str) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cache
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.nodes.dtypes import DType, concrete
@@ -102,9 +103,7 @@ class Target:
     @property
     def digest(self) -> str:
         """32 hexadecimal digits that are the same for equal targets, in every process."""
-        found = [getattr(self, x.name) for x in fields(self)]
-        parts = tuple(tuple(map(astuple, x)) if x is self.caches else x for x in found)
-        return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+        return _digest(self)
 
     def has(self, feature: str) -> bool:
         """Whether it has a feature, by LLVM's name of it."""
@@ -136,6 +135,14 @@ class Target:
     def cache(self, level: int) -> Cache:
         """The cache of a level, or the last one where there are fewer."""
         return self.caches[min(level, len(self.caches)) - 1]
+
+
+@cache
+def _digest(target: Target) -> str:
+    # As text `astuple` would be the same, and takes as long as linking a kernel.
+    found = {x: getattr(target, x) for x in target.__slots__}
+    found["caches"] = tuple(tuple(getattr(c, x) for x in c.__slots__) for c in target.caches)
+    return hashlib.sha256(repr(tuple(found.values())).encode()).hexdigest()[:32]
 
 
 def _loads(rows: int, vectors: int) -> float:

@@ -20,7 +20,7 @@ PLAN = "plan"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPlan:
+class StoredPlan:
     """What calls of about the same sizes run.
 
     Attributes:
@@ -50,7 +50,7 @@ def plan_key(
     return keys.key_of(PLAN, digest, target.digest, threads, named, known)
 
 
-def read_plan(key: str | None) -> KeptPlan | None:
+def read_plan(key: str | None) -> StoredPlan | None:
     """What is kept under a key; None where nothing is."""
     entry = None if key is None else store.read(PLAN, key)
     if key is None or entry is None:
@@ -61,15 +61,15 @@ def read_plan(key: str | None) -> KeptPlan | None:
     return found
 
 
-def keep_plan(key: str | None, plan: KeptPlan) -> None:
+def keep_plan(key: str | None, plan: StoredPlan) -> None:
     """Keeps what was found, in place of what there was."""
     if key is not None and keys.is_current():
         store.write(PLAN, key, {"text": plan.text, "pays_after": plan.pays_after})
 
 
-def _plan(header: Mapping[str, Any]) -> KeptPlan | None:
+def _plan(header: Mapping[str, Any]) -> StoredPlan | None:
     match header:
         case {"text": str() | None as text, "pays_after": int() | None as pays_after}:
             if pays_after is None or (pays_after >= 1 and not isinstance(pays_after, bool)):
-                return KeptPlan(text, pays_after)
+                return StoredPlan(text, pays_after)
     return None

@@ -122,6 +122,27 @@ def test_what_was_edited_after_it_was_loaded_makes_no_keys(copied: Path) -> None
     assert _run(copied, "edit") == ["None", "False"]
 
 
+def test_files_are_looked_at_once_for_what_is_written_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked, now = [], [0.0]
+    seen = sources.LOADED
+    monkeypatch.setattr(keys, "_current", None)
+    monkeypatch.setattr(keys.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(sources, "seen", lambda: looked.append(now[0]) or seen)
+    assert keys.is_current()
+    assert keys.is_current()
+    assert looked == [0.0]
+    monkeypatch.setitem(sys.modules, "a_module_that_was_imported", sys)
+    assert keys.is_current()
+    now[0] = keys.MOMENT
+    assert keys.is_current()
+    assert looked == [0.0, 0.0, keys.MOMENT]
+    now[0], seen = 1.0, ()
+    assert not keys.is_current()
+    assert not keys.is_current()
+
+
 def test_a_digest_is_kept_of_settled_sources_only(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = keys.environment.__wrapped__
     monkeypatch.setattr(sources, "SETTLED", 1e9)

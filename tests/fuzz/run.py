@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -163,6 +164,7 @@ def replay(experiment: str, path: Path) -> Report:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """1 if anything was found."""
+    os.environ["POLYSCHED_CACHE"] = "0"
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("experiment", choices=tuple(EXPERIMENTS), nargs="?", default="programs")
     parser.add_argument("--minutes", type=float, default=5.0)

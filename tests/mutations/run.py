@@ -47,6 +47,9 @@ VECTORS = (
     "tests/codegen/llvm/test_targets.py",
     "tests/codegen/llvm/test_guards.py",
 )
+STORE = ("tests/cache/test_store.py", "tests/cache/test_others.py")
+ON_DISK = ("tests/cache/test_kernels.py",)
+PLANS_ON_DISK = ("tests/cache/test_bare_calls.py",)
 JOURNAL = ("tests/poly/schedule/test_journal_refusals.py",)
 OBLIGATIONS = ("tests/poly/proof/test_obligations.py",)
 MEMO = ("tests/poly/sets/test_memo.py", "tests/poly/state/test_rewritten.py")
@@ -445,6 +448,47 @@ FAULTS = (
         ("tests/poly/schedule/test_sketch.py",),
     ),
     Fault(
+        "a flipped bit is not noticed", "cache/entry.py",
+        "    if sha256(rest).digest() != view[len(MAGIC) : len(MAGIC) + 32]:\n", "    if False:\n",
+        STORE,
+    ),
+    Fault(
+        "an entry is found under any name", "cache/entry.py",
+        "if (k, name) == (kind, key):", "if k and name:", STORE,
+    ),
+    Fault(
+        "links to entries are followed", "cache/directory.py",
+        '_FILE = getattr(os, "O_NOFOLLOW", 0) | ', "_FILE = ", STORE,
+    ),
+    Fault(
+        "what others may write is read", "cache/directory.py",
+        "    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):", "    if False:", STORE,
+    ),
+    Fault(
+        "an entry is written in place", "cache/store.py",
+        '    part = f"{os.urandom(16).hex()}{PART}"\n',
+        "    part = name\n    directory.remove(part)\n", STORE,
+    ),
+    Fault(
+        "code for one machine is found for another", "codegen/runtime/kept.py",
+        "keys.key_of(CODE, digest, target.digest, checks, strided)",
+        "keys.key_of(CODE, digest, checks, strided)", ON_DISK,
+    ),
+    Fault(
+        "strided arguments run code for contiguous ones", "codegen/runtime/kept.py",
+        "keys.key_of(CODE, digest, target.digest, checks, strided)",
+        "keys.key_of(CODE, digest, target.digest, checks)", ON_DISK,
+    ),
+    Fault(
+        "a schedule for some sizes runs at all", "tune/kept_plans.py",
+        "threads, named, known)", "threads, known)", PLANS_ON_DISK,
+    ),
+    Fault(
+        "what edited sources make is kept", "cache/keys.py",
+        "found = environment() is not None and not _changed_since_loaded()",
+        "found = environment() is not None", ("tests/cache/test_keys.py",),
+    ),
+    Fault(
         "a program is known by its digest alone", "poly/schedule/journal.py",
         "    names = tuple(f.name for f in program.funcs)\n", "    names = ()\n", JOURNAL,
     ),
@@ -459,8 +503,8 @@ FAULTS = (
     ),
     Fault(
         "what is trusted counts as proven", "poly/schedule/schedule_builder.py",
-        "            self._until, known = self._until or step, None\n", "            pass\n",
-        JOURNAL,
+        "        if self._trust is not None:\n            known = None\n        elif step",
+        "        if step", JOURNAL,
     ),
     Fault(
         "at one time counts as ordered", "poly/tree/times.py",

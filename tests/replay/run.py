@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +81,7 @@ def compare_refusals(before: Path, after: Path) -> int:
 
 
 def main() -> int:
+    os.environ["POLYSCHED_CACHE"] = "0"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true", help="keep what has changed")
     parser.add_argument("--record", action="store_true", help="make the corpus anew")

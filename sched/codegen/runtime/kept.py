@@ -9,6 +9,7 @@ Code that calls back is not kept, as what it calls is of the process that made i
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,8 @@ def terms_of(schedule: Scheduled, digest: str | None) -> Terms:
     if key is not None and keys.is_current():
         written = _terms_to_json(made, schedule.base)
         if written is not None:
-            store.write(TERMS, key, written)
+            with suppress(TypeError, ValueError):  # what JSON cannot hold
+                store.write(TERMS, key, written)
     return made
 
 
@@ -93,10 +95,8 @@ def keep_variant(key: str | None, variant: Variant, lowered: Lowered) -> None:
     """Keeps code that was just made, unless it calls back."""
     if key is None or variant.callbacks or not keys.is_current():
         return
-    try:
+    with suppress(TypeError, ValueError):  # what JSON cannot hold is made again each time
         store.write(CODE, key, interface_to_json(variant.interface), lowered.code.object_code)
-    except (TypeError, ValueError):  # what JSON cannot hold is made again each time
-        return
 
 
 # preconditions as JSON --------------------------------------------------------------------------

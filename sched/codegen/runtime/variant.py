@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,9 @@ class Variant:
         self.buffers = interface.buffers
         scratch = interface.scratch
         self.spans = [arena.Lifetime(b, b.first, b.last) for b in scratch]
-        self.pitches = [(b.dtype.itemsize, compile_nodes(b.pitches)) for b in scratch]
+        #: In one function: to compile one takes as long as linking a kernel.
+        self._pitches = compile_nodes([pitch for b in scratch for pitch in b.pitches])
+        self._ranks = [(b.dtype.itemsize, len(b.pitches)) for b in scratch]
         #: Which scratch buffers each thread has a copy of.
         self.private = [b.is_private for b in scratch]
         self.is_threaded = interface.is_threaded
@@ -175,8 +178,9 @@ class Variant:
     def bytes(self, values: Mapping[str, Any]) -> tuple[int, ...]:
         """How large each scratch buffer is. Python's integers do not wrap: a product that 64 bits
         do not hold is more than there is memory."""
+        pitches = iter(self._pitches(values))
         return tuple(
-            size * math.prod(max(n, 0) for n in pitches(values)) for size, pitches in self.pitches
+            size * math.prod(max(n, 0) for n in islice(pitches, rank)) for size, rank in self._ranks
         )
 
     def planned(self, prepared: Prepared, threads: int) -> tuple[list[int], int]:

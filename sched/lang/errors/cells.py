@@ -36,7 +36,7 @@ class Run:
 
 def number_of(file: str) -> int | None:
     """The execution count of the cell that was compiled under the name `file`."""
-    return _numbers(_shell()).get(file)
+    return _numbers(_shell()).get(file) if "IPython" in sys.modules else None
 
 
 def current_run() -> Run | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from functools import lru_cache
 from types import FrameType
 
 from . import cells
@@ -37,21 +36,27 @@ _NOT_THE_USER = frozenset(
 )
 
 
+class _Modules(dict[str, bool]):
+    """Whether the code of a module is the user's, by its name."""
+
+    def __missing__(self, module: str) -> bool:
+        found = self[module] = str(module).partition(".")[0] not in _NOT_THE_USER
+        return found
+
+
+_of_the_user = _Modules()
+
+
 def is_users(frame: FrameType) -> bool:
     """Whether a frame runs code that the user wrote."""
-    return _is_of_the_user(str(frame.f_globals.get("__name__", "")))
-
-
-@lru_cache(1 << 12)
-def _is_of_the_user(module: str) -> bool:
-    return module.partition(".")[0] not in _NOT_THE_USER
+    return _of_the_user[frame.f_globals.get("__name__", "")]
 
 
 def user_span() -> Span:
     """The innermost line on the call stack that the user wrote."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if is_users(frame):
+        if _of_the_user[frame.f_globals.get("__name__", "")]:
             file = frame.f_code.co_filename
             return Span(file, frame.f_lineno, cells.number_of(file))
         frame = frame.f_back

@@ -249,11 +249,22 @@ def postorder(*roots: Node) -> Iterator[Node]:
 def reachable(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, and below the bounds and conditions of RVars there."""
     seen: set[Node] = set()
+    begun: list[Node] = []
+    stack: list[Node | None] = []
     pending = list(roots)
     for root in pending:
-        for node in postorder(root):
-            if node not in seen:
+        stack.append(root)
+        while stack:  # as `postorder` goes, but what another root has reached is not new
+            node = stack.pop()
+            if node is None:
+                yield begun.pop()
+            elif node not in seen:
                 seen.add(node)
+                if args := node.args:
+                    begun.append(node)
+                    stack.append(None)
+                    stack += args[::-1]
+                    continue
                 yield node
                 if isinstance(node, RVar):
                     where = node.domain.where

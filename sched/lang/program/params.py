@@ -46,6 +46,8 @@ def signed(program: Program) -> frozenset[str]:
     """The uint64 Params that are used as int64 somewhere: everywhere but as the operand of a cast
     to an unsigned type."""
     found: set[str] = set()
+    if not any(p.info.dtype == uint64 for p in program.params.values()):
+        return frozenset()
     for root in _roots(program):
         used = [root, *(a for n in postorder(root) if not _is_unsigned_cast(n) for a in n.args)]
         found |= {a.name for a in used if isinstance(a, Param) and a.info.dtype == uint64}

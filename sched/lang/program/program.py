@@ -32,7 +32,7 @@ from .signature import (
     signature_text,
     tensor_names,
 )
-from .steps import Plain, Recurrence, Step, all_steps
+from .steps import Recurrence, Step, all_steps, in_order
 
 Args = Sequence[Input | InOut]
 """The Inputs of a call, as users give their order."""
@@ -85,7 +85,7 @@ class Program(Travelling):
         self.recurrences: tuple[tuple[Func, ...], ...] = tuple(
             step.funcs for step in all_steps(self.steps) if isinstance(step, Recurrence)
         )
-        self.funcs: tuple[Func, ...] = _in_order(self.steps)
+        self.funcs: tuple[Func, ...] = in_order(self.steps)
         self.definitions: tuple[Definition, ...] = tuple(
             d for f in self.funcs for d in f.history.typed()
         )
@@ -316,15 +316,6 @@ def updated_in_block(func: Func) -> bool:
     """Whether a block that the Func outlives updates it."""
     home = func.history.home
     return any(r.block is not home and not func.history.is_piece(r) for r in func.history.recorded)
-
-
-def _in_order(steps: Sequence[Step]) -> tuple[Func, ...]:
-    """Every Func, producers first."""
-    found: dict[Func, None] = {}
-    for step in all_steps(steps):
-        for func in (step.func,) if isinstance(step, Plain) else step.funcs:
-            found[func] = None
-    return tuple(found)
 
 
 def _signature(func: Func) -> str:

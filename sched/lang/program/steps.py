@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..nodes.nodes import Node, Read, postorder
@@ -76,3 +76,12 @@ def all_steps(steps: Iterable[Step]) -> Iterator[Plain | Recurrence]:
             yield from all_steps(step.body)
         else:
             yield step
+
+
+def in_order(steps: Sequence[Step]) -> tuple[Func, ...]:
+    """Every Func, producers first."""
+    found: dict[Func, None] = {}
+    for step in all_steps(steps):
+        for func in (step.func,) if isinstance(step, Plain) else step.funcs:
+            found[func] = None
+    return tuple(found)

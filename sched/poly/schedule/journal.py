@@ -27,7 +27,7 @@ FORMAT = 1
 
 KIND = "journal"
 
-MOST = 4096
+MOST = 1024
 """So many nodes has a journal at most; one that grows beyond keeps what was said last."""
 
 RULES: dict[Rule, str] = {once_a_consumer: "", without_recomputation: "default"}
@@ -40,7 +40,7 @@ _lock = forks.reentrant()
 
 
 @dataclass(slots=True)
-class Node:
+class Reached:
     """A state that was reached.
 
     Attributes:
@@ -53,7 +53,7 @@ class Node:
     made: tuple[str, ...] = ()
     funcs: tuple[tuple[str, tuple[str, ...]], ...] = ()
     answers: dict[str, Answer] = field(default_factory=dict)
-    children: dict[str, Node] = field(default_factory=dict)
+    children: dict[str, Reached] = field(default_factory=dict)
     is_new: bool = True
 
     def note(self, question: str, answer: Answer) -> None:
@@ -69,11 +69,11 @@ class Journal:
         root: None where the program itself is not known to be well-formed.
     """
 
-    def __init__(self, key: str, root: Node | None) -> None:
+    def __init__(self, key: str, root: Reached | None) -> None:
         self._key = key
         self.root = root
 
-    def keep(self, path: Iterable[tuple[str, Node]]) -> None:
+    def keep(self, path: Iterable[tuple[str, Reached]]) -> None:
         """Stores what a schedule has found out.
 
         Args:
@@ -99,7 +99,7 @@ class Journal:
                 node.is_new = False
 
 
-def _graft(root: Node, path: list[tuple[str, Node]]) -> None:
+def _graft(root: Reached, path: list[tuple[str, Reached]]) -> None:
     """Adds a path of nodes to a tree."""
     at = root
     _add_answers(at, path[0][1])
@@ -109,12 +109,12 @@ def _graft(root: Node, path: list[tuple[str, Node]]) -> None:
         at = below
 
 
-def _add_answers(to: Node, of: Node) -> None:
+def _add_answers(to: Reached, of: Reached) -> None:
     if to is not of:
         to.answers.update(of.answers)
 
 
-def _merge(root: Node, other: Node) -> None:
+def _merge(root: Reached, other: Reached) -> None:
     """Adds all of a tree to another one."""
     waiting = [(root, other)]
     while waiting:
@@ -126,81 +126,101 @@ def _merge(root: Node, other: Node) -> None:
                 waiting.append((known, node))
 
 
-def _alone(path: list[tuple[str, Node]]) -> Node:
+def _alone(path: list[tuple[str, Reached]]) -> Reached:
     """A tree of one path only."""
-    nodes = [Node(x.made, x.funcs, dict(x.answers)) for _, x in path]
+    nodes = [Reached(x.made, x.funcs, dict(x.answers)) for _, x in path]
     for above, below, (event, _) in zip(nodes, nodes[1:], path[1:], strict=False):
         above.children[event] = below
     return nodes[0]
 
 
 # stored journals ---------------------------------------------------------------------------------
-def _walked(root: Node) -> Iterator[tuple[int, str, Node]]:
+def _walked(root: Reached) -> Iterator[tuple[int, str, Reached]]:
     """Every node, each behind the one above it: the number of that one, the event, the node."""
-    waiting: list[tuple[int, str, Node]] = [(-1, "", root)]
+    waiting: list[tuple[int, str, Reached]] = [(-1, "", root)]
     for number, (_, _, node) in enumerate(waiting):  # which grows meanwhile
         waiting += [(number, event, below) for event, below in list(node.children.items())]
     yield from waiting
 
 
-def written(root: Node) -> Any:
-    """A tree as data for JSON, which is not nested: so it may be deep."""
-    nodes = [
-        [above, event, list(x.made), [[n, list(t)] for n, t in x.funcs], dict(x.answers)]
-        for above, event, x in _walked(root)
-    ]
-    return {"format": FORMAT, "nodes": nodes}
+def written(root: Reached) -> dict[str, Any]:
+    """A tree as data for JSON: by columns, so it may be deep, and is read quickly. Most nodes have
+    neither answers nor Funcs, so those that have are said by their numbers."""
+    rows = list(_walked(root))
+    return {
+        "format": FORMAT,
+        "above": [above for above, _, _ in rows],
+        "events": [event for _, event, _ in rows],
+        "made": {str(k): list(x.made) for k, (_, _, x) in enumerate(rows) if x.made},
+        "funcs": {
+            str(k): [[name, list(types)] for name, types in x.funcs]
+            for k, (_, _, x) in enumerate(rows)
+            if x.funcs
+        },
+        "answers": {str(k): dict(x.answers) for k, (_, _, x) in enumerate(rows) if x.answers},
+    }
 
 
-def read(data: Any) -> Node | None:
+def read(data: Any) -> Reached | None:
     """The tree that was written; None for anything else."""
     match data:
-        case {"format": int(number), "nodes": [_, *_] as rows} if number == FORMAT:
-            found: list[Node] = []
-            for row in rows:
-                node = _read_node(row, found)
-                if node is None:
-                    return None
-                found.append(node)
-            return found[0]
-    return None
+        case {
+            "format": int(number),
+            "above": list(above),
+            "events": list(events),
+            "made": dict(made),
+            "funcs": dict(funcs),
+            "answers": dict(answers),
+        } if number == FORMAT and len(above) == len(events) > 0:
+            pass
+        case _:
+            return None
+    # Each node is behind the one above it, and only the first one has none.
+    if not _are(int, above) or above[0] != -1 or not _are(str, events):
+        return None
+    if not all(0 <= at < k for k, at in enumerate(above[1:], 1)):
+        return None
+    numbers = {str(k) for k in range(len(above))}
+    if not (numbers >= made.keys() and numbers >= funcs.keys() and numbers >= answers.keys()):
+        return None
+    if not (all(map(_are_texts, made.values())) and all(map(_are_funcs, funcs.values()))):
+        return None
+    if not all(map(_are_answers, answers.values())):
+        return None
+    found: list[Reached] = [Reached((), (), {}, {}, False) for _ in above]
+    for at, event, node in zip(above[1:], events[1:], found[1:], strict=True):
+        found[at].children[event] = node
+    for k, names in made.items():
+        found[int(k)].made = tuple(names)
+    for k, added in funcs.items():
+        found[int(k)].funcs = tuple((name, tuple(types)) for name, types in added)
+    for k, known in answers.items():
+        found[int(k)].answers = known
+    return found[0]
 
 
-def _read_node(row: Any, found: list[Node]) -> Node | None:
-    if type(row) is not list or len(row) != 5:
-        return None
-    above, event, made, funcs, answers = row
-    if type(above) is not int or type(event) is not str or type(funcs) is not list:
-        return None
-    # Only the first one has nothing above it.
-    if not (0 <= above < len(found) if found else above == -1) or not _are_texts(made):
-        return None
-    if type(answers) is not dict or not all(map(_is_answer, answers.values())):
-        return None
-    if not all(map(_is_func, funcs)):
-        return None
-    added = tuple((name, tuple(types)) for name, types in funcs)
-    node = Node(tuple(made), added, answers, {}, False)
-    if found:
-        found[above].children[event] = node
-    return node
+def _are(kind: type, values: list[Any]) -> bool:
+    return set(map(type, values)) == {kind}
 
 
 def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(x) is str for x in value)
 
 
-def _is_answer(value: Any) -> bool:
-    return type(value) in _PLAIN or _are_texts(value)
+def _are_answers(value: Any) -> bool:
+    return type(value) is dict and all(
+        type(x) in (str, int, bool) or _are_texts(x) for x in value.values()
+    )
 
 
-_PLAIN = (str, int, bool)
+def _are_funcs(value: Any) -> bool:
+    return type(value) is list and all(map(_is_func, value))
 
 
 def _is_func(value: Any) -> bool:
     match value:
-        case [str(), list(types)]:
-            return bool(types) and _are_texts(types)
+        case [str(), [_, *_] as types]:
+            return _are_texts(types)
     return False
 
 
@@ -216,7 +236,7 @@ def journal_of(program: Program, rule: Rule) -> Journal | None:
     return None if key is None else Journal(key, _stored(key))
 
 
-def _stored(key: str) -> Node | None:
+def _stored(key: str) -> Reached | None:
     entry = store.read(KIND, key)
     if entry is None:
         return None

@@ -12,6 +12,7 @@ from ...cached import cached_property
 from ...garbage import uncollected
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import as_dtype
+from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ...lang.program.program import Program
 from ...lang.program.scalars import symbols_of
 from ...lang.tensors.tensors import Func
@@ -24,7 +25,7 @@ from ..state.editing import Editing
 from ..state.record import Directive
 from ..state.rewritten import RewrittenProgram, rewritten_program
 from ..state.state import Edit, State
-from .journal import Journal, Node
+from .journal import Journal, Reached
 from .promised import promised, redeemed
 
 UNLIMITED = 1 << 50
@@ -54,6 +55,11 @@ class Origin:
         """
         return rewritten_program(self.program, self.rule, self._log)
 
+    def named(self, expression: Node) -> Node:
+        """An expression with the program's own sizes in place of others of the same names."""
+        found = [n for n in postorder(expression) if isinstance(n, Size)]
+        return substitute(expression, {n: self.symbols.get(n.name, n) for n in found})
+
     def editing(self, state: State, directive: Directive) -> Editing:
         """A state, for a directive to be carried out."""
         context = state.assumed(state.rewritten.model.context)
@@ -72,7 +78,7 @@ class Origin:
                 state = State(self.rewritten, self.rewritten.written, {})
         except BudgetExceeded:
             raise unproved(self.program) from None
-        return Place(None if self.journal is None else Step(self, Node()), (), state)
+        return Place(None if self.journal is None else Step(self, Reached()), (), state)
 
 
 class Step:
@@ -90,7 +96,7 @@ class Step:
     def __init__(
         self,
         origin: Origin,
-        node: Node,
+        node: Reached,
         before: Step | None = None,
         event: str = "",
         directive: Directive | None = None,
@@ -105,23 +111,30 @@ class Step:
 
     def known(self, directive: Directive, text: str | None) -> Step | None:
         """The step of a directive, if it was accepted here before."""
-        node = self.node.children.get(directive.exactly)
-        if node is None:
+        event = directive.exactly
+        node = None if event is None else self.node.children.get(event)
+        if event is None or node is None:
             return None
-        return Step(self.origin, node, self, directive.exactly, directive, text)
+        return Step(self.origin, node, self, event, directive, text)
 
     def marked(self, event: str) -> Step:
         """The step of a bracket, which needs no proof."""
-        return Step(self.origin, self.node.children.get(event) or Node(), self, event)
+        return Step(self.origin, self.node.children.get(event) or Reached(), self, event)
 
-    def accepted(self, directive: Directive, text: str | None, before: State, edit: Edit) -> Step:
-        """The step of a directive that has just been proven, or needs no proof here."""
+    def accepted(
+        self, directive: Directive, text: str | None, before: State, edit: Edit
+    ) -> Step | None:
+        """The step of a directive that has just been proven, or needs no proof here; None where
+        nothing can be kept of it."""
+        event = directive.exactly
+        if event is None:
+            return None
         old, new = before.rewritten, edit.state.rewritten
         names = new.program.names
         funcs = () if old is new else [f for f in new.program.funcs if f not in old.program.names]
         added = tuple((names[f], tuple(t.name for t in f.dtypes)) for f in funcs)
-        node = Node(edit.made, added)
-        return Step(self.origin, node, self, directive.exactly, directive, text)
+        node = Reached(edit.made, added)
+        return Step(self.origin, node, self, event, directive, text)
 
     def path(self) -> list[Step]:
         """The steps from the first one to this one."""
@@ -226,7 +239,8 @@ class Place:
     def state(self) -> State:
         if self._state is None:
             assert self.step is not None
-            self._state = state_at(self.step)
+            with separate_budget(UNLIMITED):  # in which other threads wait
+                self._state = self._state or state_at(self.step)
         return self._state
 
     def marked(self, event: str) -> Place:

@@ -41,6 +41,8 @@ def promised(name: str, dtypes: tuple[DType, ...], make: Callable[[], object]) -
 def redeemed(func: Func) -> Func:
     """A promised Func as a Func without definitions, for a rewrite to define."""
     func.__class__ = Func
-    func.__dict__.pop("_make")
-    func.__dict__["history"] = func.__dict__.pop("_later")
+    func.__dict__.pop("_make", None)
+    later = func.__dict__.pop("_later", None)
+    if later is not None:  # otherwise it was redeemed before, by what was interrupted then
+        func.__dict__["history"] = later
     return func

@@ -267,8 +267,7 @@ class ScheduleQueries(Suggesting):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Hashable; equal for schedules of equal programs with the same directives, also in other
-        processes."""
+        """Hashable; equal, in any process, for equal programs with the same directives."""
         return travel.key(self)
 
     def __eq__(self, other: object) -> bool:
@@ -282,15 +281,14 @@ class ScheduleQueries(Suggesting):
 
     @property
     def digest(self) -> str | None:
-        """64 hexadecimal digits: of the program and of what was said, not of where; the same in any
-        process. None where the program has none."""
+        """64 hexadecimal digits of the program and of what was said, in any process; None where the
+        program has none."""
         program = self.base.digest  # which has the order of the Inputs
         return None if program is None else combined(program, self.written)
 
     @property
     def written(self) -> str:
-        """The directives as `from_json` reads them, without comments: schedules of one program with
-        the same text are equal."""
+        """The directives as `from_json` reads them, without comments."""
         return serial.to_json(self._given, comments=False, args=False)
 
     # places in the tree ---------------------------------------------------------------------------
@@ -345,12 +343,7 @@ class ScheduleQueries(Suggesting):
         Raises:
             LanguageError: the program calls a function that no module has by its name.
         """
-        if program:
-            return travel.source(self)
-        said, names = self._given, self.base.names
-        if any(f.name != names[f] for f in self.base.funcs):
-            said = replace(said, program=self.program)  # Funcs are written by their numbers in it
-        return serial.source(said)
+        return travel.script(self) if program else travel.source(self)
 
     def to_json(self) -> str:
         """The directives as text that `from_json` reads."""

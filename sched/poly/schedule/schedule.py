@@ -53,7 +53,7 @@ class Schedule(ScheduleQueries):
     _public = frozenset({
         "assume", "auto", "batch", "bit_exact", "broken_by", "comment", "compile", "conditions",
         "copy", "default", "dependences", "digest", "directives", "explain", "extents",
-        "from_json", "funcs", "group", "key", "legal", "loop", "program", "prove", "sketch",
+        "from_json", "funcs", "group", "keep", "key", "legal", "loop", "program", "prove", "sketch",
         "source", "specialize", "to_json", "trust", "trusted", "variants", "written"
     })  # fmt: skip
     variants: tuple[tuple[Node, Self], ...]

@@ -10,7 +10,6 @@ from typing import Any
 
 from ...garbage import uncollected
 from ...lang.errors.errors import LanguageError, ScheduleError, Span, user_span
-from ...lang.nodes.nodes import Node, Size, postorder, substitute
 from ..directives import every as every  # which makes all directives known
 from ..directives.apply import applied
 from ..legality.advice import (
@@ -60,12 +59,7 @@ class ScheduleBuilder(Progress):
         Returns:
             The names of the loops or stages that it returns.
         """
-        return self.replay(directive.mapped(self._named))
-
-    def _named(self, expression: Node) -> Node:
-        """An expression with the program's own sizes in place of others of the same names."""
-        found = [n for n in postorder(expression) if isinstance(n, Size)]
-        return substitute(expression, {n: self.origin.symbols.get(n.name, n) for n in found})
+        return self.replay(directive.mapped(self.origin.named))
 
     def replay(self, directive: Directive) -> tuple[str, ...]:
         """Applies a directive whose expressions are over the program's own sizes."""
@@ -103,12 +97,14 @@ class ScheduleBuilder(Progress):
         return None if step is None else step.known(directive, self._written)
 
     def _move(self, directive: Directive, edit: Edit, state: State, known: Step | None) -> None:
-        """To the place behind a directive. Nothing is kept from a trusted one on."""
+        """To the place behind a directive. From a trusted one on, nothing is kept."""
         step = self._place.step
-        if step is not None and known is None:
-            known = step.accepted(directive, self._written, self.state, edit)
         if self._trust is not None:
-            self._until, known = self._until or step, None
+            known = None
+        elif step is not None and known is None:
+            known = step.accepted(directive, self._written, self.state, edit)
+        if known is None:
+            self._until = self._until or step
         self._place = Place(known, (*self.records, directive), state)
 
     def accepts(self, directive: Directive) -> bool:
@@ -117,7 +113,7 @@ class ScheduleBuilder(Progress):
         request, state = Request(directive, directive.text()), self.state
         try:
             with uncollected(), self._in_time(request):
-                edit = applied(self.editing(directive.mapped(self._named)))
+                edit = applied(self.editing(directive.mapped(self.origin.named)))
                 change = Change(request, state, edit.state)
                 before = () if self._batch is None else self._changes(self._batch)
                 if not self.legality.is_legal((*before, change)):

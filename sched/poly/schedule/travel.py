@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lang.errors.errors import LanguageError
@@ -38,14 +39,22 @@ def _record(d: Directive) -> tuple[str, str, str]:
 
 
 def source(s: ScheduleQueries) -> str:
+    """Python that makes a schedule, given its outputs."""
+    said, names = s._given, s.base.names
+    if any(f.name != names[f] for f in s.base.funcs):
+        said = replace(said, program=s.program)  # Funcs are written by their numbers in it
+    return serial.source(said)
+
+
+def script(s: ScheduleQueries) -> str:
     """Python that makes a program and its schedule, from nothing.
 
     Raises:
         LanguageError: the program cannot be written: see `Script`.
     """
-    script = Script(s.base, reserved=("s",))
-    said = serial.source(s._given, script.names, script.taken - {"s"})
-    return "\n".join([*script.head, "", *script.lines, "", said])
+    made = Script(s.base, reserved=("s",))
+    said = serial.source(s._given, made.names, made.taken - {"s"})
+    return "\n".join([*made.head, "", *made.lines, "", said])
 
 
 def reduced(s: ScheduleQueries, is_sketch: bool) -> Any:

@@ -7,6 +7,7 @@ searches and the fuzzers all make these records, so nothing goes around the chec
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -62,8 +63,9 @@ class Directive:
     def __post_init__(self) -> None:
         if not isinstance(self.stage, str):
             self.mistyped(f"{self.name} is said of a stage, by its name, not of {self.stage!r}")
-        for f in self.declared():
-            f.metadata["check"](self, key_of(f), getattr(self, f.name))
+        given = self.__dict__
+        for name, key, _, check in _known_fields(type(self)):
+            check(self, key, given[name])
 
     @classmethod
     def declared(cls) -> tuple[Field[Any], ...]:
@@ -94,14 +96,16 @@ class Directive:
         raise LanguageTypeError(what, where=self.span, hint=hint)
 
     # as text and as JSON ----------------------------------------------------------------------
-    @cached_property
+    @property
     def options(self) -> tuple[tuple[str, Plain], ...]:
         """What was given, by the names that it has in JSON and in Python."""
-        given = ((f, getattr(self, f.name)) for f in self.declared())
+        given = self.__dict__
         return tuple(
-            (key_of(f), value)
-            for f, value in given
-            if value is not None and not (f.metadata["hidden"] and value == f.default)
+            [
+                (key, given[name])
+                for name, key, silent, _ in _known_fields(type(self))
+                if given[name] is not None and (silent is MISSING or given[name] != silent)
+            ]
         )
 
     @cached_property
@@ -137,9 +141,15 @@ class Directive:
 
     def mapped(self, change: Callable[[Node], Node]) -> Self:
         """The directive with its expressions replaced."""
-        given = [(f.name, getattr(self, f.name)) for f in self.declared()]
-        made: Any = {k: change(v) for k, v in given if isinstance(v, Node)}
-        return replace(self, **made) if made else self
+        given = self.__dict__
+        if not any(isinstance(v, Node) for v in given.values()):
+            return self
+        made: Any = {
+            name: change(given[name])
+            for name, *_ in _known_fields(type(self))
+            if isinstance(given[name], Node)
+        }
+        return replace(self, **made)
 
     def to_json(self) -> dict[str, Any]:
         """The directive as data for JSON."""
@@ -150,12 +160,35 @@ class Directive:
         return {k: _encoded(v) for k, v in self.options}
 
     @cached_property
-    def exactly(self) -> str:
-        """Another text, the same for equal directives only, whatever they are said of."""
-        return repr((self.stage, self.name, self._encoded))
+    def exactly(self) -> str | None:
+        """The same for equal directives only, in any process; None for one that JSON cannot say,
+        or whose class is not of this package: what that does may be something else tomorrow."""
+        if type(self).__module__.partition(".")[0] != _PACKAGE:
+            return None
+        given = self._encoded
+        if any(type(x) not in _PLAIN for x in given.values()):
+            try:
+                json.dumps(given)
+            except (TypeError, ValueError):
+                return None
+        return repr((self.stage, self.name, given))
 
 
+_PACKAGE = __name__.partition(".")[0]
+_PLAIN = (str, int, bool)
 _declared: dict[type[Directive], tuple[Field[Any], ...]] = {}
+_fields: dict[type[Directive], tuple[tuple[str, str, Any, Any], ...]] = {}
+
+
+def _known_fields(kind: type[Directive]) -> tuple[tuple[str, str, Any, Any], ...]:
+    """For each field its name, its name in JSON, with which value it is not written, its check."""
+    found = _fields.get(kind)
+    if found is None:
+        found = _fields[kind] = tuple(
+            (f.name, key_of(f), f.default if f.metadata["hidden"] else MISSING, f.metadata["check"])
+            for f in kind.declared()
+        )
+    return found
 
 
 def from_json(data: Any, symbols: Mapping[str, Node]) -> Directive:

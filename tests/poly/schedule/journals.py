@@ -78,7 +78,7 @@ def look(s: ps.Schedule) -> tuple[Any, ...]:
     return s.source(), s.to_json(), s.digest, s.broken_by, s.trusted, str(s), s.explain(), looked
 
 
-def journals() -> list[journal.Node]:
+def journals() -> list[journal.Reached]:
     """What is stored."""
     kept = [store.read(journal.KIND, x.key) for x in store.entries() if x.kind == journal.KIND]
     found = [journal.read(entry.header) for entry in kept if entry is not None]
@@ -86,7 +86,7 @@ def journals() -> list[journal.Node]:
     return [node for node in found if node is not None]
 
 
-def events(node: journal.Node) -> Iterator[str]:
+def events(node: journal.Reached) -> Iterator[str]:
     """Everything that was accepted below a node."""
     for event, below in node.children.items():
         yield event
@@ -202,4 +202,15 @@ def sketched() -> ps.Schedule:
     return sketch.prove()
 
 
-SCRIPTS = (packed, rows, sums, edges, sketched)
+def long() -> ps.Schedule:
+    """Sixty directives."""
+    s = packed()
+    for k in range(24):
+        s["C"].rename("il" if k % 2 == 0 else "row", "row" if k % 2 == 0 else "il")
+    for _ in range(12):
+        s["C"].reverse("il").reverse("il")
+    assert len(s.directives) >= 60
+    return s
+
+
+SCRIPTS = (packed, rows, sums, edges, sketched, long)

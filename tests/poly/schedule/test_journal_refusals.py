@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import polysched as ps
 from polysched.lang.program.program import Program
+from polysched.poly.directives.loops import Split
 from polysched.poly.program.inline import once_a_consumer
 from polysched.poly.schedule import journal
 
@@ -139,6 +141,26 @@ def test_nothing_is_known_of_functions_of_python() -> None:
     assert journal.journal_of(Program(f), once_a_consumer) is None
     ps.Schedule(f).proven_copy()
     assert journals() == []
+
+
+def test_nothing_is_kept_behind_directives_of_others() -> None:
+    """What a class outside of the package does may change without a trace in any key."""
+
+    @dataclass(frozen=True)
+    class Again(Split):
+        pass
+
+    def script() -> ps.Schedule:
+        s = ps.Schedule(chain())
+        s["f"].split("i", 8)
+        s._builder.apply(Again("f", loop="io", factor=4))
+        return s
+
+    first, second = twice(script)
+    assert not second.is_free
+    assert look(second.given) == look(first)
+    (kept,) = [list(events(root)) for root in journals()]
+    assert len(kept) == 1
 
 
 def test_nothing_is_kept_where_the_cache_is_off() -> None:

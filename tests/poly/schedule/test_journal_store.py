@@ -75,7 +75,7 @@ def stored() -> Any:
     return journal.written(next(iter(_kept(s))))
 
 
-def _kept(s: ps.Schedule) -> Iterator[journal.Node]:
+def _kept(s: ps.Schedule) -> Iterator[journal.Reached]:
     s.keep()
     yield from journals()
 
@@ -85,31 +85,36 @@ def test_refuses_what_is_no_journal() -> None:
     assert journal.written(journal.read(whole)) == whole
     for damaged in _damaged(whole):
         assert journal.read(damaged) is None, damaged
-    assert journal.read({"format": journal.FORMAT, "nodes": []}) is None
-    assert journal.read({"format": journal.FORMAT + 1, "nodes": whole["nodes"]}) is None
+    assert journal.read(None) is None
+    assert journal.read({**whole, "above": [], "events": []}) is None
 
 
 def _damaged(whole: Any) -> Iterator[Any]:
-    """The same with something of another type, or another place, in one row."""
-    rows = whole["nodes"]
-    for k, row in enumerate(rows):
-        for at, wrong in ((0, k), (0, k + 1), (0, -2), (0, "0"), (1, 3), (2, "x"), (2, [1])):
-            yield {**whole, "nodes": [*rows[:k], _with(row, at, wrong), *rows[k + 1 :]]}
-        for at, wrong in ((3, [["f"]]), (3, [[1, ["int32"]]]), (4, []), (4, {"q": None})):
-            yield {**whole, "nodes": [*rows[:k], _with(row, at, wrong), *rows[k + 1 :]]}
-        yield {**whole, "nodes": [*rows[:k], row[:4], *rows[k + 1 :]]}
-        yield {**whole, "nodes": [*rows[:k], None, *rows[k + 1 :]]}
-
-
-def _with(row: list[Any], at: int, value: Any) -> list[Any]:
-    return [*row[:at], value, *row[at + 1 :]]
+    """The same without one thing, or with something of another type or in another place."""
+    for column in whole:
+        yield {k: v for k, v in whole.items() if k != column}
+        yield {**whole, column: None}
+        yield {**whole, column: whole["format"] + 1}
+    above, events = whole["above"], whole["events"]
+    for k in range(len(above)):
+        for wrong in (k, k + 1, -2, -1 if k else 0, "0", True, None):
+            yield {**whole, "above": [*above[:k], wrong, *above[k + 1 :]]}
+        for wrong in (3, None, ["i"]):
+            yield {**whole, "events": [*events[:k], wrong, *events[k + 1 :]]}
+        yield {**whole, "above": above[:k]}
+    outside = str(len(above))
+    for column, kept in (("made", ["i"]), ("funcs", [["f", ["int32"]]]), ("answers", {"q": 1})):
+        for number in (outside, "-1", "x", "01"):
+            yield {**whole, column: {number: kept}}
+        for wrong in (None, "i", [None], {"q": None}, [[]], [["f"]], [["f", []]], [[1, ["int32"]]]):
+            yield {**whole, column: {"0": wrong}}
 
 
 def test_a_journal_that_means_nothing_is_a_miss_and_goes() -> None:
     first = packed()
     first.proven_copy()
     (kept,) = [x for x in journal.store.entries() if x.kind == journal.KIND]
-    journal.store.write(journal.KIND, kept.key, {"nodes": 3})
+    journal.store.write(journal.KIND, kept.key, {"above": 3})
     assert look(packed()) == look(first)
     assert journals() == []
 

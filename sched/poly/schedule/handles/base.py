@@ -256,9 +256,14 @@ class Handle(Suggesting):
         means = _meanings.get(kind)
         if means is None:
             means = _meanings[kind] = {f.name: f.metadata["means"] for f in kind.declared()}
-        given = {k: self._named(means[k], value) for k, value in options.items()}
+        given = {
+            k: v if means[k] == "plain" and not isinstance(v, list) else self._named(means[k], v)
+            for k, v in options.items()
+        }
         loop = given.get("loop")
-        given = {k: self._number(value, loop) for k, value in given.items()}
+        for k, value in given.items():
+            if isinstance(value, (Word, tuple)):
+                given[k] = self._number(value, loop)
         return self._schedule._builder.apply(kind(self.name, **given, span=user_span()))
 
 
