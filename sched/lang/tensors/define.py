@@ -37,6 +37,9 @@ class History:
         self.closed = False
         self.completed_by: Span | None = None
         self._typed: tuple[Definition, ...] | None = None
+        #: Definitions as they were typed when all that they read was complete, so for good; by
+        #: their serials, numbers and types.
+        self._settled: dict[tuple[int, int | None, tuple[DType, ...]], Definition] = {}
         self._types: tuple[Type | None, ...] = ()
         self._bounds: Bounds = ()
         self._seen: tuple[tuple[DType, ...], Span] | None = None
@@ -65,11 +68,9 @@ class History:
     def pure_vars(self) -> tuple[Var, ...]:
         """The Vars of the piece that closes the pure definition, or of the most general one so
         far."""
-        pieces = self.recorded[: self.pieces]
         best: tuple[Var, ...] = ()
-        for piece in pieces:
-            found = tuple(x for x in piece.lhs if isinstance(x, Var))
-            best = max(best, found, key=len)
+        for piece in self.recorded[: self.pieces]:
+            best = max(best, tuple(x for x in piece.lhs if isinstance(x, Var)), key=len)
         return best
 
     def dtypes(self) -> tuple[DType, ...]:
@@ -95,15 +96,15 @@ class History:
                 hint=f"define it: {self.func.element} = ...",
             )
         dtypes = self.dtypes()
-        typed = tuple(
-            typed_definition(self.func, r, None if k < self.pieces else k - self.pieces, dtypes)
-            for k, r in enumerate(self.recorded)
-        )
-        return typed
+        return tuple(self._as_typed(k, dtypes) for k in range(len(self.recorded)))
+
+    def _as_typed(self, k: int, dtypes: tuple[DType, ...]) -> Definition:
+        r, number = self.recorded[k], None if k < self.pieces else k - self.pieces
+        found = self._settled.get((r.serial, number, dtypes))
+        return found or typed_definition(self.func, r, number, dtypes)
 
     def text(self) -> str:
-        func = self.func
-        head = repr(func)
+        head = repr(self.func)
         if not self.recorded:
             return head
         return "\n".join([head, *(f"  {_indented(d)}" for d in self.typed())])
@@ -142,9 +143,10 @@ class History:
             )
         dtypes = known_dtypes(types)
         number = None if is_piece else len(self.recorded) - self.pieces
-        typed_definition(self.func, recorded, number, dtypes)  # refuses at the user's line
+        made = typed_definition(self.func, recorded, number, dtypes)  # refuses at the user's line
         self._check_seen(recorded, dtypes)
-        self._note_reads(recorded)
+        if self._note_reads(recorded) and block is None:
+            self._settled[recorded.serial, number, dtypes] = made
         if block is not None:
             block.remember(self)
             block.items.append((self.func, recorded))
@@ -235,20 +237,26 @@ class History:
         """Whether a definition is a piece of the pure definition."""
         return recorded in self.recorded[: self.pieces]
 
-    def _note_reads(self, new: Recorded) -> None:
+    def _note_reads(self, new: Recorded) -> bool:
         """Completes the Funcs that a new definition reads. Inside of a `sequential`, which may
-        still update them, they are completed when that ends."""
+        still update them, they are completed when that ends. Returns whether all but this one are
+        complete now, and none is an InOut: which value that means changes with its completion."""
+        are_complete = self.func.kind != "InOut"
         for node in nodes.reachable(*new.roots):
-            read = node.tensor.read_history if isinstance(node, Read) else None
+            if not isinstance(node, Read):
+                continue
+            read = node.tensor.read_history
             if read is None or read is self:
                 continue
-            assert isinstance(node, Read)
+            are_complete = are_complete and node.tensor.kind != "InOut"
             check_scope(read, new.block, new.span)
             if new.block is not None:
                 new.block.remember(read)
                 read.seen_by(new.span)
-                continue
-            read.read_by(new.span)
+            else:
+                read.read_by(new.span)
+            are_complete = are_complete and read.completed_by is not None
+        return are_complete
 
     def _refuse_plain_reads(self, values: tuple[Node, ...], span: Span) -> None:
         for node in nodes.reachable(*values):
