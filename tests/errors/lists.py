@@ -25,6 +25,17 @@ PASSED_ON = {
 
 #: What an earlier check refuses, in other words: it stands here as a guard.
 NEVER_REACHED = {
+    **dict.fromkeys(
+        (
+            "sched/codegen/runtime/kept.py: conditions and reasons are not as many",
+            "sched/codegen/runtime/kept.py: a reason is no text",
+            "sched/codegen/runtime/kept.py: these are no preconditions",
+            "sched/codegen/runtime/kept.py: {} says nothing of a condition",
+            "sched/codegen/runtime/kept.py: {} is no check of an index",
+            "sched/lang/nodes/node_json.py: {} is no table of expressions",
+        ),
+        "an entry on disk that is malformed counts as none",
+    ),
     "sched/lang/program/added.py: {} would be computed from {}, which is not complete before it "
     "is read": (
         "what needs values of itself is not copied, and all else is complete before it is read"
