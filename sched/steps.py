@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DEBUG, INFO = 10, 20  # as in `logging`
+DEBUG, INFO, WARNING = 10, 20, 30  # as in `logging`
 
 _loggers: tuple[Logger, Logger] | None = None
 
@@ -39,6 +39,13 @@ def loggers() -> tuple[Logger, Logger] | None:
         steps.addHandler(logging.NullHandler())  # whether anything is shown is up to the program
         _loggers = steps, steps.getChild("ir")
     return _loggers
+
+
+def tell(level: int, message: str, *args: object) -> None:
+    """Tells the logger of something that is no step, if there is anybody to hear it."""
+    known = loggers()
+    if known is not None:
+        known[0].log(level, message, *args)
 
 
 class Log:

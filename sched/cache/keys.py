@@ -9,7 +9,6 @@ read: an edit within the granularity of the clock would not show.
 
 from __future__ import annotations
 
-import logging
 import marshal
 import os
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..steps import DEBUG, tell
 from . import sources, store
 from .place import is_on
 
@@ -30,7 +30,6 @@ MOMENT = 0.2
 
 _KIND = "sources"
 _current: tuple[float, int] | None = None  # when they were, with so many modules
-_logger = logging.getLogger("polysched")
 
 
 def key_of(*parts: object) -> str | None:
@@ -65,7 +64,7 @@ def environment() -> str | None:
     except (OSError, ImportError):  # of which PackageNotFoundError is one
         return None
     if _changed_since_loaded():
-        _logger.debug("cache: off, as polysched was edited after this process had loaded it")
+        tell(DEBUG, "cache: off, as polysched was edited after this process had loaded it")
         return None
     if all(sources.is_settled(stamp, started) for stamp in sources.LOADED):
         store.write(_KIND, seen, {"environment": made_by, "versions": list(versions())})

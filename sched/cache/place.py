@@ -5,11 +5,12 @@ They are read each time, so a process may set them when it runs.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import sys
 from pathlib import Path
+
+from ..steps import WARNING, tell
 
 DIRECTORY, ENABLED, SIZE = "POLYSCHED_CACHE_DIR", "POLYSCHED_CACHE", "POLYSCHED_CACHE_SIZE"
 DEFAULT_SIZE = 512 << 20
@@ -17,7 +18,6 @@ DEFAULT_SIZE = 512 << 20
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
-_logger = logging.getLogger("polysched")
 _warned: set[str] = set()
 
 
@@ -57,4 +57,4 @@ def warn_once(message: str) -> None:
     """Logs a warning, once a process."""
     if message not in _warned:
         _warned.add(message)
-        _logger.warning("%s", message)
+        tell(WARNING, "%s", message)

@@ -11,7 +11,6 @@ larger than the limit.
 
 from __future__ import annotations
 
-import logging
 import os
 import stat
 import time
@@ -19,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from ..steps import DEBUG, tell
 from .directory import ENTRIES as ENTRIES, Directory, not_ours, opened
 from .entry import Entry, packed, unpacked
 from .place import is_on, size_limit
@@ -35,7 +35,6 @@ EACH = 16
 """How much of the limit a process writes before it looks again: one part of so many."""
 
 _LETTERS, _DIGITS = frozenset("abcdefghijklmnopqrstuvwxyz"), frozenset("0123456789abcdef")
-_logger = logging.getLogger("polysched")
 _unseen: float | None = None  # bytes written since the sizes were added up
 
 
@@ -56,11 +55,11 @@ def read(kind: str, key: str) -> Entry | None:
             data = _content(directory, name, used=True)
             found = None if data is None else unpacked(kind, key, data)
             if data is not None and found is None:
-                _logger.debug("cache: %s is damaged and removed", name)
+                tell(DEBUG, "cache: %s is damaged and removed", name)
                 directory.remove(name)
     except OSError:
         return None
-    _logger.debug("cache: %s %s", "miss" if found is None else "hit", name)
+    tell(DEBUG, "cache: %s %s", "miss" if found is None else "hit", name)
     return found
 
 
@@ -87,7 +86,7 @@ def write(kind: str, key: str, header: dict[str, Any], blob: bytes = b"") -> boo
             _put(directory, name, data)
             _limited(directory, len(data))
     except OSError as error:
-        _logger.debug("cache: %s is not kept: %s", name, error)
+        tell(DEBUG, "cache: %s is not kept: %s", name, error)
         return False
     return True
 
