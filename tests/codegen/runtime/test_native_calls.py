@@ -498,6 +498,17 @@ def test_data_that_are_looked_at_go_through_python(slow: Slow) -> None:
         kernel(x=np.ones(3, "f4"), at=where)
 
 
+def test_divisions_by_zero_are_counted_in_each_call() -> None:
+    x, y = ps.Input("x", ps.int32, (n,)), ps.Input("y", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = x[i] // y[i]
+    kernel, a, b = ps.Schedule(f).compile(checks=True), np.arange(5, dtype="i4"), np.ones(5, "i4")
+    warm(lambda: kernel(a, b))
+    b[2] = 0
+    with pytest.raises(ps.CallValueError, match="1 integer division by zero"):
+        kernel(a, b)
+
+
 PORTABLE = """
 import numpy as np, polysched as ps
 from polysched.codegen.runtime import python_api
