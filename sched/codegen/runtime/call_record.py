@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.nodes.dtypes import Array, float32, float64
+from ...lang.nodes.dtypes import Array, float32, float64, int64
 from ...lang.nodes.nodes import ParamInfo
 from ..llvm.call_entry import (
     ABSENT,
@@ -140,6 +140,13 @@ class RecordMaker:
         self.slots = given.slots(signature)
         self.arguments = dict(zip(self.slots, given.values, strict=True))
         self.memory = Memory()
+
+    @property
+    def has_small_integers(self) -> bool:
+        """Whether 64 bits hold all integers that were passed; a larger one would be taken for
+        another number."""
+        given = self.arguments.values()
+        return all(int64.min <= x <= int64.max for x in given if type(x) is int)
 
     def record(self, threads: int, left: int) -> Record | None:
         """The record; None where there is no pool of threads for it now.

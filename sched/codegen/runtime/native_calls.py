@@ -119,9 +119,10 @@ class NativeCalls:
         return record if is_current else None
 
     def _may_have(self, made: RecordMaker) -> bool:
-        """Whether a call takes little time, and few enough arguments."""
+        """Whether a call takes little time, and few enough arguments, each of a word."""
         words, arrays = len(made.call.prepared.words), self.signature.count + len(made.call.made)
-        return made.time < LONG and arrays <= MOST_ARGUMENTS and words < MOST_WORDS
+        fits = arrays <= MOST_ARGUMENTS and words < MOST_WORDS
+        return fits and made.has_small_integers and made.time < LONG
 
     def _install(self, kernel: Any, api: PythonApi) -> None:
         """Lays all records out anew: a call that runs meanwhile holds what it uses."""

@@ -240,6 +240,20 @@ def test_integers_count_by_their_values(value: int) -> None:
         kernel(np.zeros(2, "i8"), p=value)
 
 
+@pytest.mark.parametrize("dtype", [ps.uint64, ps.float64])
+def test_an_integer_is_not_taken_for_one_that_64_bits_do_not_hold(dtype: Any) -> None:
+    x, p = ps.Input("x", ps.int64, (n,)), ps.Param("p", dtype)
+    f = ps.Func("f", (n,))
+    f[i] = ps.cast(ps.float64, x[i]) + ps.cast(ps.float64, ps.cast(dtype, p))
+    kernel, x = ps.Schedule(f).compile(), np.zeros(2, "i8")
+    warm(lambda: kernel(x, p=2**64 - 5))
+    if dtype == ps.float64:
+        assert kernel(x, p=-5)[0] == -5.0
+        return
+    with pytest.raises(ps.CallValueError, match="does not fit in uint64"):
+        kernel(x, p=-5)
+
+
 # what has become of an array ----------------------------------------------------------------------
 def changed_shape(a: Any) -> Any:
     a.shape = (5, 3)
