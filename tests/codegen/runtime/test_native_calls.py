@@ -219,6 +219,19 @@ def test_a_param_that_is_required_to_be_something_is_checked() -> None:
         kernel(np.zeros(2), p=-1.0)
 
 
+def test_a_param_that_decides_what_runs_is_looked_at(slow: Slow) -> None:
+    x, p = ps.Input("x", ps.float64, (n,)), ps.Param("p", ps.float64)
+    f = ps.Func("f", (n,))
+    f[i] = x[i] + p
+    s = ps.Schedule(f)
+    s.specialize(p > 0.0)["f"].vectorize(i, 4)
+    kernel, x = s.compile(), np.zeros(3)
+    warm(lambda: kernel(x, p=-1.0))
+    assert slow.during(lambda: kernel(x, p=1.0)) == 1
+    ((_, special),) = kernel._special
+    assert special._variants
+
+
 def test_refuses_a_float_that_float32_does_not_hold() -> None:
     kernel = scaled(ps.float32)
     warm(lambda: kernel(np.zeros(2), p=1.0))
