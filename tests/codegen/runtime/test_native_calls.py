@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.codegen.llvm.layout import PYTHON
+from polysched.codegen.llvm.layout import PYTHON, STATE
 from polysched.codegen.runtime import kernel as kernels, native_calls, python_api
 from polysched.codegen.runtime.calls import poll_address
 
@@ -490,6 +490,23 @@ def test_threads_that_call_at_once() -> None:
     for t in threads:
         t.join()
     assert not wrong
+
+
+def test_a_call_that_needs_no_block_leaves_it_to_another(slow: Slow) -> None:
+    x, y = ps.Input("x", ps.float64, (n,)), ps.Input("y", ps.float64, (m,))
+    f, g, h = ps.Func("f", (n,)), ps.Func("g", (n,)), ps.Func("h", (m,))
+    f[i] = x[i] + 1
+    g[i] = f[n - 1 - i]
+    h[i] = ps.exp(ps.exp(-y[i]))
+    s = ps.Schedule((g, h))
+    s[f].compute_root()
+    kernel, nothing, much = s.compile(), np.empty(0), np.zeros(4000)
+    warm(lambda: kernel(nothing, much))
+    busy = ctypes.c_int64.from_address(kernel._state + STATE["busy"])
+    for taken in (0, 1):  # by another thread, while it has let go of the GIL
+        busy.value = taken
+        assert slow.during(lambda: kernel(nothing, much)) == 0
+        assert busy.value == taken
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
