@@ -76,6 +76,6 @@ MADE = {"dtype": 0, "rank": 8, "shape": 16, "bytes": 24, "alignment": 32, "size"
 PYTHON = {name: 8 * k for k, name in enumerate((
     "epoch", "array", "tuple", "float", "int", "byte", "threads", "poll", "hold", "drop", "clear",
     "tuple_size", "tuple_item", "new_tuple", "set_item", "as_double", "as_long", "call_nothing",
-    "vectorcall", "release", "acquire", "new_array", "set_base",
+    "vectorcall", "release", "acquire", "new_array", "set_base", "allocate", "free", "no_memory",
 ))}  # fmt: skip
 """Addresses of functions and objects of Python's and NumPy's. `epoch` counts forks."""

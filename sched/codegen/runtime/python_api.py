@@ -28,7 +28,8 @@ _FUNCTIONS = {
     "tuple_item": "PyTuple_GetItem", "new_tuple": "PyTuple_New", "set_item": "PyTuple_SetItem",
     "as_double": "PyFloat_AsDouble", "as_long": "PyLong_AsLongLongAndOverflow",
     "call_nothing": "PyObject_CallNoArgs", "vectorcall": "PyObject_Vectorcall",
-    "release": "PyEval_SaveThread", "acquire": "PyEval_RestoreThread",
+    "release": "PyEval_SaveThread", "acquire": "PyEval_RestoreThread", "allocate": "PyMem_Malloc",
+    "free": "PyMem_Free", "no_memory": "PyErr_NoMemory",
 }  # fmt: skip
 _OF_NUMPY = {"new_array": 94, "set_base": 282}
 """Places of functions in the table that NumPy gives to extension modules, which never change."""

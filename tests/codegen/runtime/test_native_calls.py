@@ -355,6 +355,25 @@ def test_refuses_what_a_call_through_python_refuses(bad: str) -> None:
     assert str(native.value) == str(fresh.value)
 
 
+def test_refuses_more_arguments_than_the_stack_holds() -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(a, b))
+    for count in (126, 127, 128, 129, 3_000_000):
+        with pytest.raises(ps.CallTypeError, match=f"{count} arguments by position"):
+            kernel(*[1] * count)
+    with pytest.raises(ps.CallTypeError, match="there is no argument 'c0'"):
+        kernel(a, b, **{f"c{k}": a for k in range(200)})
+
+
+def test_a_call_of_many_arguments_without_memory(word: Callable[[str, int], None]) -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(a, b))
+    no_memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
+    word("allocate", ctypes.cast(no_memory, ctypes.c_void_p).value or 0)
+    with pytest.raises(MemoryError):
+        kernel(*[a] * 1000)
+
+
 def test_names_that_are_not_interned(slow: Slow) -> None:
     kernel, (a, b) = sums(), matrices()
     warm(lambda: kernel(a, b))
