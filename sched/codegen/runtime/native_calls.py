@@ -126,11 +126,24 @@ class NativeCalls:
 
     def _install(self, kernel: Any, api: PythonApi) -> None:
         """Lays all records out anew: a call that runs meanwhile holds what it uses."""
-        current = [r for epoch, r in self._records.values() if epoch == api.epoch]
+        entry = _entry()
+        # Another thread may have a record, too: the one that is second here lays out both.
+        with self._lock:
+            owner, address = self._laid_out(type(kernel).__call__, api)
+            # A handler of a signal may do the same between any two of these steps.
+            self._owners.append((address, owner))
+            kernel._state = address
+            kernel._entry = entry
+            # What was there before goes now, unless a call holds it.
+            self._owners = [x for x in self._owners if x[0] == kernel._state]
+
+    def _laid_out(self, slow: object, api: PythonApi) -> tuple[object, int]:
+        """The state of the kernel: what keeps it alive, and where it is."""
+        current = [r for epoch, r in list(self._records.values()) if epoch == api.epoch]
         most = max((r.scratch for r in current), default=0)
         block = np.empty(most + ALIGNMENT, np.uint8) if most else None
         names = [sys.intern(name) for name in (*self.signature.names, "out")]
-        slow, memory = type(kernel).__call__, Memory()
+        memory = Memory()
         owner: list[object] = [memory, block, names, current, api, slow]
         state = words_of(STATE, {
             "api": api.address,
@@ -148,14 +161,7 @@ class NativeCalls:
             **memory.listed("records", "record", [ctypes.addressof(r.words) for r in current]),
         })  # fmt: skip
         owner.append(state)
-        entry, address = _entry(), ctypes.addressof(state)
-        with self._lock:
-            # A handler of a signal may do the same between any two of these steps.
-            self._owners.append((address, owner))
-            kernel._state = address
-            kernel._entry = entry
-            # What was there before goes now, unless a call holds it.
-            self._owners = [x for x in self._owners if x[0] == kernel._state]
+        return owner, ctypes.addressof(state)
 
 
 _code: CompiledCode | None = None

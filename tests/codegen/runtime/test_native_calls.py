@@ -511,6 +511,28 @@ def test_threads_that_call_at_once() -> None:
     assert not wrong
 
 
+def test_another_thread_makes_a_record_between_any_two_steps(slow: Slow) -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(a, b))
+    records: dict[Any, Any] = kernel._native._records
+
+    def other_thread(frame: Any, event: str, value: object) -> Any:
+        frame.f_trace_opcodes = frame.f_code.co_filename == native_calls.__file__
+        if event == "opcode":
+            records[object()] = -1, None
+        return other_thread
+
+    c, d = matrices(4, 4)
+    before = sys.gettrace()
+    sys.settrace(other_thread)
+    try:
+        warm(lambda: kernel(c, d))
+    finally:
+        sys.settrace(before)
+    warm(lambda: kernel(c, d))
+    assert slow.during(lambda: kernel(c, d)) == 0
+
+
 def test_a_call_that_needs_no_block_leaves_it_to_another(slow: Slow) -> None:
     x, y = ps.Input("x", ps.float64, (n,)), ps.Input("y", ps.float64, (m,))
     f, g, h = ps.Func("f", (n,)), ps.Func("g", (n,)), ps.Func("h", (m,))
