@@ -34,7 +34,8 @@ LONG = 1e6
 """Nanoseconds of estimated work from which calls go through Python, so that they can be stopped."""
 
 AFTER = 8
-"""Calls before one gets a record: the entry takes some time to compile, once a process."""
+"""Calls before one gets a record: the entry takes some time to compile, once a process. Twice as
+many each time that a kernel has had too many records: to make one takes as long as many calls."""
 
 MOST = 16
 """Records of a kernel."""
@@ -55,6 +56,7 @@ class NativeCalls:
         #: How often each call came, by all that its checks depend on; negative for one that shall
         #: have no record.
         self._seen: dict[object, int] = {}
+        self._after = AFTER
         self._records: dict[object, tuple[int, Record]] = {}
         #: What the state of the kernel points to, and what it is about to point to.
         self._owners: list[tuple[int, object]] = []
@@ -82,7 +84,7 @@ class NativeCalls:
         if len(self._seen) >= 4 * MOST:
             self._seen.clear()
         self._seen[which] = seen + 1
-        api = python_api(poll_address()) if seen + 1 >= AFTER else None
+        api = python_api(poll_address()) if seen + 1 >= self._after else None
         if api is None:
             return False
         known = self._known(which, call, api)
@@ -99,6 +101,8 @@ class NativeCalls:
             return False
         if len(self._records) >= MOST:
             self._records.clear()
+            self._seen.clear()
+            self._after *= 2
         self._records[which] = api.epoch, record
         self._install(kernel, api)
         return True

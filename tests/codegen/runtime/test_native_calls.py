@@ -118,6 +118,23 @@ def test_other_arrays_of_the_same_layout_are_native(slow: Slow) -> None:
         assert np.array_equal(kernel(a, b), a + 2 * b)
 
 
+def test_few_records_are_made_for_many_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out: list[int] = []
+    install = native_calls.NativeCalls._install
+
+    def counted(self: native_calls.NativeCalls, *args: Any) -> None:
+        laid_out.append(len(self._records))
+        install(self, *args)
+
+    monkeypatch.setattr(native_calls.NativeCalls, "_install", counted)
+    kernel = sums()
+    arrays = [matrices(1, k + 1) for k in range(native_calls.MOST + 4)]
+    for _ in range(200):
+        for a, b in arrays:
+            assert np.array_equal(kernel(a, b), a + 2 * b)
+    assert len(laid_out) < 200
+
+
 def test_several_outputs_and_one_that_is_updated(slow: Slow) -> None:
     x, y = ps.Input("x", ps.int32, (n,)), ps.InOut("y", ps.int32, (n,))
     f, g = ps.Func("f", (n,), ps.int32), ps.Func("g", (), ps.int32)
