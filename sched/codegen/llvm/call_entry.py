@@ -22,7 +22,7 @@ from ...targets.target import Target
 from .attributes import machine_attributes
 from .call_arguments import BIND_TEXT, DISJOINT_TEXT, FITS_TEXT
 from .call_results import EACH_TEXT, MAKE_TEXT, RESULT_TEXT, RUN_TEXT
-from .layout import ARRAY, CALL, KERNEL, MADE, PYTHON, RECORD, SLOT, STATE
+from .layout import ARRAY, CALL, DTYPE, KERNEL, MADE, PYTHON, RECORD, SLOT, STATE
 from .names import quoted, symbol
 from .shorthand import expanded
 
@@ -52,7 +52,7 @@ def emit_call_entry(target: Target) -> str:
     """The text of the module."""
     layouts = (
         ("KERNEL", KERNEL), ("STATE", STATE), ("RECORD", RECORD), ("SLOT", SLOT), ("MADE", MADE),
-        ("ARRAY", ARRAY), ("PYTHON", PYTHON), ("CALL", CALL),
+        ("ARRAY", ARRAY), ("DTYPE", DTYPE), ("PYTHON", PYTHON), ("CALL", CALL),
     )  # fmt: skip
     values = {f"{kind}_{name}": str(at) for kind, layout in layouts for name, at in layout.items()}
     numbers = {

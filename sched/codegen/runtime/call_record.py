@@ -32,6 +32,7 @@ from ..llvm.layout import MADE, RECORD, SLOT
 from .arguments import alignment
 from .call_cache import CachedCall, float_bits
 from .pool import INLINE, Pool, pool
+from .python_api import word_of
 from .variant import Variant
 
 RELEASING = 10e3
@@ -180,8 +181,7 @@ class RecordMaker:
             **listed("pairs", "pair", self._pairs(), 2),
             **_threads(there, threads),
         })  # fmt: skip
-        dtypes = [a.dtype for a in self.arguments.values() if type(a) is np.ndarray]
-        return Record(words, variant, (self.memory, there, dtypes), scratch, asks)
+        return Record(words, variant, (self.memory, there), scratch, asks)
 
     def _place(self, k: int) -> int:
         """Where the native entry has an argument, or what is made."""
@@ -232,7 +232,7 @@ class RecordMaker:
         is_empty = array.size == 0
         return {
             "kind": ARRAY_KIND,
-            "value": id(array.dtype),
+            "value": word_of(array.dtype),
             "rank": array.ndim,
             "flags": ALIGNED | (WRITEABLE if is_written else 0),
             "layout": self.memory.address((*array.shape, *array.strides)),

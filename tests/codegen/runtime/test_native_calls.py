@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -133,6 +134,17 @@ def test_few_records_are_made_for_many_layouts(monkeypatch: pytest.MonkeyPatch) 
         for a, b in arrays:
             assert np.array_equal(kernel(a, b), a + 2 * b)
     assert len(laid_out) < 200
+
+
+def test_arrays_with_dtypes_of_their_own_are_native(slow: Slow) -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(pickle.loads(pickle.dumps(a)), b))
+    for x, y in (matrices(), pickle.loads(pickle.dumps(matrices()))):
+        assert slow.during(lambda x=x, y=y: kernel(x, y)) == 0
+        assert np.array_equal(kernel(x, y), x + 2 * y)
+    for other in (a.astype(">f4"), pickle.loads(pickle.dumps(a.astype("i4")))):
+        with pytest.raises(ps.CallTypeError):
+            kernel(other, b)
 
 
 def test_several_outputs_and_one_that_is_updated(slow: Slow) -> None:
