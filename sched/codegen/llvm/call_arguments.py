@@ -116,9 +116,10 @@ entry:
   %is = icmp eq ptr %type, %arrays
   br i1 %is, label %array, label %no
 array:
-  %dtype = field i64, %object, $ARRAY_dtype
+  %dtype = field ptr, %object, $ARRAY_dtype
+  %what = field i64, %dtype, $DTYPE_what
   %wanted = field i64, %slot, $SLOT_value
-  %same.dtype = icmp eq i64 %dtype, %wanted
+  %same.dtype = icmp eq i64 %what, %wanted
   %rank = field i32, %object, $ARRAY_rank
   %axes = field i64, %slot, $SLOT_rank
   %axes.short = trunc i64 %axes to i32

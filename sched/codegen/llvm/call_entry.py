@@ -22,7 +22,7 @@ from ...targets.target import Target
 from .attributes import machine_attributes
 from .call_arguments import BIND_TEXT, DISJOINT_TEXT, FITS_TEXT
 from .call_results import EACH_TEXT, MAKE_TEXT, RESULT_TEXT, RUN_TEXT
-from .layout import ARRAY, CALL, KERNEL, MADE, PYTHON, RECORD, SLOT, STATE
+from .layout import ARRAY, CALL, DTYPE, KERNEL, MADE, PYTHON, RECORD, SLOT, STATE
 from .names import quoted, symbol
 from .shorthand import expanded
 
@@ -52,7 +52,7 @@ def emit_call_entry(target: Target) -> str:
     """The text of the module."""
     layouts = (
         ("KERNEL", KERNEL), ("STATE", STATE), ("RECORD", RECORD), ("SLOT", SLOT), ("MADE", MADE),
-        ("ARRAY", ARRAY), ("PYTHON", PYTHON), ("CALL", CALL),
+        ("ARRAY", ARRAY), ("DTYPE", DTYPE), ("PYTHON", PYTHON), ("CALL", CALL),
     )  # fmt: skip
     values = {f"{kind}_{name}": str(at) for kind, layout in layouts for name, at in layout.items()}
     numbers = {
@@ -204,11 +204,28 @@ positional:
   %more = phi i64 [ 0, %slow ], [ %keywords, %named ]
   %total = add i64 %count, %more
   %with.self = add i64 %total, 1
-  %all.args = alloca ptr, i64 %with.self, align 16
+  ; As many as f(*list) may have do not fit onto the stack.
+  %are.few = icmp ule i64 %with.self, $MOST_WORDS
+  br i1 %are.few, label %few, label %many
+few:
+  %stack = alloca ptr, i64 %with.self, align 16
+  br label %begin.pass
+many:
+  %f.allocate = field ptr, %api.now, $PYTHON_allocate
+  %bytes = mul i64 %with.self, 8
+  %heap = call ptr %f.allocate(i64 %bytes)
+  %no.heap = icmp eq ptr %heap, null
+  br i1 %no.heap, label %no.memory, label %begin.pass
+no.memory:
+  %f.no.memory = field ptr, %api.now, $PYTHON_no_memory
+  %nothing = call ptr %f.no.memory()
+  ret ptr null
+begin.pass:
+  %all.args = phi ptr [ %stack, %few ], [ %heap, %many ]
   store ptr %self, ptr %all.args, align 8
   br label %pass
 pass:
-  %a = phi i64 [ 0, %positional ], [ %a.next, %passing ]
+  %a = phi i64 [ 0, %begin.pass ], [ %a.next, %passing ]
   %passed = icmp eq i64 %a, %total
   br i1 %passed, label %invoke.slow, label %passing
 passing:
@@ -219,5 +236,11 @@ passing:
 invoke.slow:
   %with = add i64 %count, 1
   %answer = call ptr %invoke(ptr %function, ptr %all.args, i64 %with, ptr %names)
+  br i1 %are.few, label %answered, label %give.back
+give.back:
+  %f.free = field ptr, %api.now, $PYTHON_free
+  call void %f.free(ptr %all.args)
+  br label %answered
+answered:
   ret ptr %answer
 }"""

@@ -193,8 +193,10 @@ short:
   call void %code(ptr %words)
   ret void
 long:
-  ; Another thread may run now: the block is taken, and the arguments are held.
-  %uses = icmp ne i64 %places, 0
+  ; Another thread may run now: the block is taken, and the arguments are held. A call that needs
+  ; nothing of it may run while another one has it.
+  %needs = field i64, %record, $RECORD_scratch
+  %uses = icmp ne i64 %needs, 0
   %busy = zext i1 %uses to i64
   %before = field i64, %state, $STATE_busy
   %taken = or i64 %before, %busy

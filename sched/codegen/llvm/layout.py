@@ -40,6 +40,10 @@ ARRAY = {
 }  # fmt: skip
 """An array of NumPy's (`PyArrayObject_fields`). The rank and the flags are of 32 bits."""
 
+DTYPE = {"what": 24}
+"""A dtype of NumPy's (`PyArray_Descr`): kind, letter, order of bytes and number, in 8 bytes. The
+dtypes of numbers are equal where these are; each array that was unpickled has one of its own."""
+
 STATE = {
     "api": 0, "owner": 8, "slow": 16, "slots": 24, "parameters": 32, "positional": 40, "names": 48,
     "out": 56, "records": 64, "record": 72, "block": 80, "size": 88, "busy": 96, "epoch": 104,
@@ -67,8 +71,8 @@ a call may use, where that is asked for."""
 SLOT = {
     "kind": 0, "value": 8, "rank": 16, "flags": 24, "layout": 32, "lo": 40, "hi": 48, "size": 56,
 }  # fmt: skip
-"""What an argument must be. Of an array: its dtype, flags that it needs, extents and then strides,
-and where its bytes begin and end, from its first element on."""
+"""What an argument must be. Of an array: `what` its dtype is, flags that it needs, extents and
+then strides, and where its bytes begin and end, from its first element on."""
 
 MADE = {"dtype": 0, "rank": 8, "shape": 16, "bytes": 24, "alignment": 32, "size": 40}
 """A new array. With an alignment it is laid into a block of so many bytes."""
@@ -76,6 +80,6 @@ MADE = {"dtype": 0, "rank": 8, "shape": 16, "bytes": 24, "alignment": 32, "size"
 PYTHON = {name: 8 * k for k, name in enumerate((
     "epoch", "array", "tuple", "float", "int", "byte", "threads", "poll", "hold", "drop", "clear",
     "tuple_size", "tuple_item", "new_tuple", "set_item", "as_double", "as_long", "call_nothing",
-    "vectorcall", "release", "acquire", "new_array", "set_base",
+    "vectorcall", "release", "acquire", "new_array", "set_base", "allocate", "free", "no_memory",
 ))}  # fmt: skip
 """Addresses of functions and objects of Python's and NumPy's. `epoch` counts forks."""

@@ -131,7 +131,8 @@ def cached_call(
     free: frozenset[str],
 ) -> CachedCall | None:
     """The cache entry of a call that has run; None where an array is neither an argument nor made
-    for an output, or is passed as two arguments, so that its position is ambiguous."""
+    for an output, or is passed as two arguments, so that its position is ambiguous, or as a Param,
+    which may have another value the next time."""
     taken = [id(x) for x in given if type(x) is np.ndarray]
     if len(set(taken)) < len(taken):
         return None
@@ -153,6 +154,8 @@ def cached_call(
             return None
     places = [next((k for k, x in enumerate(arrays) if x is r), -1) for r in results]
     if -1 in places or not all(name in where for name in (*inputs, *bounded)):
+        return None
+    if len(set(where.values())) < len(taken):
         return None
     return CachedCall(
         variant, prepared, tuple(words), tuple(made), tuple(places),

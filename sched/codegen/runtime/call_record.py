@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lang.nodes.dtypes import Array, float32, float64
+from ...lang.nodes.dtypes import Array, float32, float64, int64
 from ...lang.nodes.nodes import ParamInfo
 from ..llvm.call_entry import (
     ABSENT,
@@ -32,6 +32,7 @@ from ..llvm.layout import MADE, RECORD, SLOT
 from .arguments import alignment
 from .call_cache import CachedCall, float_bits
 from .pool import INLINE, Pool, pool
+from .python_api import word_of
 from .variant import Variant
 
 RELEASING = 10e3
@@ -141,6 +142,13 @@ class RecordMaker:
         self.arguments = dict(zip(self.slots, given.values, strict=True))
         self.memory = Memory()
 
+    @property
+    def has_small_integers(self) -> bool:
+        """Whether 64 bits hold all integers that were passed; a larger one would be taken for
+        another number."""
+        given = self.arguments.values()
+        return all(int64.min <= x <= int64.max for x in given if type(x) is int)
+
     def record(self, threads: int, left: int) -> Record | None:
         """The record; None where there is no pool of threads for it now.
 
@@ -173,8 +181,7 @@ class RecordMaker:
             **listed("pairs", "pair", self._pairs(), 2),
             **_threads(there, threads),
         })  # fmt: skip
-        dtypes = [a.dtype for a in self.arguments.values() if type(a) is np.ndarray]
-        return Record(words, variant, (self.memory, there, dtypes), scratch, asks)
+        return Record(words, variant, (self.memory, there), scratch, asks)
 
     def _place(self, k: int) -> int:
         """Where the native entry has an argument, or what is made."""
@@ -225,7 +232,7 @@ class RecordMaker:
         is_empty = array.size == 0
         return {
             "kind": ARRAY_KIND,
-            "value": id(array.dtype),
+            "value": word_of(array.dtype),
             "rank": array.ndim,
             "flags": ALIGNED | (WRITEABLE if is_written else 0),
             "layout": self.memory.address((*array.shape, *array.strides)),

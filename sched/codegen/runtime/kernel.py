@@ -13,6 +13,7 @@ from ...lang.errors.errors import PolyschedError
 from ...lang.errors.frames import bounded, cut
 from ...lang.errors.suggest import Suggesting
 from ...lang.nodes.dtypes import Array
+from ...lang.nodes.nodes import Param, postorder
 from ...lang.nodes.printer import html_text
 from ...lang.program.region import Partial
 from ...lang.tensors.inout import InOut
@@ -139,7 +140,7 @@ class Kernel(Suggesting, Callable):
                 variant.run(prepared, {**inputs, **outputs}, self._pool)
                 if seen is not None and not variant.callbacks:
                     data = kernel._data(bound)
-                    free = self._preconditions.free & kernel._preconditions.free
+                    free = self._free & kernel._preconditions.free
                     call = cached_call(
                         variant, prepared, inputs, outputs, given, results, data, free
                     )
@@ -164,6 +165,13 @@ class Kernel(Suggesting, Callable):
         """The ranges that arrays must lie in, by their names."""
         names = self._program.names
         return {names[array]: x for array, x in self._preconditions.data(bound).items()}
+
+    @cached_property
+    def _free(self) -> frozenset[str]:
+        """The Params of floats that may have any value: none of them decides what runs."""
+        conditions = (condition for condition, _ in self._schedule.variants)
+        deciding = {x.name for x in postorder(*conditions) if isinstance(x, Param)}
+        return self._preconditions.free - deciding
 
     def _chosen(self, bound: Binding) -> Kernel:
         """What runs: the variant whose condition holds, if there is one."""

@@ -34,7 +34,8 @@ LONG = 1e6
 """Nanoseconds of estimated work from which calls go through Python, so that they can be stopped."""
 
 AFTER = 8
-"""Calls before one gets a record: the entry takes some time to compile, once a process."""
+"""Calls before one gets a record: the entry takes some time to compile, once a process. Twice as
+many each time that a kernel has had too many records: to make one takes as long as many calls."""
 
 MOST = 16
 """Records of a kernel."""
@@ -55,6 +56,7 @@ class NativeCalls:
         #: How often each call came, by all that its checks depend on; negative for one that shall
         #: have no record.
         self._seen: dict[object, int] = {}
+        self._after = AFTER
         self._records: dict[object, tuple[int, Record]] = {}
         #: What the state of the kernel points to, and what it is about to point to.
         self._owners: list[tuple[int, object]] = []
@@ -70,7 +72,9 @@ class NativeCalls:
         Returns:
             Whether calls will use one from now on that did not before.
         """
-        if call.bounded or not is_native(type(kernel)):
+        # What the code counts, divisions by zero, is looked at by Python.
+        counts = call.variant.interface.counters > 0
+        if call.bounded or counts or not is_native(type(kernel)):
             return False
         threads = get_num_threads() if call.variant.is_threaded else 1
         which = key, threads
@@ -80,7 +84,7 @@ class NativeCalls:
         if len(self._seen) >= 4 * MOST:
             self._seen.clear()
         self._seen[which] = seen + 1
-        api = python_api(poll_address()) if seen + 1 >= AFTER else None
+        api = python_api(poll_address()) if seen + 1 >= self._after else None
         if api is None:
             return False
         known = self._known(which, call, api)
@@ -97,6 +101,8 @@ class NativeCalls:
             return False
         if len(self._records) >= MOST:
             self._records.clear()
+            self._seen.clear()
+            self._after *= 2
         self._records[which] = api.epoch, record
         self._install(kernel, api)
         return True
@@ -117,17 +123,31 @@ class NativeCalls:
         return record if is_current else None
 
     def _may_have(self, made: RecordMaker) -> bool:
-        """Whether a call takes little time, and few enough arguments."""
+        """Whether a call takes little time, and few enough arguments, each of a word."""
         words, arrays = len(made.call.prepared.words), self.signature.count + len(made.call.made)
-        return made.time < LONG and arrays <= MOST_ARGUMENTS and words < MOST_WORDS
+        fits = arrays <= MOST_ARGUMENTS and words < MOST_WORDS
+        return fits and made.has_small_integers and made.time < LONG
 
     def _install(self, kernel: Any, api: PythonApi) -> None:
         """Lays all records out anew: a call that runs meanwhile holds what it uses."""
-        current = [r for epoch, r in self._records.values() if epoch == api.epoch]
+        entry = _entry()
+        # Another thread may have a record, too: the one that is second here lays out both.
+        with self._lock:
+            owner, address = self._laid_out(type(kernel).__call__, api)
+            # A handler of a signal may do the same between any two of these steps.
+            self._owners.append((address, owner))
+            kernel._state = address
+            kernel._entry = entry
+            # What was there before goes now, unless a call holds it.
+            self._owners = [x for x in self._owners if x[0] == kernel._state]
+
+    def _laid_out(self, slow: object, api: PythonApi) -> tuple[object, int]:
+        """The state of the kernel: what keeps it alive, and where it is."""
+        current = [r for epoch, r in list(self._records.values()) if epoch == api.epoch]
         most = max((r.scratch for r in current), default=0)
         block = np.empty(most + ALIGNMENT, np.uint8) if most else None
         names = [sys.intern(name) for name in (*self.signature.names, "out")]
-        slow, memory = type(kernel).__call__, Memory()
+        memory = Memory()
         owner: list[object] = [memory, block, names, current, api, slow]
         state = words_of(STATE, {
             "api": api.address,
@@ -145,14 +165,7 @@ class NativeCalls:
             **memory.listed("records", "record", [ctypes.addressof(r.words) for r in current]),
         })  # fmt: skip
         owner.append(state)
-        entry, address = _entry(), ctypes.addressof(state)
-        with self._lock:
-            # A handler of a signal may do the same between any two of these steps.
-            self._owners.append((address, owner))
-            kernel._state = address
-            kernel._entry = entry
-            # What was there before goes now, unless a call holds it.
-            self._owners = [x for x in self._owners if x[0] == kernel._state]
+        return owner, ctypes.addressof(state)
 
 
 _code: CompiledCode | None = None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...forks import at_fork
-from ..llvm.layout import ARRAY, KERNEL, PYTHON
+from ..llvm.layout import ARRAY, DTYPE, KERNEL, PYTHON
 from .threads import get_num_threads
 
 VARIABLE = "POLYSCHED_NATIVE_CALLS"
@@ -28,7 +28,8 @@ _FUNCTIONS = {
     "tuple_item": "PyTuple_GetItem", "new_tuple": "PyTuple_New", "set_item": "PyTuple_SetItem",
     "as_double": "PyFloat_AsDouble", "as_long": "PyLong_AsLongLongAndOverflow",
     "call_nothing": "PyObject_CallNoArgs", "vectorcall": "PyObject_Vectorcall",
-    "release": "PyEval_SaveThread", "acquire": "PyEval_RestoreThread",
+    "release": "PyEval_SaveThread", "acquire": "PyEval_RestoreThread", "allocate": "PyMem_Malloc",
+    "free": "PyMem_Free", "no_memory": "PyErr_NoMemory",
 }  # fmt: skip
 _OF_NUMPY = {"new_array": 94, "set_base": 282}
 """Places of functions in the table that NumPy gives to extension modules, which never change."""
@@ -122,10 +123,21 @@ def _lies_as_known(array: Any) -> bool:
         and word("data") == array.ctypes.data
         and word("rank", ctypes.c_int32) == array.ndim
         and word("dtype") == id(array.dtype)
+        and word_of(array.dtype) == _expected(array.dtype)
         and word("flags", ctypes.c_int32) == array.flags.num
         and tuple(axes.from_address(word("shape"))) == array.shape
         and tuple(axes.from_address(word("strides"))) == array.strides
     )
+
+
+def word_of(dtype: Any) -> int:
+    """What the native entry knows a dtype by."""
+    return ctypes.c_int64.from_address(id(dtype) + DTYPE["what"]).value
+
+
+def _expected(dtype: Any) -> int:
+    letters = f"{dtype.kind}{dtype.char}{dtype.byteorder}\0".encode()
+    return int.from_bytes(letters + dtype.num.to_bytes(4, sys.byteorder), sys.byteorder)
 
 
 # the type of kernels ----------------------------------------------------------------------------

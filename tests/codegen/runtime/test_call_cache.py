@@ -35,6 +35,18 @@ def test_other_data_and_other_scalars() -> None:
     assert np.signbit(out).all()
 
 
+@pytest.mark.parametrize("dtype", [ps.float32, ps.int32])
+def test_a_param_may_be_an_array_without_axes(dtype: ps.DType) -> None:
+    x, a = ps.Input("x", ps.float32, (n,)), ps.Param("a", dtype)
+    f = ps.Func("f", (n,))
+    f[i] = x[i] * ps.cast(ps.float32, a)
+    kernel, whole, value = ps.Schedule(f).compile(), np.ones(3, "f4"), np.array(1, dtype.numpy)
+    for k in range(1, 5):
+        value[()] = k
+        assert (kernel(whole, a=value) == k).all()
+        assert (kernel(whole, a=np.array(2 * k, dtype.numpy)) == 2 * k).all()
+
+
 def test_other_memory_shapes_and_strides() -> None:
     kernel, whole = scaled(), np.arange(40, dtype="f4")
     for x in (whole[:20], whole[20:], whole[::2], whole[::-1], whole[:7], whole[:20]):

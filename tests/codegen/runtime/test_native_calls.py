@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import polysched as ps
-from polysched.codegen.llvm.layout import PYTHON
+from polysched.codegen.llvm.layout import PYTHON, STATE
 from polysched.codegen.runtime import kernel as kernels, native_calls, python_api
 from polysched.codegen.runtime.calls import poll_address
 
@@ -116,6 +117,34 @@ def test_other_arrays_of_the_same_layout_are_native(slow: Slow) -> None:
         a, b = matrices(seed=seed)
         assert slow.during(lambda a=a, b=b: kernel(a, b)) == 0
         assert np.array_equal(kernel(a, b), a + 2 * b)
+
+
+def test_few_records_are_made_for_many_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out: list[int] = []
+    install = native_calls.NativeCalls._install
+
+    def counted(self: native_calls.NativeCalls, *args: Any) -> None:
+        laid_out.append(len(self._records))
+        install(self, *args)
+
+    monkeypatch.setattr(native_calls.NativeCalls, "_install", counted)
+    kernel = sums()
+    arrays = [matrices(1, k + 1) for k in range(native_calls.MOST + 4)]
+    for _ in range(200):
+        for a, b in arrays:
+            assert np.array_equal(kernel(a, b), a + 2 * b)
+    assert len(laid_out) < 200
+
+
+def test_arrays_with_dtypes_of_their_own_are_native(slow: Slow) -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(pickle.loads(pickle.dumps(a)), b))
+    for x, y in (matrices(), pickle.loads(pickle.dumps(matrices()))):
+        assert slow.during(lambda x=x, y=y: kernel(x, y)) == 0
+        assert np.array_equal(kernel(x, y), x + 2 * y)
+    for other in (a.astype(">f4"), pickle.loads(pickle.dumps(a.astype("i4")))):
+        with pytest.raises(ps.CallTypeError):
+            kernel(other, b)
 
 
 def test_several_outputs_and_one_that_is_updated(slow: Slow) -> None:
@@ -219,6 +248,19 @@ def test_a_param_that_is_required_to_be_something_is_checked() -> None:
         kernel(np.zeros(2), p=-1.0)
 
 
+def test_a_param_that_decides_what_runs_is_looked_at(slow: Slow) -> None:
+    x, p = ps.Input("x", ps.float64, (n,)), ps.Param("p", ps.float64)
+    f = ps.Func("f", (n,))
+    f[i] = x[i] + p
+    s = ps.Schedule(f)
+    s.specialize(p > 0.0)["f"].vectorize(i, 4)
+    kernel, x = s.compile(), np.zeros(3)
+    warm(lambda: kernel(x, p=-1.0))
+    assert slow.during(lambda: kernel(x, p=1.0)) == 1
+    ((_, special),) = kernel._special
+    assert special._variants
+
+
 def test_refuses_a_float_that_float32_does_not_hold() -> None:
     kernel = scaled(ps.float32)
     warm(lambda: kernel(np.zeros(2), p=1.0))
@@ -238,6 +280,20 @@ def test_integers_count_by_their_values(value: int) -> None:
         return
     with pytest.raises(ps.CallError):
         kernel(np.zeros(2, "i8"), p=value)
+
+
+@pytest.mark.parametrize("dtype", [ps.uint64, ps.float64])
+def test_an_integer_is_not_taken_for_one_that_64_bits_do_not_hold(dtype: Any) -> None:
+    x, p = ps.Input("x", ps.int64, (n,)), ps.Param("p", dtype)
+    f = ps.Func("f", (n,))
+    f[i] = ps.cast(ps.float64, x[i]) + ps.cast(ps.float64, ps.cast(dtype, p))
+    kernel, x = ps.Schedule(f).compile(), np.zeros(2, "i8")
+    warm(lambda: kernel(x, p=2**64 - 5))
+    if dtype == ps.float64:
+        assert kernel(x, p=-5)[0] == -5.0
+        return
+    with pytest.raises(ps.CallValueError, match="does not fit in uint64"):
+        kernel(x, p=-5)
 
 
 # what has become of an array ----------------------------------------------------------------------
@@ -326,6 +382,25 @@ def test_refuses_what_a_call_through_python_refuses(bad: str) -> None:
     with pytest.raises(ps.CallError) as fresh:
         BAD[bad](sums(), a, b)
     assert str(native.value) == str(fresh.value)
+
+
+def test_refuses_more_arguments_than_the_stack_holds() -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(a, b))
+    for count in (126, 127, 128, 129, 3_000_000):
+        with pytest.raises(ps.CallTypeError, match=f"{count} arguments by position"):
+            kernel(*[1] * count)
+    with pytest.raises(ps.CallTypeError, match="there is no argument 'c0'"):
+        kernel(a, b, **{f"c{k}": a for k in range(200)})
+
+
+def test_a_call_of_many_arguments_without_memory(word: Callable[[str, int], None]) -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(a, b))
+    no_memory = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
+    word("allocate", ctypes.cast(no_memory, ctypes.c_void_p).value or 0)
+    with pytest.raises(MemoryError):
+        kernel(*[a] * 1000)
 
 
 def test_names_that_are_not_interned(slow: Slow) -> None:
@@ -465,6 +540,45 @@ def test_threads_that_call_at_once() -> None:
     assert not wrong
 
 
+def test_another_thread_makes_a_record_between_any_two_steps(slow: Slow) -> None:
+    kernel, (a, b) = sums(), matrices()
+    warm(lambda: kernel(a, b))
+    records: dict[Any, Any] = kernel._native._records
+
+    def other_thread(frame: Any, event: str, value: object) -> Any:
+        frame.f_trace_opcodes = frame.f_code.co_filename == native_calls.__file__
+        if event == "opcode":
+            records[object()] = -1, None
+        return other_thread
+
+    c, d = matrices(4, 4)
+    before = sys.gettrace()
+    sys.settrace(other_thread)
+    try:
+        warm(lambda: kernel(c, d))
+    finally:
+        sys.settrace(before)
+    warm(lambda: kernel(c, d))
+    assert slow.during(lambda: kernel(c, d)) == 0
+
+
+def test_a_call_that_needs_no_block_leaves_it_to_another(slow: Slow) -> None:
+    x, y = ps.Input("x", ps.float64, (n,)), ps.Input("y", ps.float64, (m,))
+    f, g, h = ps.Func("f", (n,)), ps.Func("g", (n,)), ps.Func("h", (m,))
+    f[i] = x[i] + 1
+    g[i] = f[n - 1 - i]
+    h[i] = ps.exp(ps.exp(-y[i]))
+    s = ps.Schedule((g, h))
+    s[f].compute_root()
+    kernel, nothing, much = s.compile(), np.empty(0), np.zeros(4000)
+    warm(lambda: kernel(nothing, much))
+    busy = ctypes.c_int64.from_address(kernel._state + STATE["busy"])
+    for taken in (0, 1):  # by another thread, while it has let go of the GIL
+        busy.value = taken
+        assert slow.during(lambda: kernel(nothing, much)) == 0
+        assert busy.value == taken
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_forked_process_makes_records_of_its_own(slow: Slow) -> None:
     kernel, x = parallel(), np.random.default_rng(0).random((60, 200), "f4")
@@ -496,6 +610,17 @@ def test_data_that_are_looked_at_go_through_python(slow: Slow) -> None:
     where[1] = 3
     with pytest.raises(ps.CallValueError):
         kernel(x=np.ones(3, "f4"), at=where)
+
+
+def test_divisions_by_zero_are_counted_in_each_call() -> None:
+    x, y = ps.Input("x", ps.int32, (n,)), ps.Input("y", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = x[i] // y[i]
+    kernel, a, b = ps.Schedule(f).compile(checks=True), np.arange(5, dtype="i4"), np.ones(5, "i4")
+    warm(lambda: kernel(a, b))
+    b[2] = 0
+    with pytest.raises(ps.CallValueError, match="1 integer division by zero"):
+        kernel(a, b)
 
 
 PORTABLE = """
