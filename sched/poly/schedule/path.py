@@ -26,7 +26,7 @@ from ..state.record import Directive
 from ..state.rewritten import RewrittenProgram, rewritten_program
 from ..state.state import Edit, State
 from .journal import Journal, Reached
-from .promised import promised, redeemed
+from .promised import PromisedFunc, promised, redeeming
 
 UNLIMITED = 1 << 50
 """isl operations for what has been accepted before."""
@@ -182,21 +182,18 @@ class Step:
             return state
         if self.state is None:
             editing = self.origin.editing(state, self.directive)
-            editing.promised = self._redeemed
-            edit = applied(editing)
-            if edit.made != self.node.made:
-                raise InternalError(
-                    f"{self.directive.text()} makes {edit.made}, and made {self.node.made} when it "
-                    "was proven"
-                )
+            editing.promised = self.funcs.get
+            with redeeming([f for f in self.funcs.values() if isinstance(f, PromisedFunc)]):
+                edit = applied(editing)
+                if edit.made != self.node.made:
+                    raise InternalError(
+                        f"{self.directive.text()} makes {edit.made}, and made {self.node.made} "
+                        "when it was proven"
+                    )
             if not self.node.funcs:
                 return edit.state
             self.state = edit.state
         return self.state
-
-    def _redeemed(self, name: str) -> Func | None:
-        func = self.funcs.get(name)
-        return None if func is None else redeemed(func)
 
 
 def state_at(step: Step) -> State:

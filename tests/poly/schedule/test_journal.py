@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import polysched as ps
+from polysched.poly.program import rewrites
 from polysched.poly.schedule.handles.base import LoopHandle
 from polysched.poly.schedule.stages import StageHandle
 
@@ -90,6 +92,51 @@ def test_a_copy_is_a_func_once_somebody_looks() -> None:
     s[copy].vectorize(copy.vars[1], 8)
     first[made].vectorize(made.vars[1], 8)
     assert str(s) == str(first)
+
+
+def staged() -> tuple[ps.Schedule, ps.Func]:
+    B, C = product()
+    s = ps.Schedule(C)
+    return s, s[C].update(0).stage(B, at="i")
+
+
+def test_others_wait_for_a_copy_that_is_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    staged()[0].keep()
+    s, copy = staged()
+    seen: list[Any] = []
+
+    def look_at_it() -> None:
+        try:
+            seen.append(len(copy.history.typed()))
+        except ps.LanguageError as error:
+            seen.append(error)
+
+    other, close = threading.Thread(target=look_at_it), rewrites.close
+
+    def closed(func: Any, definitions: Any) -> Any:
+        other.start()
+        other.join(0.2)  # it looks meanwhile
+        return close(func, definitions)
+
+    monkeypatch.setattr(rewrites, "close", closed)
+    assert str(s)
+    other.join()
+    assert seen == [1]
+
+
+def test_a_copy_whose_making_is_interrupted_is_made_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    staged()[0].keep()
+    s, copy = staged()
+
+    def interrupted(func: Any, definitions: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changed:
+        changed.setattr(rewrites, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            str(s)
+    assert [repr(x) for x in copy.vars] == ["x0", "x1"]
+    assert str(s) == str(off(lambda: staged()[0]))
 
 
 def test_copies_of_a_schedule_share_what_was_added_before() -> None:

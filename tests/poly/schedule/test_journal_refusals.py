@@ -16,6 +16,7 @@ from polysched.poly.program.inline import once_a_consumer
 from polysched.poly.schedule import journal
 
 from .journals import (
+    Ran,
     cache,
     chain,
     events,
@@ -56,6 +57,31 @@ def test_a_directive_that_is_not_known_is_proven() -> None:
     third = script()
     assert refused(third) == refused(first)
     assert look(third) == look(off(script))
+
+
+def test_refuses_a_map_of_pieces_in_the_same_words() -> None:
+    """The texts of lambdas do not tell one from another."""
+
+    def script(map: Any) -> str:
+        n, m = ps.sizes("n m")
+        i, j = ps.vars("i j")
+        a = ps.Input("a", ps.float32, (n, m))
+        f = ps.Func("f", (n, m))
+        f[0, j] = a[0, j]
+        f[i, j] = f[i - 1, j] + a[i, j]
+        s = ps.Schedule(f)
+        try:
+            s[f].transform(("i", "j"), map)
+        except ps.ScheduleError as error:
+            return str(error)
+        s.keep()
+        return s.source()
+
+    accepted = script(lambda i, j: (i, i + j))
+    assert ran(lambda: script(lambda i, j: (i, i + j))) == Ran(accepted, True)
+    refused = off(lambda: script(lambda i, j: (i, i)))
+    assert "is refused" in refused
+    assert script(lambda i, j: (i, i)) == refused
 
 
 def test_refuses_a_batch_that_is_not_proven_as_a_whole() -> None:

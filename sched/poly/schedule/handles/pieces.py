@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,10 @@ class PiecesHandle(StageHandle):
         if name in ON_NESTS and len(concerned) > 1:
             builder, question = self._schedule._builder, ("in one nest", text)
             if builder.was_answered(question):
-                return self._in_one_nest(text, name, args, options)
+                # Texts of functions do not tell these apart, so another one may be refused: then
+                # the long way says why.
+                with suppress(ScheduleError):
+                    return self._in_one_nest(text, name, args, options)
             note = builder.noting(question)
             try:
                 return self._given_each(text, name, args, options, concerned)
