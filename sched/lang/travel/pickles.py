@@ -8,6 +8,7 @@ that things in one pickle stay shared, whoever pickles them, and by whatever lib
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from ...forks import reentrant
 from ..errors.errors import LanguageError, PolyschedError
 from ..errors.frames import cut
 from ..expr.expr import Expr
-from ..nodes.nodes import Node, Param, next_serial
+from ..nodes.nodes import Node, Param
 from ..nodes.serials import reserved
 from ..nodes.tensor import Tensor
 from ..program.order import components
@@ -32,6 +33,10 @@ from .writer import Writer
 STRIDE = 16
 """How many Funcs that read one another are pickled inside of each other: Python's stack is finite.
 Others come before them."""
+APART = 1 << 48
+"""How far apart new serials are at most that follow one another."""
+COUNT = 1 << 96
+"""How many serials are reserved for what is read from one pickle."""
 
 
 # serials ----------------------------------------------------------------------------------------
@@ -40,19 +45,49 @@ class Serials:
     read back from one has its own range of new serials, in the same order."""
 
     def __reduce__(self) -> Any:
-        return NewSerials, (next_serial().bit_length() + 1,)
+        return NewSerials, ()
 
 
 class NewSerials:
-    """A range of serials for what is read from one pickle.
+    """Serials for what is read from one pickle, in the order of those that it had. How many there
+    are does not depend on how large those were: else each pickle that is read would make the
+    serials of this process larger, and the next pickle of it, without end.
 
-    Args:
-        bits: there are 2**bits.
+    They are as far apart as they were, up to a limit. So what comes later, and was in between,
+    has its place there; things from far apart can come between each other in about 50 steps.
     """
 
-    def __init__(self, bits: int) -> None:
-        self.count = 1 << bits
-        self.first = reserved(self.count)
+    def __init__(self) -> None:
+        self._first = reserved(COUNT)
+        self._old: list[int] = []
+        self._new: list[int] = []
+
+    def of(self, old: int) -> int:
+        """The serial of what had this one.
+
+        Raises:
+            LanguageError: there is none left between those of its neighbours.
+        """
+        k = bisect_left(self._old, old)
+        if k == len(self._old) or self._old[k] != old:
+            self._new.insert(k, self._between(old, k))
+            self._old.insert(k, old)
+        return self._new[k]
+
+    def _between(self, old: int, k: int) -> int:
+        """A new serial between the ones at k - 1 and k."""
+        below = old - self._old[k - 1] if k else None
+        above = self._old[k] - old if k < len(self._old) else None
+        most = APART
+        if below and above:
+            most = (self._new[k] - self._new[k - 1]) // 2
+        if not most:
+            raise LanguageError("this pickle holds things of more pickles than can be ordered")
+        if below and (not above or below <= above):
+            return self._new[k - 1] + min(below, most)
+        if above:
+            return self._new[k] - min(above, most)
+        return self._first + COUNT // 2
 
     def __reduce__(self) -> Any:
         raise LanguageError("the serials of a pickle are part of nothing else")
@@ -247,14 +282,13 @@ def _read(
                 hint="a newer version of polysched reads it",
             )
         case {"entries": list(entries), "things": list(things)}:
-            first, count = serials.first, serials.count
 
             def there(number: Any) -> Any:
                 if not isinstance(number, int) or not 0 <= number < len(given):
                     raise LanguageError(f"{number!r:.60} is no object of this pickle")
                 return given[number]
 
-            reader = Reader(given, first, count, lambda data, *_: there(data), there)
+            reader = Reader(given, serials.of, lambda data, *_: there(data), there)
             reader.read(entries)
             if all(isinstance(x, int) and 0 <= x < len(reader.table) for x in things):
                 return tuple(reader.table[x] for x in things)

@@ -34,7 +34,7 @@ class Reader:
 
     Args:
         given: the things that entries may ask for by number.
-        first: the serial that 0 stands for; `count` serials from there on are its own.
+        serial: the serial of what had this one, None where that is none of its own.
         data: the elements of a table, from what is written of them, its dtype and its shape.
         function: the function of an extern stage, from what is written of it.
 
@@ -45,14 +45,13 @@ class Reader:
     def __init__(
         self,
         given: Sequence[object],
-        first: int,
-        count: int,
+        serial: Callable[[int], int | None],
         data: Callable[[Any, DType, tuple[int, ...]], Array],
         function: Callable[[Any], Any],
     ) -> None:
         self.table: list[object] = []
         self._given = given
-        self._first, self._count = first, count
+        self._serial = serial
         self._data = data
         self._function = function
         self._taken: set[int] = set()
@@ -75,11 +74,14 @@ class Reader:
 
     def _serials(self, f: Fields) -> list[int]:
         found = f.serials()
+        made: list[int] = []
         for serial in found:
-            if serial >= self._count or serial in self._taken:
+            new = self._serial(serial)
+            if new is None or serial in self._taken:
                 f.refuse(f"it has the serial {serial}, which is not its own")
             self._taken.add(serial)
-        return [self._first + x for x in found]
+            made.append(new)
+        return made
 
     def _place(self, f: Fields) -> Span:
         return f.place() or user_span()

@@ -123,7 +123,9 @@ def read(text: object) -> Read:
     match data:
         case {"entries": list(entries), "outputs": list(outputs), **rest} if set(rest) <= _REST:
             count = sum(len(e.get("serials", ())) for e in entries if _has_serials(e))
-            reader = Reader((), reserved(count), count, array_of, _found)
+            first = reserved(count)
+            own = range(first, first + count)
+            reader = Reader((), lambda n: own[n] if n < count else None, array_of, _found)
             reader.read(entries)
             funcs = tuple(_item(reader.table, x, Func) for x in outputs)
             args = data.get("args")

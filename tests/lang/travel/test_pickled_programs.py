@@ -16,7 +16,7 @@ from gallery.registry import CASES, some
 
 import polysched as ps
 from polysched.lang.nodes.nodes import reachable
-from polysched.lang.nodes.serials import numbered
+from polysched.lang.nodes.serials import next_serial, numbered
 from polysched.lang.travel import pickles
 from polysched.testing.programs import Sample
 from polysched.testing.trials import random_case
@@ -200,6 +200,33 @@ def test_serials_of_a_pickle_are_new() -> None:
     assert max(t.serial for t in first) < min(t.serial for t in second)
 
 
+def test_serials_do_not_grow_with_the_pickles_that_are_read() -> None:
+    f = chain()
+    data = pickle.dumps(f)
+    before = next_serial()
+    for _ in range(5):
+        pickle.loads(pickle.dumps(f))
+    assert next_serial() - before <= 6 * pickles.COUNT
+    assert pickle.dumps(f) == data
+
+
+def test_what_was_far_apart_keeps_its_order_in_a_pickle() -> None:
+    made = [pickle.loads(pickle.dumps(ps.Input("x", ps.float32, (n,)))) for _ in range(40)]
+    made += [ps.Input("y", ps.float32, (n,)) for _ in range(40)]
+    for given in (made, made[::-1], made[::2] + made[1::2], made[1::2] + made[::2]):
+        back = travelled(given)
+        order = sorted(range(len(given)), key=lambda k: given[k].serial)
+        assert order == sorted(range(len(back)), key=lambda k: back[k].serial)
+        assert len({x.serial for x in back}) == len(back)
+
+
+def test_serials_for_which_there_is_no_place_are_refused() -> None:
+    serials = pickles.NewSerials()
+    distances = [1 << k for k in range(300, 0, -3)]
+    with pytest.raises(ps.LanguageError, match="more pickles than can be ordered"):
+        [serials.of(x) for d in distances for x in (distances[0] - d, distances[0] + d)]
+
+
 # depth ------------------------------------------------------------------------------------------
 def test_long_chains_and_deep_expressions() -> None:
     f: Any = ps.Input("x", ps.float32, (n,))
@@ -324,7 +351,7 @@ def test_serials_that_do_not_fit_are_refused() -> None:
 
 
 def _part(text: str, *given: Any) -> Any:
-    return pickles._read(pickles.NewSerials(10), (), given, text)
+    return pickles._read(pickles.NewSerials(), (), given, text)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +378,7 @@ def test_tables_and_functions_that_a_pickle_does_not_have_are_refused() -> None:
 
 def test_serials_of_a_pickle_do_not_travel() -> None:
     with pytest.raises(ps.LanguageError, match="the serials of a pickle are part of nothing else"):
-        pickle.dumps(pickles.NewSerials(3))
+        pickle.dumps(pickles.NewSerials())
 
 
 def test_what_is_given_is_not_changed() -> None:
