@@ -163,6 +163,28 @@ def test_refuses_what_is_not_computed(way: str) -> None:
     refused(way, xarray.DataArray(given), f"X.data {says}", "pass X.data.compute()", ps.float32)
 
 
+def test_dask_names_its_tasks_by_funcs_and_kernels() -> None:
+    dask, xarray = library("dask.array"), library("xarray")
+    n, i = ps.size("n"), ps.vars("i")
+    x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    f[i] = x[i] + 1
+    parts = dask.ones((4, 3), dtype=np.float32, chunks=(2, 3))
+    for called in (f, ps.Schedule(f).compile()):
+        assert called.__name__ == "f"
+        made = dask.apply_gufunc(called, "(i)->(i)", parts[0], output_dtypes=np.float32)
+        assert made.compute().tolist() == [2, 2, 2]
+        again = dask.apply_gufunc(called, "(i)->(i)", parts[0], output_dtypes=np.float32)
+        assert made.name == again.name
+    axes = [["x"]]
+    found = xarray.apply_ufunc(
+        f, xarray.DataArray(parts[0], dims=("x",)), input_core_dims=axes, output_core_dims=axes,
+        dask="parallelized", output_dtypes=[np.float32],
+    )  # fmt: skip
+    assert found.compute().values.tolist() == [2, 2, 2]
+    with pytest.raises(ps.LanguageError, match="not a Kernel"):
+        ps.Schedule(ps.Schedule(f).compile())  # type: ignore[arg-type]
+
+
 def test_refuses_a_dataset() -> None:
     xarray = library("xarray")
     with pytest.raises(ps.CallError, match="x is a Dataset, of which NumPy makes no array"):

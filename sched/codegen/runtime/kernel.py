@@ -95,6 +95,7 @@ class Kernel(Suggesting, Callable):
             self._variant(False)
         self.signature = program.signature()
         self.__signature__ = program.call_signature()
+        self.__name__ = "_".join(f.name for f in program.outputs)
 
     # calling ----------------------------------------------------------------------------------
     def __call__(

@@ -5,9 +5,11 @@ A message says, in this order: what was asked and where; what conflicts; what wo
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 from . import cells
 
@@ -80,6 +82,10 @@ class PolyschedError(Exception):
         if hint is not None:
             lines.append(f"  hint: {hint}")
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> Any:
+        # Not by what `__init__` takes, which would add the line that reads the pickle.
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class LanguageError(PolyschedError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,7 +54,9 @@ def _described(given: object) -> str:
             return f"{given!r}, an expression"
         case None | str() | bool() | int() | float():
             return repr(given)
-        case _ if callable(given) and hasattr(given, "__name__"):
+        case type() | np.ufunc():
+            return f"the function {given.__name__}"
+        case _ if inspect.isroutine(given):
             return f"the function {given.__name__}"
     return f"a {type(given).__name__}"
 

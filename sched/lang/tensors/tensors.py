@@ -187,6 +187,7 @@ class Func(Indexable):
         self.declared_dtypes = self.dtypes or None
         self.history = History(self)
         self.requirements = []
+        self.__name__ = self.name  # as functions have one: Dask names its tasks by it
 
     @classmethod
     def _internal(cls, name: str, dtypes: tuple[DType, ...] | None) -> Func:

@@ -227,6 +227,21 @@ def test_serials_for_which_there_is_no_place_are_refused() -> None:
         [serials.of(x) for d in distances for x in (distances[0] - d, distances[0] + d)]
 
 
+def test_errors_say_what_they_said() -> None:
+    _, f, _ = chain()
+    s = ps.Schedule(f)
+    with pytest.raises(ps.ScheduleError) as refused:
+        s[f].vectorize("zz")
+    with pytest.raises(ps.CallError) as misused:
+        f()
+    for error in (refused.value, misused.value):
+        back = pickle.loads(pickle.dumps(error))
+        assert type(back) is type(error)
+        assert str(back) == str(error)
+        assert vars(back).keys() == vars(error).keys()
+        assert back.hint == error.hint
+
+
 # depth ------------------------------------------------------------------------------------------
 def test_long_chains_and_deep_expressions() -> None:
     f: Any = ps.Input("x", ps.float32, (n,))
