@@ -73,7 +73,8 @@ def interpret(
         program, out = partial.program, partial.renamed(out)
         kwargs = {**kwargs, **partial.sizes(region, shape)}
     binding = bind(program, args, kwargs, shape=shape, out=out)
-    results = Run(program, binding, checks).results()
+    found = zip(program.outputs, Run(program, binding, checks).results(), strict=True)
+    results = tuple(binding.returned.get(func, result) for func, result in found)
     return results if several or len(results) > 1 else results[0]
 
 
@@ -232,13 +233,13 @@ class Run:
             array = self.binding.out[func][0]
             for point, value in self.values[func].items():
                 array[point] = value
-            return self.binding.returned[func]
+            return array
         arrays = to_arrays(self.values[func], shape, func.dtypes)
         given = self.binding.out.get(func)
         if given is not None:
             for target, array in zip(given, arrays, strict=True):
                 target[...] = array
-            return self.binding.returned[func]
+            arrays = given
         return arrays if len(arrays) > 1 else arrays[0]
 
 
