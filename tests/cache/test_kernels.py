@@ -314,15 +314,24 @@ def test_an_interface_that_is_malformed_is_none() -> None:
         _changed(data, buffers=[[*rows[0][:1], "float99", *rows[0][2:]]]),
         _changed(data, buffers=[[*rows[0][:2], "const", *rows[0][3:]]]),
         _changed(data, buffers=[row[:-1] for row in rows]),
-        _changed(data, nodes=[[], []]),
-        _changed(data, nodes=[[{"symbol": "q"}], [0]]),
-        _changed(data, nodes=[[{"symbol": "n"}], [1]]),
-        _changed(data, nodes=[[{"symbol": "n"}], [True]]),
-        _changed(data, nodes=[[3], [0]]),
+        _changed(data, pitches=[[], []]),
+        _changed(data, pitches=[[{"symbol": "q"}], [0]]),
+        _changed(data, pitches=[[{"symbol": "n"}], [1]]),
+        _changed(data, pitches=[[{"symbol": "n"}], [True]]),
+        _changed(data, pitches=[[3], [0]]),
         _changed(data, scalars=[[*scalars[0], 1]]),
-        _changed(data, work=False),
         _changed(data, work=1),
         _changed(data, scalars=[["n", "number"]]),
     ):
         with pytest.raises(ps.LanguageError):
             interface.from_json(bad, symbols)
+
+
+def test_how_long_a_call_takes_is_known_of_code_from_disk() -> None:
+    program = ps.Schedule(smoothed()).program
+    made = ps.Schedule(smoothed()).compile()._variants[False].interface
+    data, symbols = interface.to_json(made), symbols_of(program)
+    assert made.work.node is not None
+    assert interface.from_json(data, symbols).work.node is made.work.node
+    for bad in ([], [3], [[3], [0]], [[{"symbol": "q"}], [0]]):
+        assert interface.from_json(_changed(data, work=bad), symbols).work.node is None

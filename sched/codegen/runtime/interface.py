@@ -8,11 +8,13 @@ beside object code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ...cached import cached_property
 from ...lang.errors.errors import LanguageError
 from ...lang.nodes.dtypes import ALL, DType
 from ...lang.nodes.node_json import decoded_table, encoded_table
@@ -48,6 +50,24 @@ class Passed:
     is_private: bool = False
 
 
+class Work:
+    """About how long some code takes on one thread: an expression over its scalars, in nanoseconds,
+    that is made when somebody asks, which most processes never do."""
+
+    def __init__(self, make: Callable[[], Node | None]) -> None:
+        self._make = make
+
+    @cached_property
+    def node(self) -> Node | None:
+        """The expression; None where data say how long it takes."""
+        return self._make()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Work) and self.node is other.node
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True)
 class Interface:
     """What the slots of some code hold (`ir.Module`), and what it runs on.
@@ -56,7 +76,6 @@ class Interface:
         name: of the kernel, by which its entry is found.
         scalars: the names of scalars, with their types in the code.
         is_threaded: whether a loop is handed to threads.
-        work: about how long it takes on one thread, in nanoseconds; None where data say that.
     """
 
     name: str
@@ -64,7 +83,7 @@ class Interface:
     scalars: tuple[tuple[str, DType], ...]
     counters: int
     is_threaded: bool
-    work: Node | None
+    work: Work
 
     @property
     def scratch(self) -> tuple[Passed, ...]:
@@ -88,24 +107,24 @@ def interface_of(module: Module) -> Interface:
         buffers.append(Passed(b.name, b.dtype, b.kind, b.ndim, b.strided, *about))
     scalars = tuple((s.name, scalar_dtype(s)) for s in module.scalars)
     is_threaded = any(True for f in module.functions for _ in threaded(f.body))
-    work = work_of(module)
+    work = Work(lambda: work_of(module))
     return Interface(module.name, tuple(buffers), scalars, module.counters, is_threaded, work)
 
 
 def to_json(interface: Interface) -> dict[str, Any]:
     """An interface as data for JSON. TypeError where an expression of it has no JSON form."""
-    pitches = [p for b in interface.buffers for p in b.pitches]
+    pitches, work = [p for b in interface.buffers for p in b.pitches], interface.work.node
     return {
         "name": interface.name,
         "buffers": [
             [b.name, b.dtype.name, b.kind, b.ndim, b.strided, b.first, b.last, b.is_private]
             for b in interface.buffers
         ],
-        "nodes": encoded_table(pitches if interface.work is None else [*pitches, interface.work]),
+        "pitches": encoded_table(pitches),
         "scalars": [[name, t.name] for name, t in interface.scalars],
         "counters": interface.counters,
         "threaded": interface.is_threaded,
-        "work": interface.work is not None,
+        "work": encoded_table([] if work is None else [work]),
     }
 
 
@@ -122,20 +141,25 @@ def from_json(data: Any, symbols: Mapping[str, Node]) -> Interface:
         case {
             "name": str(name),
             "buffers": list(buffers),
-            "nodes": table,
+            "pitches": table,
             "scalars": list(scalars),
             "counters": int(counters),
             "threaded": bool(is_threaded),
-            "work": bool(has_work),
+            "work": list() as work,
         }:
-            nodes = iter(decoded_table(table, symbols))
-            made = tuple(_passed(row, nodes) for row in buffers)
+            pitches = iter(decoded_table(table, symbols))
+            made = tuple(_passed(row, pitches) for row in buffers)
             named = tuple(map(_scalar, scalars))
-            rest = tuple(nodes)
-            if len(rest) == has_work:
-                work = rest[0] if rest else None
-                return Interface(name, made, named, counters, is_threaded, work)
+            later = Work(lambda: _work(work, symbols))
+            return Interface(name, made, named, counters, is_threaded, later)
     raise LanguageError("this is no interface of a kernel")
+
+
+def _work(table: Any, symbols: Mapping[str, Node]) -> Node | None:
+    """The expression that was written; None also for what is none."""
+    with suppress(LanguageError):
+        return next(iter(decoded_table(table, symbols)), None)
+    return None
 
 
 def _passed(row: Any, pitches: Any) -> Passed:

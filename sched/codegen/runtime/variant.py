@@ -85,7 +85,7 @@ class Variant:
     def time(self, values: Mapping[str, Any]) -> float:
         """About how long a call takes on one thread, in nanoseconds; infinite where loops run as
         often as data say."""
-        work = self.interface.work
+        work = self.interface.work.node
         return math.inf if work is None else float(size_value(work, values, values))
 
     def scalar_word(self, name: str) -> int | None:
