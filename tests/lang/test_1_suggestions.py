@@ -128,8 +128,7 @@ def test_protocols_are_asked_of_all_without_a_suggestion() -> None:
         assert not hasattr(owner, "__array_interface__")
     assert copy.copy(s["f"]).name == "f"
     assert copy.copy(n) is not None
-    with pytest.raises((TypeError, pickle.PicklingError, AttributeError)):
-        pickle.dumps(s["f"])
+    assert pickle.loads(pickle.dumps(s["f"])).name == "f"
 
 
 @pytest.mark.parametrize("make", [ps.Schedule, ps.Schedule.default, ps.interpret, ps.Program])

@@ -189,6 +189,8 @@ _tallies: list[Tally] = []
 def counted() -> Iterator[Tally]:
     """Counts what isl does inside, in all budgets together: the same on every machine."""
     with _lock:
+        if not _spans:
+            _restart()  # what was done before is no part of it
         tally = Tally()
         tally.operations = -_operations()
         _tallies.append(tally)
