@@ -24,7 +24,7 @@ NAME = "calls"
 """`make bench CASE=calls` picks the table."""
 
 COUNT, REPEATS, SIZE = 20_000, 15, 16
-#: Nanoseconds that our calls may take, by form. Warm calls of a peer that does no checks: 100.
+#: Nanoseconds that our calls may take, by form.
 LIMITS = {"new output": 1000.0, "out=": 500.0, "by keyword": 500.0, "bare call": 2000.0}
 
 Calls = dict[str, Callable[[], Any]]

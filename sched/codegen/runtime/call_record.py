@@ -30,7 +30,7 @@ from ..llvm.call_entry import (
 )
 from ..llvm.layout import MADE, RECORD, SLOT
 from .arguments import alignment
-from .call_cache import CachedCall, float_bits
+from .call_cache import CachedCall, float_bits, given_to
 from .pool import INLINE, Pool, pool
 from .python_api import word_of
 from .variant import Variant
@@ -94,8 +94,7 @@ class Given:
     @property
     def values(self) -> tuple[Any, ...]:
         """All of them, in the order of the key of a call."""
-        out = () if self.out is None else self.out if type(self.out) is tuple else (self.out,)
-        return (*self.args, *self.kwargs.values(), *out)
+        return given_to(self.args, self.kwargs, self.out)
 
     def slots(self, signature: Signature) -> list[int]:
         """The slot of each."""
