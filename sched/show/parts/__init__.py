@@ -1,0 +1,1 @@
+"""What every picture and page is made of: markup, one look, drawings."""
