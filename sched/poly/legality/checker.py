@@ -212,7 +212,7 @@ class LegalityChecker:
         symbols, context = symbols_of(state.rewritten.program), self.callable(state)
         # Windows have a budget of their own, so that they do not depend on what is left of another.
         with separate_budget(allowance(len(model.statements))):
-            folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
+            folds = windows(model, state.tree, memo, dict(state.folds), chosen)
         with separate_budget(BOUNDS * allowance(len(model.statements))):
             return registers.fault(state.tree, symbols, context, chosen, folds, memo)
 
