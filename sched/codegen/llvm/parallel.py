@@ -202,14 +202,15 @@ def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
 
 def _used_buffers(loop: ir.For) -> list[ir.Buffer]:
     found: dict[ir.Buffer, None] = {}
+    roots: list[Node] = []
     for stmt in ir.walk(loop.body):
+        roots += ir.expressions(stmt)
         if isinstance(stmt, ir.Stores):
             found.update(dict.fromkeys(s.buffer for s in stmt.stores))
         if isinstance(stmt, ir.Prefetch):
             found[stmt.buffer] = None
-        nodes = postorder(*ir.expressions(stmt))
-        found.update(dict.fromkeys(n.buffer for n in nodes if isinstance(n, ir.Load)))
-    return list(found)
+    loads = (n.buffer for n in postorder(*roots) if isinstance(n, ir.Load))
+    return list(dict.fromkeys([*found, *loads]))
 
 
 def _symbol(node: Node, name: str) -> Value:
