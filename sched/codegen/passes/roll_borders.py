@@ -8,7 +8,7 @@ else: if i < n: A[i]                                    else: for r in [0, 4):
 
 A tile at a border runs once a row, and the code for it is several times that of a full tile, each
 copy with conditions of its own: LLVM would spend most of its time there. Copies are left alone that
-keep anything in registers: they access storage on the stack around a loop that does so, too.
+keep anything in registers: they load what they store, or access storage on the stack around a loop.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def roll_borders(module: Module) -> Module:
 class _Roller:
     def __init__(self) -> None:
         self.loops = 0
-        #: Storage on the stack that may be in registers: of tiles with loops inside.
+        #: Storage on the stack that may be in registers: that is added to, or of tiles with loops.
         self.in_registers: frozenset[Buffer] = frozenset()
 
     def stmt(self, stmt: Stmt, at_border: bool) -> Stmt:
@@ -61,8 +61,11 @@ class _Roller:
                 return stmt if same else replace(stmt, body=made[0], otherwise=made[1])
             case Alloc(body=body, buffers=buffers):
                 outside = self.in_registers
+                on_stack = frozenset(b for b in buffers if b.kind == "stack")
                 if any(isinstance(s, For) for s in walk(body)):
-                    self.in_registers |= {b for b in buffers if b.kind == "stack"}
+                    self.in_registers |= on_stack
+                else:
+                    self.in_registers |= on_stack & _accumulated(body)
                 made_body = self.stmt(body, at_border)
                 self.in_registers = outside
                 return stmt if made_body is body else replace(stmt, body=made_body)
@@ -110,15 +113,27 @@ class _Roller:
         return For(var, ix.ZERO, integer(count), 1, "serial", body, "copy"), count
 
     def _may_roll(self, stmt: Stmt) -> bool:
-        """Whether it has stores and conditions only, none of them of what may be in registers."""
-        for s in walk(stmt):
-            if not isinstance(s, (If, Seq, Stores)):
-                return False
-            loads = (n.buffer for n in postorder(*expressions(s)) if isinstance(n, Load))
-            stored = (x.buffer for x in s.stores) if isinstance(s, Stores) else ()
-            if not self.in_registers.isdisjoint([*loads, *stored]):
-                return False
-        return True
+        """Whether it has stores and conditions only, and neither what may be in registers, nor
+        what one copy may leave there for the next one."""
+        if not all(isinstance(s, (If, Seq, Stores)) for s in walk(stmt)):
+            return False
+        loaded, stored = _touched(stmt)
+        return stored.isdisjoint(loaded) and self.in_registers.isdisjoint(stored | loaded)
+
+
+def _touched(stmt: Stmt) -> tuple[set[Buffer], set[Buffer]]:
+    """The buffers that a statement and those inside load, and those that they store."""
+    roots, stored = [x for s in walk(stmt) for x in expressions(s)], set()
+    for s in walk(stmt):
+        if isinstance(s, Stores):
+            stored.update(x.buffer for x in s.stores)
+    return {n.buffer for n in postorder(*roots) if isinstance(n, Load)}, stored
+
+
+def _accumulated(stmt: Stmt) -> set[Buffer]:
+    """The buffers that some statement inside both loads and stores."""
+    each = (_touched(s) for s in walk(stmt) if isinstance(s, Stores))
+    return {b for loaded, stored in each for b in loaded & stored}
 
 
 class _General:

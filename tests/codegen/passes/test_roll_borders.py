@@ -37,8 +37,8 @@ def loops(stmt: Stmt) -> list[For]:
 
 
 def copy(at: int, source: int, bound: int) -> Stmt:
-    """if n < bound: x[at] = y[source + n - 1] + x[at]"""
-    value = add(load(y, ix.add(ix.sub(n, integer(1)), integer(source))), load(x, at))
+    """if n < bound: x[at] = y[source + n - 1] + 1"""
+    value = add(load(y, ix.add(ix.sub(n, integer(1)), integer(source))), 1)
     return If(lt(n, bound), store(x, at, value))
 
 
@@ -88,6 +88,12 @@ def test_few_copies_stay() -> None:
 def test_copies_of_different_values_stay() -> None:
     """x[k] = k in a type other than that of indices is no step."""
     program = border(*(store(x, k, add(load(y, k), (k * k) % 5)) for k in range(6)))
+    assert roll_borders(program) is program
+
+
+def test_copies_that_add_to_what_others_stored_stay() -> None:
+    """x[0] stays in a register from copy to copy."""
+    program = border(*(store(x, 0, add(load(x, 0), load(y, k))) for k in range(6)))
     assert roll_borders(program) is program
 
 
