@@ -123,7 +123,8 @@ class _Roller:
 
 def _touched(stmt: Stmt) -> tuple[set[Buffer], set[Buffer]]:
     """The buffers that a statement and those inside load, and those that they store."""
-    roots, stored = [x for s in walk(stmt) for x in expressions(s)], set()
+    stored: set[Buffer] = set()
+    roots = [x for s in walk(stmt) for x in expressions(s)]
     for s in walk(stmt):
         if isinstance(s, Stores):
             stored.update(x.buffer for x in s.stores)
