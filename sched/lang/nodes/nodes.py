@@ -326,13 +326,19 @@ def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
 
 
 def transform_all(
-    roots: tuple[Node, ...], rule: Callable[[Node], Node], done: dict[Node, Node] | None = None
+    roots: tuple[Node, ...],
+    rule: Callable[[Node], Node],
+    done: dict[Node, Node] | None = None,
+    only: type[Node] | None = None,
 ) -> tuple[Node, ...]:
     """`transform` of several roots that share nodes.
 
     Args:
         done: results for nodes to which the rule was applied before; new ones are added.
+        only: the one class of nodes that the rule changes: what has none below stays as it is.
     """
+    if only is not None and not has_below(only, *roots):
+        return roots
     found = {} if done is None else done
     begun: list[Node] = []  # nodes that are transformed once everything below them has been
     stack: list[Node | None] = [*reversed(roots)]
@@ -342,13 +348,15 @@ def transform_all(
             node = begun.pop()
             found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
         elif node not in found:
-            if args := node.args:
+            if only is not None and only not in _known_below(node)._kinds:
+                found[node] = node
+            elif args := node.args:
                 begun.append(node)
                 stack.append(None)
                 stack += args[::-1]
             else:
                 found[node] = rule(node)
-    return tuple(found[r] for r in roots)
+    return tuple([found[r] for r in roots])
 
 
 def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
