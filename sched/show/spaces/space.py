@@ -7,7 +7,8 @@ made.arrows                 # each dependence between the instances
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,10 +101,10 @@ def space(schedule: Schedule, stage: Any, /, *loops: Any, **sizes: int) -> Pictu
     """
     from .draw import drawn
 
-    names = _statements(schedule, stage)
+    names = statements(schedule, stage)
     own = [x for x in stages(schedule.tree) if x.statement.base.name in names]
     state = schedule._builder.state
-    with _in_time(state.rewritten):
+    with in_time(state.rewritten):
         at = chosen(schedule, own, sizes)
         columns: tuple[Column, ...] = (
             _column("as written", state.rewritten.written, names, at.sizes),
@@ -132,7 +133,7 @@ def of_evidence(evidence: Evidence, title: str = "") -> Space:
     assert evidence.pairs is not None
     rewritten = evidence.after.rewritten
     names = tuple(dict.fromkeys(x.base.name for x in (pair.first, pair.second)))
-    with _in_time(rewritten):
+    with in_time(rewritten):
         columns = (
             _column("before", evidence.before.tree, names, pair.sizes),
             _column("after", evidence.after.tree, names, pair.sizes),
@@ -169,31 +170,25 @@ def _own(statement: Statement, at: Sequence[int]) -> tuple[tuple[str, Point], Po
     return (statement.base.name, tuple(at[outside:])), tuple(at[:outside])
 
 
-class _in_time:
+@contextmanager
+def in_time(rewritten: RewrittenProgram) -> Iterator[None]:
     """A budget of isl's for a picture.
 
     Raises:
         ScheduleError: it is spent.
     """
-
-    def __init__(self, rewritten: RewrittenProgram) -> None:
-        self._budget = budget(allowance(len(rewritten.model.statements)))
-
-    def __enter__(self) -> None:
-        self._budget.__enter__()
-
-    def __exit__(self, *raised: Any) -> None:
-        try:
-            self._budget.__exit__(*raised)
-        except BudgetExceeded:
-            raise ScheduleError(
-                "this is too intricate to be drawn in the time allowed",
-                hint="give smaller sizes",
-                status="unproved",
-            ) from None
+    try:
+        with budget(allowance(len(rewritten.model.statements))):
+            yield
+    except BudgetExceeded:
+        raise ScheduleError(
+            "this is too intricate to be drawn in the time allowed",
+            hint="give smaller sizes",
+            status="unproved",
+        ) from None
 
 
-def _statements(s: Schedule, stage: Any) -> tuple[str, ...]:
+def statements(s: Schedule, stage: Any) -> tuple[str, ...]:
     """The names of the statements of the algorithm that a stage runs.
 
     Raises:
