@@ -6,6 +6,7 @@ import os
 import sys
 import traceback as tracebacks
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ...lang.errors.errors import ScheduleError
 from ...lang.errors.frames import FULL
@@ -20,19 +21,34 @@ def traceback(error: ScheduleError) -> list[str]:
     if shell is None:
         return tracebacks.format_exception(error)
     is_drawn = getattr(shell, "kernel", None) is not None and error._evidence is not None
-    if is_drawn and _publish(error) and _is_of_one_line(error):
+    if is_drawn and _publish(error, _execution(shell)) and _is_of_one_line(error):
         return [f"{type(error).__name__}: {error}"]
     return _as_ever(shell, error)
 
 
-def _publish(error: ScheduleError) -> bool:
+_published: WeakKeyDictionary[ScheduleError, object] = WeakKeyDictionary()
+"""The refusals that have been shown, each with the execution of a cell: IPython asks for the lines
+of one again when it stores them."""
+
+
+def _execution(shell: Any) -> object:
+    """Which execution of a cell is under way."""
+    asked = getattr(shell, "get_parent", dict)()
+    message = asked.get("header", {}).get("msg_id") if isinstance(asked, dict) else None
+    return message or getattr(shell, "execution_count", None)
+
+
+def _publish(error: ScheduleError, execution: object) -> bool:
     """Shows the display of a refusal. What fails here must not hide the refusal itself."""
+    if _published.get(error, _published) == execution:
+        return True
     try:
         from IPython.display import publish_display_data
 
         publish_display_data({"text/plain": "", "text/html": str(html(error))})
     except Exception:
         return False
+    _published[error] = execution
     return True
 
 
