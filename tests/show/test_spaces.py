@@ -202,6 +202,30 @@ def test_what_cannot_be_drawn_is_refused(draw: Any, error: type[Exception], says
         draw(s)
 
 
+def test_what_data_decide_is_said() -> None:
+    start = ps.Input("start", ps.int32, (n + 1,), range=(0, m + 1))
+    values = ps.Input("values", ps.int32, (m,))
+    r = ps.RVar("r", start[i], start[i + 1])
+    f = ps.Func("f", (n,))
+    f[i] = 0
+    f[i] += values[r]
+    made = space(ps.Schedule(f), "f.update(0)", n=2, m=3)
+    assert "Data decide which instances of f.update(0) run: all that may are drawn." in made.notes
+    assert len(column(made, "as scheduled").executions) == 6
+    a = ps.InOut("a", ps.int32, (n,))
+    q = ps.RVar("q", 0, n)
+    a[a[q] % n] = q
+    made = space(ps.Schedule(a), "a.update(0)", n=3)
+    assert any("some dependences are only possible" in note for note in made.notes)
+
+
+def test_what_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = plane()
+    monkeypatch.setattr("polysched.show.spaces.space.allowance", lambda statements: 10)
+    with pytest.raises(ps.ScheduleError, match="too intricate to be drawn in the time allowed"):
+        space(s, "f", n=40, m=40)
+
+
 def test_an_extern_stage_is_refused() -> None:
     f = ps.Func("f", (n,))
     f[i] = x[i, 0]

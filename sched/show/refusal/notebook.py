@@ -33,7 +33,7 @@ of one again when it stores them."""
 
 def _execution(shell: Any) -> object:
     """Which execution of a cell is under way."""
-    asked = getattr(shell, "get_parent", dict)()
+    asked: Any = getattr(shell, "get_parent", dict)()
     message = asked.get("header", {}).get("msg_id") if isinstance(asked, dict) else None
     return message or getattr(shell, "execution_count", None)
 

@@ -26,6 +26,7 @@ from ...poly.sets.budget import BudgetExceeded, allowance, budget
 from ...poly.state.rewritten import RewrittenProgram
 from ...poly.tree.edits import stages
 from ...poly.tree.looptree import Tree
+from ...poly.tree.stage import Stage
 from .picture import Picture
 from .sizes import chosen, shown
 
@@ -118,7 +119,7 @@ def space(schedule: Schedule, stage: Any, /, *loops: Any, **sizes: int) -> Pictu
     asked = tuple(name_of(x) for x in loops)
     axes = {x: _axes(dims[x], columns[-1], x, asked) for x in names}
     title = f"{', '.join(names)}, at {shown(at.sizes)}" if at.sizes else ", ".join(names)
-    notes = (*at.notes, *_said_of(made))
+    notes = (*at.notes, *_said_of(made, own))
     return drawn(Space(title, at.sizes, dims, axes, columns, tuple(made), notes=notes))
 
 
@@ -327,10 +328,13 @@ def _cut(dims: tuple[str, ...], column: Column, statement: str) -> set[str]:
     return found
 
 
-def _said_of(made: Sequence[Arrow]) -> list[str]:
+def _said_of(made: Sequence[Arrow], own: Sequence[Stage]) -> Iterator[str]:
+    """What data decide."""
+    may = [x.name for x in own if x.statement.data_bounds or x.statement.guard is not None]
+    if may:
+        yield f"Data decide which instances of {', '.join(may)} run: all that may are drawn."
     if any(not x.exact for x in made):
-        return ["Which elements are touched depends on data: some dependences are only possible."]
-    return []
+        yield "Which elements are touched depends on data: some dependences are only possible."
 
 
 __all__ = ["Column", "Space", "of_evidence", "space", "tile_loops"]
