@@ -251,7 +251,9 @@ def _legend(d: Drawing, space: Space, y: float) -> float:
     if tiles:
         x = _entry(d, x, y, f"tiles: {', '.join(tiles)}", "storage", 1.6)
     if any(e.of_kind("vector") for e in executions):
-        x = _entry(d, x, y, "lanes of a vector", "vector", 8.0)
+        d.line(x, y - 4, x + 22, y - 4, stroke=colour("vector"), width=8.0, opacity=0.4)
+        d.text(x + 28, y, "lanes of a vector")
+        x += 28 + 6.8 * 17 + 14
     if len({e.of_kind("parallel") for e in executions}) > 1:
         for k in range(3):
             d.circle(x + 4 + 9 * k, y - 4, 4, fill=SERIES[k])

@@ -39,7 +39,8 @@ class Picture:
     def svg(self) -> str:
         """The picture as a file of its own, with its colours and notes."""
         d = self.drawing
-        whole = Drawing(d.width, d.height + 16 * len(self.notes) + 8, d.label)
+        widest = max((16 + 6.9 * len(note) for note in self.notes), default=0.0)
+        whole = Drawing(max(d.width, widest), d.height + 16 * len(self.notes) + 8, d.label)
         whole.rect(0, 0, whole.width, whole.height, fill=colour("paper"))
         whole.shapes += d.shapes
         for k, note in enumerate(self.notes):

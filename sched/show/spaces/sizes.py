@@ -53,7 +53,8 @@ def chosen(s: Schedule, stages: Sequence[Stage], given: Mapping[str, int]) -> Ch
         raise ScheduleError(
             f"no call accepts {shown or 'any sizes'}", hint=f"a call requires: {conditions}"
         )
-    return _Search(accepted, stages, dict(given)).found()
+    found = _Search(accepted, stages, dict(given)).found()
+    return Chosen({x: found.sizes[x] for x in names if x in found.sizes}, found.notes)
 
 
 class _Search:
