@@ -227,16 +227,13 @@ def _refused(text: str, error: PolyschedError) -> Verdict:
 
 def _trial(s: Schedule) -> Schedule:
     """A copy that is in the batch or sketch around the schedule, and proves what it is given."""
-    made = copy.copy(s) if s._builder._batch is None else _unsettled(s)
-    made._builder._trust = None
-    return made
-
-
-def _unsettled(s: Schedule) -> Schedule:
+    if s._builder._batch is None:
+        return s.copy()
     made = type(s).__new__(type(s))
     made.__dict__.update(s.__dict__)
     made._builder = copy.copy(s._builder)
     made._builder._budgets = 1
+    made._builder._trust = None
     return made
 
 

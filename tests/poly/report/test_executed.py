@@ -114,6 +114,17 @@ def test_lanes_tiles_and_places() -> None:
     assert [x.step for x in found if x.stage == "g"] == [2] * 4 + [4] * 2
 
 
+def test_lanes_count_as_the_innermost_loop() -> None:
+    f = ps.Func("f", (n, m))
+    f[i, j] = i * j
+    s = ps.Schedule(f)
+    s[f].vectorize(i, 4)
+    found = enumerated(s, {"n": 4, "m": 2})
+    assert as_keys(s, found) == ran(s, {"n": 4, "m": 2})
+    assert [x.point for x in found] == [(a, b) for b in range(2) for a in range(4)]
+    assert [x.step for x in found] == [0] * 4 + [1] * 4
+
+
 def test_serial_orders_are_those_of_isl() -> None:
     f = ps.Func("f", (n, m))
     f[i, j] = i * j

@@ -199,6 +199,14 @@ def test_trust_does_not_answer() -> None:
     assert s["f.update(0)"].why_not("split", "q", 4).ok  # what was trusted is excused
 
 
+def test_trust_does_not_answer_in_a_batch() -> None:
+    s = seidel()
+    with s.batch(), s.trust("not so"):
+        s["f"].split("i", 4)
+        assert not s["f.update(0)"].why_not("reorder", "q", "r").ok
+        assert s["f.update(0)"].why_not("skew", "r", "q").ok
+
+
 def test_what_was_tried_can_be_given_then() -> None:
     """Also directives that make Funcs, which would be there twice if the trial left one."""
     x = ps.Input("x", ps.int32, (n, m))
