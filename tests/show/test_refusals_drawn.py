@@ -124,6 +124,28 @@ def test_a_batch_is_drawn_from_its_beginning() -> None:
     assert orders(data) == ["before", "after"]
 
 
+def test_of_many_instances_those_near_to_the_two_are_drawn() -> None:
+    a = ps.InOut("a", ps.float64, (n, n))
+    with ps.sequential("t", 0, T):
+        p, q = ps.rdom("p q", (1, n - 1), (1, n - 1))
+        a[p, q] = a[p - 1, q] + a[p, q] + a[p + 1, q] + a[p, q + 1]
+    s = ps.Schedule(a)
+    error = refused(lambda: s["a.update(0)"].tile("t", "p", "q", 32, 32, 32))
+    made = error.picture()
+    assert error.sizes == {"n": 34, "T": 2}
+    assert made.data.pair.source == ("a.update(0)", (0, 1, 32))
+    assert made.data.pair.sink == ("a.update(0)", (1, 1, 31))
+    every = {(t, p, q) for t in range(2) for p in range(1, 5) for q in range(28, 33)}
+    assert [{e.point for e in c.executions} for c in made.data.columns] == [every, every]
+    assert orders(made.data) == ["before", "after"]
+    ends = {site[1] for a in (*made.data.arrows, *made.data.broken) for site in (a.source, a.sink)}
+    assert ends <= every
+    assert (
+        "Only what is near to the two is drawn, and counted in steps: t of a.update(0) from -3 to "
+        "4, p of a.update(0) from -2 to 4, q of a.update(0) from 28 to 35."
+    ) in made.notes
+
+
 def test_a_plane_that_is_overwritten_is_said_to_be() -> None:
     s = pair()
     s["g"].compute_at("h", "i")

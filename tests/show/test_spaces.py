@@ -110,6 +110,12 @@ def test_of_many_dependences_those_of_one_instance_are_drawn() -> None:
     assert 0 < len([h for h in hints(made) if " needs " in h]) <= ARROWS
 
 
+def test_too_many_dependences_are_left_out_and_said() -> None:
+    made = space(product(), "C.update(0)", n=10, m=10)
+    assert {a.kind for a in made.data.arrows} == {"flow"}
+    assert "Of the dependences on C, anti and output ones are too many to be drawn." in made.notes
+
+
 def test_without_directives_there_is_one_order() -> None:
     made = space(plane(), "f", n=2, m=3)
     assert [c.title for c in made.data.columns] == ["as scheduled"]

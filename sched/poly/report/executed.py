@@ -23,6 +23,11 @@ MOST = 4096
 
 _SET, _PARAM = isl.dim_type.set, isl.dim_type.param
 Point = tuple[int, ...]
+Box = tuple[tuple[int, int], ...]
+"""The least and the largest value of each coordinate."""
+Near = Mapping[str, Box]
+"""By statement, the part of its instances that is enumerated; all of it, where it has no entry."""
+NEAR_ALL: Near = {}
 R = TypeVar("R", Map, Set)
 
 
@@ -85,13 +90,16 @@ def order_of(a: Execution, b: Execution) -> Order:
     return "lanes" if lanes else "same"
 
 
-def executions(tree: Tree, names: Collection[str], sizes: Mapping[str, int]) -> list[Execution]:
+def executions(
+    tree: Tree, names: Collection[str], sizes: Mapping[str, int], near: Near = NEAR_ALL
+) -> list[Execution]:
     """All that runs of some statements of the algorithm, in an order in which one thread would run
     it, lanes one by one.
 
     Args:
         names: those of the statements.
         sizes: all of them, and the Params that bound loops.
+        near: what is left out is as if it did not run; steps are counted without it.
 
     Raises:
         ScheduleError: there are too many, or data decide how many.
@@ -99,7 +107,7 @@ def executions(tree: Tree, names: Collection[str], sizes: Mapping[str, int]) -> 
     found: list[Execution] = []
     for path, stage in leaves(tree):
         if stage.statement.base.name in names:
-            found += _of_stage(path, stage, sizes)
+            found += _of_stage(path, stage, sizes, near)
     found.sort(key=_in_turn)
     steps = {step: k for k, step in enumerate(sorted(set(map(_step, found))))}
     return [replace(x, step=steps[_step(x)]) for x in found]
@@ -113,12 +121,15 @@ def _step(x: Execution) -> Point:
     return tuple(v.at for v in x.levels if v.kind not in ("vector", "parallel"))
 
 
-def _of_stage(path: Path, stage: Stage, sizes: Mapping[str, int]) -> Iterator[Execution]:
+def _of_stage(
+    path: Path, stage: Stage, sizes: Mapping[str, int], near: Near
+) -> Iterator[Execution]:
     statement, outside = stage.statement, len(stage.statement.around)
     loops = [node for _, node in path if isinstance(node, Loop)]
     every = stage.run.at(range(len(loops)))
     count = len(statement.loops)
-    for row in points(at_sizes(every, sizes).wrap(), f"instances of {stage.name}"):
+    there = inside(at_sizes(every, sizes).wrap(), outside, near.get(statement.base.name, ()))
+    for row in points(there, f"instances of {stage.name}"):
         point, coordinates = row[:count], row[count:]
         yield Execution(
             stage.name,
@@ -157,7 +168,9 @@ class Arrow:
     exact: bool
 
 
-def arrows(found: Sequence[Dependence], sizes: Mapping[str, int]) -> list[Arrow]:
+def arrows(
+    found: Sequence[Dependence], sizes: Mapping[str, int], near: Near = NEAR_ALL
+) -> list[Arrow]:
     """Dependences at some sizes, pair by pair.
 
     Raises:
@@ -167,7 +180,9 @@ def arrows(found: Sequence[Dependence], sizes: Mapping[str, int]) -> list[Arrow]
     for d in found:
         count = len(d.source.loops)
         a, b = d.source.base.name, d.sink.base.name
-        for row in points(at_sizes(d.map, sizes).wrap(), f"dependences on {d.tensor.name}"):
+        pairs = inside(at_sizes(d.map, sizes).wrap(), 0, near.get(a, ()))
+        pairs = inside(pairs, count, near.get(b, ()))
+        for row in points(pairs, f"dependences on {d.tensor.name}"):
             pair = (a, row[:count]), (b, row[count:])
             made.append(Arrow(d.kind, d.tensor.name, *pair, d.exact))
     return made
@@ -180,6 +195,13 @@ def at_sizes(relation: R, sizes: Mapping[str, int]) -> R:
         if name in sizes:
             relation = relation.fix_val(_PARAM, k, val(sizes[name]))
     return relation
+
+
+def inside(where: Set, first: int, box: Box) -> Set:
+    """The points of a set whose coordinates, from one of them on, are in a box."""
+    for k, (lo, hi) in enumerate(box, first):
+        where = where.lower_bound_val(_SET, k, val(lo)).upper_bound_val(_SET, k, val(hi))
+    return where
 
 
 def points(where: Set, what: str) -> list[Point]:
@@ -219,6 +241,6 @@ def ranges(where: Set) -> list[tuple[int, int] | None]:
 
 
 __all__ = [
-    "MOST", "Arrow", "Execution", "Level", "Order", "Point", "arrows", "at_sizes", "executions",
-    "order_of", "points", "ranges",
+    "MOST", "Arrow", "Box", "Execution", "Level", "Near", "Order", "Point", "arrows", "at_sizes",
+    "executions", "inside", "order_of", "points", "ranges",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from ...poly.legality.evidence import Evidence
 from ..spaces.draw import drawn
 from ..spaces.picture import Picture
 from ..spaces.sizes import shown
-from ..spaces.space import of_evidence
+from .around import of_evidence
 
 
 def picture(thing: Drawn) -> Picture:

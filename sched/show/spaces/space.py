@@ -15,10 +15,16 @@ from typing import Any
 from ...lang.errors.errors import LanguageTypeError, ScheduleError
 from ...lang.errors.frames import bounded
 from ...lang.tensors.tensors import Func
-from ...poly.legality.evidence import Evidence
-from ...poly.model.statements import Statement
 from ...poly.proof.dependences import Dependence
-from ...poly.report.executed import Arrow, Execution, Point, arrows, at_sizes, executions, points
+from ...poly.report.executed import (
+    NEAR_ALL,
+    Arrow,
+    Execution,
+    Near,
+    Point,
+    arrows,
+    executions,
+)
 from ...poly.schedule.handles.base import Handle, name_of
 from ...poly.schedule.handles.pieces import PiecesHandle
 from ...poly.schedule.schedule import Schedule
@@ -108,67 +114,19 @@ def space(schedule: Schedule, stage: Any, /, *loops: Any, **sizes: int) -> Pictu
     with in_time(state.rewritten):
         at = chosen(schedule, own, sizes)
         columns: tuple[Column, ...] = (
-            _column("as written", state.rewritten.written, names, at.sizes),
-            _column("as scheduled", schedule.tree, names, at.sizes),
+            column_of("as written", state.rewritten.written, names, at.sizes),
+            column_of("as scheduled", schedule.tree, names, at.sizes),
         )
         if _is_same(columns[0], columns[1]):
             columns = columns[1:]
-        found = _dependences(state.rewritten, names)
-        made = arrows(found, at.sizes)
-    dims = _dims(state.rewritten, names)
+        found = dependences_of(state.rewritten, names)
+        made, more = arrows_of(found, at.sizes)
+    dims = dims_of(state.rewritten, names)
     asked = tuple(name_of(x) for x in loops)
-    axes = {x: _axes(dims[x], columns[-1], x, asked) for x in names}
+    axes = {x: axes_of(dims[x], columns[-1], x, asked) for x in names}
     title = f"{', '.join(names)}, at {shown(at.sizes)}" if at.sizes else ", ".join(names)
-    notes = (*at.notes, *_said_of(made, own))
+    notes = (*at.notes, *_said_of(made, own), *more)
     return drawn(Space(title, at.sizes, dims, axes, columns, tuple(made), notes=notes))
-
-
-def of_evidence(evidence: Evidence, title: str = "") -> Space:
-    """The space around the two instances that a refusal names, before and after what is refused.
-
-    Raises:
-        ScheduleError: there is too much to be drawn.
-    """
-    pair = evidence.pair
-    assert pair is not None
-    assert evidence.pairs is not None
-    rewritten = evidence.after.rewritten
-    names = tuple(dict.fromkeys(x.base.name for x in (pair.first, pair.second)))
-    with in_time(rewritten):
-        columns = (
-            _column("before", evidence.before.tree, names, pair.sizes),
-            _column("after", evidence.after.tree, names, pair.sizes),
-        )
-        broken = _broken(evidence)
-        known = arrows(_dependences(rewritten, names), pair.sizes)
-    (a, out), (b, into) = (
-        _own(x, at) for x, at in zip((pair.first, pair.second), pair.points, strict=True)
-    )
-    shown_pair = next((x for x in known if (x.source, x.sink) == (a, b)), None)
-    shown_pair = shown_pair or Arrow("", "", a, b, exact=True)
-    dims = _dims(rewritten, names)
-    differ = _differing(dims, a, b)
-    axes = {x: _axes(dims[x], columns[-1], x, (), differ) for x in names}
-    return Space(
-        title, pair.sizes, dims, axes, columns, tuple(known), broken, shown_pair, (),
-        evidence.kind, (out, into),
-    )  # fmt: skip
-
-
-def _broken(evidence: Evidence) -> tuple[Arrow, ...]:
-    pair, pairs = evidence.pair, evidence.pairs
-    assert pair is not None
-    assert pairs is not None
-    count = len(pair.first.loops)
-    rows = points(at_sizes(pairs, pair.sizes).wrap(), "pairs that go wrong")
-    ends = ((_own(pair.first, r[:count])[0], _own(pair.second, r[count:])[0]) for r in rows)
-    return tuple(Arrow("", "", a, b, exact=True) for a, b in dict.fromkeys(ends))
-
-
-def _own(statement: Statement, at: Sequence[int]) -> tuple[tuple[str, Point], Point]:
-    """An instance of the algorithm, and the iteration of the loops that it is computed at."""
-    outside = len(statement.around)
-    return (statement.base.name, tuple(at[outside:])), tuple(at[:outside])
 
 
 @contextmanager
@@ -220,8 +178,19 @@ def _named(s: Schedule, stage: Any) -> tuple[str, ...]:
     return handle.pieces if isinstance(handle, PiecesHandle) else (handle.name,)
 
 
-def _column(title: str, tree: Tree, names: Collection[str], sizes: Mapping[str, int]) -> Column:
-    found = executions(tree, names, sizes)
+def column_of(
+    title: str,
+    tree: Tree,
+    names: Collection[str],
+    sizes: Mapping[str, int],
+    near: Near = NEAR_ALL,
+) -> Column:
+    """The order of a tree.
+
+    Raises:
+        ScheduleError: there is too much to be drawn.
+    """
+    found = executions(tree, names, sizes, near)
     if len(found) > DRAWN:
         raise ScheduleError(
             f"{len(found)} instances are too many to be drawn: at most {DRAWN}",
@@ -261,7 +230,7 @@ def _is_same(a: Column, b: Column) -> bool:
     return order(a) == order(b) and not (a.tile_loops or b.tile_loops)
 
 
-def _dependences(rewritten: RewrittenProgram, names: Collection[str]) -> list[Dependence]:
+def dependences_of(rewritten: RewrittenProgram, names: Collection[str]) -> list[Dependence]:
     """Those between some statements."""
     chosen_ones = [x for x in rewritten.model.statements if x.name in names]
     tensors = dict.fromkeys(t for x in chosen_ones for t in x.tensors)
@@ -273,21 +242,29 @@ def _dependences(rewritten: RewrittenProgram, names: Collection[str]) -> list[De
     ]
 
 
-def _dims(rewritten: RewrittenProgram, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+def arrows_of(
+    found: Sequence[Dependence], sizes: Mapping[str, int], near: Near = NEAR_ALL
+) -> tuple[list[Arrow], list[str]]:
+    """The dependences as pairs of instances, and what is to be said of others."""
+    made: list[Arrow] = []
+    many: dict[str, dict[str, None]] = {}
+    for d in found:
+        try:
+            made += arrows([d], sizes, near)
+        except ScheduleError:
+            many.setdefault(d.tensor.name, {})[d.kind] = None
+    return made, [
+        f"Of the dependences on {x}, {' and '.join(kinds)} ones are too many to be drawn."
+        for x, kinds in many.items()
+    ]
+
+
+def dims_of(rewritten: RewrittenProgram, names: Collection[str]) -> dict[str, tuple[str, ...]]:
     every = rewritten.model.statements
     return {x.name: tuple(v.name for v in x.loops) for x in every if x.name in names}
 
 
-def _differing(
-    dims: Mapping[str, tuple[str, ...]], a: tuple[str, Point], b: tuple[str, Point]
-) -> tuple[str, ...]:
-    """The coordinates in which two instances of one statement differ."""
-    if a[0] != b[0]:
-        return ()
-    return tuple(d for d, x, y in zip(dims[a[0]], a[1], b[1], strict=True) if x != y)
-
-
-def _axes(
+def axes_of(
     dims: tuple[str, ...],
     column: Column,
     statement: str,
@@ -337,4 +314,4 @@ def _said_of(made: Sequence[Arrow], own: Sequence[Stage]) -> Iterator[str]:
         yield "Which elements are touched depends on data: some dependences are only possible."
 
 
-__all__ = ["Column", "Space", "of_evidence", "space", "tile_loops"]
+__all__ = ["Column", "Space", "space", "tile_loops"]
