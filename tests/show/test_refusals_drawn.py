@@ -141,9 +141,10 @@ def test_of_many_instances_those_near_to_the_two_are_drawn() -> None:
     ends = {site[1] for a in (*made.data.arrows, *made.data.broken) for site in (a.source, a.sink)}
     assert ends <= every
     assert (
-        "Only what is near to the two is drawn, and counted in steps: t of a.update(0) from -3 to "
-        "4, p of a.update(0) from -2 to 4, q of a.update(0) from 28 to 35."
+        "Only what is near to the two is drawn, and counted in steps: t of a.update(0) from 0 to "
+        "1, p of a.update(0) from 1 to 4, q of a.update(0) from 28 to 32."
     ) in made.notes
+    assert made.notes[-1].endswith("(steps 8 and 7).")  # as they are drawn, of those with p=1
 
 
 def test_a_plane_that_is_overwritten_is_said_to_be() -> None:

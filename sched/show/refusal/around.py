@@ -48,7 +48,7 @@ def of_evidence(evidence: Evidence, title: str = "") -> Space:
         broken = _broken(evidence, near)
         known, notes = arrows_of(dependences_of(rewritten, names), pair.sizes, near)
     if near:
-        notes.append(_said(dims, near))
+        notes.append(_said(dims, columns[1]))
     thick = next((x for x in known if (x.source, x.sink) == (a, b)), None)
     thick = thick or Arrow("", "", a, b, exact=True)
     differ = _differing(dims, a, b)
@@ -82,11 +82,12 @@ def _near(evidence: Evidence, names: Sequence[str], sites: Sequence[Site]) -> Ne
     return found
 
 
-def _said(dims: Mapping[str, tuple[str, ...]], near: Near) -> str:
+def _said(dims: Mapping[str, tuple[str, ...]], column: Column) -> str:
+    drawn = {name: [x.point for x in column.executions if x.statement == name] for name in dims}
     where = (
-        f"{d} of {name} from {lo} to {hi}"
-        for name, box in near.items()
-        for d, (lo, hi) in zip(dims[name], box, strict=True)
+        f"{d} of {name} from {min(x)} to {max(x)}"
+        for name, own in drawn.items()
+        for d, x in zip(dims[name], zip(*own, strict=True), strict=False)
     )
     return f"Only what is near to the two is drawn, and counted in steps: {', '.join(where)}."
 

@@ -29,18 +29,20 @@ def drawn(space: Space) -> Picture:
     arrows = few(space, where, notes)
     count = len(space.columns)
     width = count * where.width + (count - 1) * SPACE
-    words = f"Iterations of {space.title}: " + ", ".join(c.title for c in space.columns)
-    d = Drawing(width, where.height + 26.0, words)
+    label = f"Iterations of {space.title}: " + ", ".join(c.title for c in space.columns)
+    d = Drawing(width, where.height + 26.0, label)
+    words: list[str] = []
     for k, column in enumerate(space.columns):
-        _Painter(d, space, column, where, k * (where.width + SPACE)).paint(arrows)
+        painter = _Painter(d, space, column, where, k * (where.width + SPACE))
+        painter.paint(arrows)
+        words += said(space, column, painter.step)
     d.width = max(width, _legend(d, space, where.height + 14.0))
     for column in space.columns:
         again = Counter((e.statement, e.point) for e in column.executions)
         more = sum(1 for times in again.values() if times > 1)
         if more:
             notes.append(f"{column.title.capitalize()}: {more} instances run several times.")
-        notes += said(space, column)
-    return Picture(d, space, tuple(notes))
+    return Picture(d, space, (*notes, *words))
 
 
 @dataclass

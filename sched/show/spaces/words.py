@@ -65,8 +65,12 @@ _INSTEAD = {
 }
 
 
-def said(space: Space, column: Column) -> Iterator[str]:
-    """What happens to the two instances, in words."""
+def said(space: Space, column: Column, steps: Mapping[int, int]) -> Iterator[str]:
+    """What happens to the two instances, in words.
+
+    Args:
+        steps: the numbers that are drawn, by those of the executions.
+    """
     pair = space.pair
     if pair is None:
         return
@@ -80,4 +84,5 @@ def said(space: Space, column: Column) -> Iterator[str]:
         words = words.removesuffix(", which needs it")
     if space.kind in _WRONG and column is space.columns[-1]:
         words += f"; {_INSTEAD[space.kind].format(a=a, b=b)}"
-    yield f"{column.title.capitalize()}: {words} (steps {ends[0].step} and {ends[1].step})."
+    first, second = (steps[e.step] for e in ends)
+    yield f"{column.title.capitalize()}: {words} (steps {first} and {second})."
