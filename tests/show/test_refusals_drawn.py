@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import nbformat
@@ -17,10 +17,14 @@ import pytest
 from nbclient import NotebookClient
 
 import polysched as ps
+from polysched.lang.errors.drawn import Drawn
 from polysched.poly.report.executed import order_of
 from polysched.show.refusal.display import html
 from polysched.show.spaces.space import Column, Space
 from polysched.show.spaces.words import status
+from polysched.testing.choices import Choices
+from polysched.testing.directives import apply, random_directive
+from polysched.testing.programs import random_program
 
 n, m, T = ps.sizes("n m T")
 i, j = ps.vars("i j")
@@ -212,6 +216,28 @@ def test_the_display_says_the_message_and_draws_it() -> None:
     bundle = error._repr_mimebundle_()
     assert sorted(bundle) == ["text/html", "text/plain"]
     assert bundle["text/html"] == shown
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_refusal_is_in_order_before_and_not_after(seed: int) -> None:
+    """Of random programs under random directives."""
+    choices = Choices.from_seed(seed + 2000)
+    s, names = ps.Schedule(random_program(choices).build()), {"ps": ps}
+    for _ in range(14):
+        trial, text = s.copy(), random_directive(choices, s)
+        try:
+            apply(trial, text, names | {x: ps.size(x) for x in "nm"})
+            s = trial
+        except (ps.ScheduleError, ps.LanguageError) as refusal:
+            if refusal.__dict__.get("_evidence") is None:
+                continue
+            data = Drawn.picture(cast("Drawn", refusal)).data
+            ElementTree.fromstring(html(cast("Drawn", refusal)))
+            words = [status(data, c) for c in data.columns]
+            assert [fine for _, fine in words] == [True, False], text
+            if not data.kind:
+                assert words[0][0] == "in order", text
+                assert orders(data)[1] != "before", text
 
 
 def test_what_users_wrote_is_no_markup() -> None:

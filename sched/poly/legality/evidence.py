@@ -1,4 +1,4 @@
-"""What an answer about a directive was decided on: pictures are made from it."""
+"""What a refusal was decided on: pictures are made from it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from ..state.state import State
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The states before and after what was asked for.
+    """The states before and after what is refused.
 
     Attributes:
-        pair: the two instances that a refusal shows; None where nothing goes wrong, or none is
-            known.
+        pair: the two instances that a refusal shows; None where none are known.
         pairs: all pairs of the same two statements that go wrong in the same way.
         kind: "clobber" and "uninitialised", as of a ScheduleError, where it is not for their order.
     """
 
     before: State
     after: State
-    pair: InstancePair | None = None
-    pairs: Map | None = None
+    pair: InstancePair | None
+    pairs: Map
     kind: str = ""
 
 

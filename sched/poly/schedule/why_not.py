@@ -205,15 +205,13 @@ def _verdict(
     text = f"{at}.{directive}({_shown(args, options)})"
     try:
         trial = _trial(s)
-        before = trial._builder.state
         getattr(trial if stage is None else trial[stage], directive)(*args, **options)
         builder = trial._builder
         if builder._batch is not None:
             builder._settle(builder._batch)
-        after = trial.variants[-1][1]._builder.state if directive == "specialize" else builder.state
     except PolyschedError as error:
         return _refused(text, error)
-    return Verdict(text, None, Evidence(before, after))
+    return Verdict(text)
 
 
 def _refused(text: str, error: PolyschedError) -> Verdict:

@@ -96,7 +96,6 @@ def _broken(evidence: Evidence, near: Near) -> tuple[Arrow, ...]:
     """All pairs that go wrong in the same way."""
     pair, pairs = evidence.pair, evidence.pairs
     assert pair is not None
-    assert pairs is not None
     count, first, second = len(pair.first.loops), pair.first, pair.second
     found = inside(
         at_sizes(pairs, pair.sizes).wrap(), len(first.around), near.get(first.base.name, ())
