@@ -218,7 +218,7 @@ def test_the_display_says_the_message_and_draws_it() -> None:
     assert bundle["text/html"] == shown
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(20))
 def test_every_refusal_is_in_order_before_and_not_after(seed: int) -> None:
     """Of random programs under random directives."""
     choices = Choices.from_seed(seed + 2000)
