@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ...lang.errors.words import counted
 from ...poly.report.executed import Point
@@ -90,17 +91,37 @@ class _View:
         for k, line in enumerate(self.words):
             d.text(x, y + 14 + 13 * k, line, bold=k == 0, fill=None if k == 0 else colour("faint"))
         left, top = x + LEFT, y + TOP
-        gap = 1.0 if cell > 6 else 0.5
+        wide, high = self.columns * cell, self.rows * cell
+        d.rect(left, top, wide, high, fill=colour("line"))
         for row in range(self.rows):
-            for column in range(self.columns):
-                at = _point(self, self.top + row, self.left + column)
-                shade = self._shade(at)
+            for first, last, shade in self._runs(row):
                 d.rect(
-                    left + column * cell, top + row * cell, cell - gap, cell - gap,
-                    fill=shade or colour("panel"), stroke=None if shade else colour("line"),
-                    hint=f"{self.of.tensor}[{', '.join(map(str, at))}]" if shade else None,
+                    left + first * cell, top + row * cell, (last - first + 1) * cell, cell,
+                    fill=shade, hint=self._hint(row, first, last),
                 )  # fmt: skip
+        # The elements, by lines over all: a shape for each of them would make large files.
+        for k in range(self.rows + 1):
+            d.line(left, top + k * cell, left + wide, top + k * cell, stroke=colour("paper"))
+        for k in range(self.columns + 1):
+            d.line(left + k * cell, top, left + k * cell, top + high, stroke=colour("paper"))
         self._numbers(d, left, top, cell)
+
+    def _runs(self, row: int) -> Iterator[tuple[int, int, str]]:
+        """The elements of a row that are touched, neighbours that are alike together."""
+        shades = [
+            self._shade(_point(self, self.top + row, self.left + k)) for k in range(self.columns)
+        ]
+        for shade, run in groupby(range(self.columns), key=shades.__getitem__):
+            columns = list(run)
+            if shade is not None:
+                yield columns[0], columns[-1], shade
+
+    def _hint(self, row: int, first: int, last: int) -> str:
+        at = _point(self, self.top + row, self.left + first)
+        inside = list(map(str, at))
+        if last > first:
+            inside[-1] = f"{self.left + first}:{self.left + last + 1}"
+        return f"{self.of.tensor}[{', '.join(inside)}]"
 
     def _shade(self, at: Point) -> str | None:
         read, written = at in self.of.reads, at in self.of.writes
