@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import forks
 from .cache import sources as _sources  # noqa: F401 - it looks at the sources before they are loaded
 from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
+from .lang.errors.drawn import Drawn
 from .lang.errors.errors import (
     CallError,
     CallTypeError,
@@ -212,6 +213,11 @@ def _reduced(part: Any) -> Any:
     return _loaded("lang.travel.pickles").reduced(part)
 
 
+def _drawn(asked: str, thing: Any) -> Any:
+    return _loaded("show.refusal").shown(asked, thing)
+
+
+Drawn._shown = staticmethod(_drawn)
 Travelling._reduced = staticmethod(_reduced)
 Func._call = _call
 Func._scheduled = _scheduled

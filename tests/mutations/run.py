@@ -120,7 +120,50 @@ TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
+WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
+EXECUTED = ("tests/poly/report/test_executed.py",)
+SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
+DRAWN = ("tests/show/test_refusals_drawn.py",)
 FAULTS = (
+    Fault(
+        "what is asked for is given", "poly/schedule/why_not.py",
+        "        trial = _trial(s)\n", "        trial = s\n", WHY_NOT,
+    ),
+    Fault(
+        "trust answers", "poly/schedule/why_not.py",
+        "    made._builder._trust = None\n", "", WHY_NOT,
+    ),
+    Fault(
+        "a sketch is not proven for an answer", "poly/schedule/why_not.py",
+        "        if builder._batch is not None:\n", "        if False:\n", WHY_NOT,
+    ),
+    Fault(
+        "lanes are drawn where their loop is written", "poly/report/executed.py",
+        'for v in x.levels if v.kind != "vector"), *x.of_kind("vector")', "for v in x.levels),",
+        EXECUTED,
+    ),
+    Fault(
+        "parallel iterations are drawn one after the other", "poly/report/executed.py",
+        'if v.kind not in ("vector", "parallel")', 'if v.kind not in ("vector",)', EXECUTED,
+    ),
+    Fault(
+        "every loop goes over tiles", "show/spaces/space.py",
+        "        if len(answers) == 2:\n", "        if answers:\n", SPACES,
+    ),
+    Fault(
+        "cache lines are counted in the order of axes", "show/spaces/footprint.py",
+        "order = memory.order or tuple", "order = tuple", SPACES,
+    ),
+    Fault(
+        "a tile is drawn from the splits before it", "poly/schedule/schedule_builder.py",
+        "return error if self._compound is None else seen_from(error, "
+        "self._compound.first.state)",
+        "return error", DRAWN,
+    ),
+    Fault(
+        "pickles take the schedule along", "lang/errors/errors.py",
+        'if k != "_evidence"', "if True", DRAWN,
+    ),
     Fault(
         "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
         "            made.append(new)\n", "            made.append(2**200 - new)\n", TRAVELS,
