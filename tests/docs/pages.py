@@ -35,6 +35,7 @@ PAGES = (
     "docs/threads.md",
     "docs/testing.md",
     "docs/show.md",
+    "docs/report.md",
     "docs/diagnostics.md",
     "docs/architecture.md",
     "docs/targets.md",
