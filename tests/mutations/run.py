@@ -1152,7 +1152,7 @@ FAULTS = (
     ),
     Fault(
         "a measured call changes the caller's InOuts", "show/report/measure.py",
-        'copy = np.array(array, order="K", copy=True)', "copy = array",
+        "copy = _like(array)", "copy = array",
         ("tests/show/report/test_report.py",),
     ),
     Fault(

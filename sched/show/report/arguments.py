@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...codegen.runtime.arguments import is_contiguous
 from ...codegen.runtime.kernel import Kernel
 from ...lang.call.binding import Binding
 from ...lang.errors.errors import CallTypeError, CallValueError, LanguageTypeError
@@ -24,6 +25,7 @@ class Asked:
         values: sizes and Params by name; empty where none are given.
         args, kwargs: those of a call, where there are any.
         bound: the same, bound; None without arguments.
+        strided: whether some of the arrays are not contiguous: other code runs then.
     """
 
     kernel: Kernel
@@ -32,6 +34,7 @@ class Asked:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     bound: Binding | None = None
+    strided: bool = False
 
 
 def asked(kernel: Kernel, args: Any, side_effects: bool, sizes: Mapping[str, int]) -> Asked:
@@ -72,13 +75,14 @@ def _of_call(kernel: Kernel, args: Any, side_effects: bool, sizes: Mapping[str, 
     bound = kernel._binder.bind(positions, given, shape=shape, out=out)
     chosen = kernel._chosen(bound)
     values = chosen._preconditions.check(bound)
-    if chosen._variant(False).callbacks and not side_effects:
+    strided = not all(map(is_contiguous, bound.arrays.values()))
+    if chosen._variant(strided).callbacks and not side_effects:
         raise CallValueError(
             "report(args=...) calls the kernel many times, and this one calls functions of yours "
             "(extern stages or traces)",
             hint="side_effects=True allows it; without args= nothing is run",
         )
-    return Asked(kernel, chosen, values, positions, names, bound)
+    return Asked(kernel, chosen, values, positions, names, bound, strided)
 
 
 def _kind(value: object) -> str:

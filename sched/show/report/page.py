@@ -39,7 +39,7 @@ def report_page(found: Asked, times: Sequence[Timed] = ()) -> Markup:
     Args:
         times: what was measured.
     """
-    x = Subject(found.kernel, found.chosen, found.values, schedule_of(found.chosen))
+    x = Subject(found.kernel, found.chosen, found.values, schedule_of(found.chosen), found.strided)
     names = ", ".join(x.program.names[f] for f in x.program.outputs)
     title = f"{names} for {x.target.name}"
     return page(

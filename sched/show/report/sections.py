@@ -83,6 +83,8 @@ def _schedule_notes(x: Subject) -> Iterator[str]:
             "There are variants that run where a condition on sizes holds: give sizes or arguments "
             "that meet it to see them. This is what runs elsewhere."
         )
+    if x.strided:
+        yield "Not all of the arrays are contiguous: the code is that for arrays of any strides."
     if x.chosen._checks:
         yield "Integer divisions by zero are counted (checks=True)."
 
@@ -181,7 +183,7 @@ def _loops_text(
 # time ---------------------------------------------------------------------------------------------
 def compile_time(x: Subject) -> Markup:
     """The steps of the compiler, the longest first."""
-    seconds = x.chosen.seconds
+    seconds = {**x.chosen.seconds, **x.lowered.seconds}
     total = sum(seconds.values())
     order = sorted(seconds.items(), key=lambda item: -item[1])
     rows = [

@@ -30,12 +30,14 @@ class Subject:
         chosen: what runs at the sizes: a variant of the kernel, or itself.
         values: sizes and Params by name, as far as they are given.
         schedule: that of what runs.
+        strided: whether it is about the code for arrays that are not contiguous.
     """
 
     kernel: Kernel
     chosen: Kernel
     values: Mapping[str, Any]
     schedule: Schedule
+    strided: bool = False
 
     @property
     def program(self) -> Program:
@@ -47,10 +49,12 @@ class Subject:
         """For which machine."""
         return self.chosen._target
 
-    @property
+    @cached_property
     def lowered(self) -> Lowered:
-        """How the code for contiguous arguments is made."""
-        return self.chosen._lowered
+        """How the code is made; made once more where it was found on disk."""
+        if not self.strided:
+            return self.chosen._lowered
+        return self.chosen._variant(True).lowered or self.chosen._lower(True)
 
     @cached_property
     def listed(self) -> Listed:

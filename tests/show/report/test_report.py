@@ -15,6 +15,7 @@ from gallery.registry import find
 import polysched as ps
 from polysched.show.report import code, page
 from polysched.show.report.arguments import asked
+from polysched.show.report.measure import _like
 from polysched.show.report.subject import Subject, schedule_of
 
 n, m, l = ps.sizes("n m l")
@@ -247,6 +248,26 @@ def test_inouts_of_the_caller_do_not_change(by_name: bool, tmp_path: Path) -> No
     t = np.zeros(1000, np.float32)
     _page(_added(), tmp_path, args={"t": t} if by_name else (t,))
     assert not t.any()
+
+
+@pytest.mark.parametrize(
+    "part", [slice(None), slice(None, None, 2), slice(None, None, -1), slice(0)]
+)
+def test_copies_lie_in_memory_as_arrays_do(part: slice) -> None:
+    for whole in (np.arange(12.0), np.arange(12.0).reshape(6, 2), np.arange(12.0).reshape(2, 6).T):
+        array = whole[part]
+        copy = _like(array)
+        assert np.array_equal(copy, array)
+        assert copy.strides == array.strides
+        assert not np.shares_memory(copy, array)
+
+
+def test_the_code_for_strides_is_shown_where_it_runs(product: ps.Kernel, tmp_path: Path) -> None:
+    A, B = np.ones((4, 10), np.float32)[:, ::2], np.ones((5, 6), np.float32)
+    found = _page(product, tmp_path, args=(A, B)).text
+    assert "the code is that for arrays of any strides" in found
+    assert "input A: float32[n, l] strided" in found
+    assert "of any strides" not in _page(product, tmp_path, args=(A.copy(), B)).text
 
 
 def test_out_of_the_caller_is_not_written(product: ps.Kernel, tmp_path: Path) -> None:
