@@ -33,12 +33,14 @@ class NestLines:
     Attributes:
         loops: by the variable of loops, which is unique in a nest, the numbers of their lines.
         names: by the number of a line, what its loop is called.
+        around: by the number of a line, those of the loops around its loop, outermost first.
         stages: by the serial of a definition, for each line with a stage of it: the number of that
             line, and those of the loops around, outermost first.
     """
 
     loops: dict[Var, list[int]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
+    around: dict[int, Numbers] = field(default_factory=dict)
     stages: dict[int, list[tuple[int, Numbers]]] = field(default_factory=dict)
     end: int = 0
 
@@ -59,7 +61,7 @@ def _number(nest: LoopNest, names: Names, around: Numbers, found: NestLines) -> 
     match nest:
         case NestLoop(loop=loop, var=var, body=body):
             found.loops.setdefault(var, []).append(found.end)
-            found.names[found.end] = loop.name
+            found.names[found.end], found.around[found.end] = loop.name, around
             around = (*around, found.end)
             found.end += 1
             _number(body, names, around, found)
@@ -103,7 +105,7 @@ def _link(
 ) -> None:
     """Links a statement and all inside; `around` are the lines of the loop around it."""
     if isinstance(stmt, ir.For):
-        lines = _lines_of(stmt, serials, known)
+        lines = _lines_of(stmt, serials, known) or _copying(stmt, around, serials, known)
         around = found[id(stmt)] = lines or _between(stmt, around, serials, known)
     elif isinstance(stmt, ir.Stores):
         found[id(stmt)] = _stage(stmt, around, known) or around
@@ -115,7 +117,11 @@ def _link(
 
 def _stage(stmt: ir.Stores, around: Numbers, known: NestLines) -> Numbers:
     """The stages that a statement runs: those inside of the loop around it."""
-    own = {s.origin.serial for s in stmt.stores if s.origin is not None}
+    own = set(_origins(stmt))
+    if not own:  # a copy, of the one stage there is
+        stages = [p for found in known.stages.values() for p in found]
+        inside = [line for line, chain in stages if around and set(around) & set(chain)]
+        return tuple(inside) if len(inside) == 1 else ()
     places = [p for serial in sorted(own) for p in known.stages.get(serial, ())]
     inside = [p for p in places if not around or set(around) & set(p[1])]
     return tuple(sorted({line for line, _ in inside or places}))
@@ -148,6 +154,17 @@ def _lines_of(loop: ir.For, serials: Mapping[int, frozenset[int]], known: NestLi
     chained = {line for chain in _chains(loop, serials, known) for line in chain}
     lines = known.loops.get(loop.var, ())
     return tuple(line for line in lines if line in chained)
+
+
+def _copying(
+    loop: ir.For, around: Numbers, serials: Mapping[int, frozenset[int]], known: NestLines
+) -> Numbers:
+    """The lines of a loop that only copies elements, of which no definition is said: those of its
+    variable within the loop around it."""
+    if serials[id(loop)]:
+        return ()
+    lines = known.loops.get(loop.var, ())
+    return tuple(x for x in lines if not around or set(around) & set(known.around[x]))
 
 
 def _chains(

@@ -91,6 +91,7 @@ STYLE = (
     ".polysched nav{margin:8px 0}"
     ".polysched .bad{color:var(--ps-bad);font-weight:600}"
     ".polysched .wide{overflow-x:auto}"
+    ".polysched .bars{display:inline-block;width:100px;text-align:left}"
     ".polysched .bar{display:inline-block;height:8px;background:var(--ps-accent);"
     "vertical-align:baseline;min-width:1px}"
     ".polysched td pre{white-space:pre-wrap}"

@@ -211,7 +211,7 @@ def compile_time(x: Subject) -> Markup:
 
 def _bar(share: float) -> Markup:
     bar = tag("span", class_="bar", style=f"width:{100 * share:.1f}px")
-    return text([f"{share:.0%} ", bar])
+    return text([f"{share:.0%} ", tag("span", bar, class_="bars")])
 
 
 def machine_facts(x: Subject) -> Markup:

@@ -78,3 +78,30 @@ def test_parts_of_a_loop_are_linked_to_it() -> None:
     stores = [x for (_, what), x in zip(loops, found, strict=True) if isinstance(what, ir.Stores)]
     stage = next(k + 1 for k, line in enumerate(listing) if line.strip().startswith("f[i, j] ="))
     assert set(stores) == {(stage,)}
+
+
+def test_loops_that_copy_operands_are_linked_to_them() -> None:
+    """What a schedule has added stores elements of no definition of the program."""
+    l = ps.size("l")
+    A, B = ps.Input("A", ps.float32, (n, l)), ps.Input("B", ps.float32, (l, m))
+    k = ps.RVar("k", 0, l)
+    C = ps.Func("C", (n, m))
+    C[i, j] = 0
+    C[i, j] += A[i, k] * B[k, j]
+    s = ps.Schedule(C)
+    u = s[C].update(0)
+    u.split(j, 8, names=("jo", "ji"))
+    u.reorder("jo", i, k, "ji")
+    u.stage(B, at="jo", layout=(k, "ji"))
+    listing, loops, found = _linked(s)
+    (copy,) = (k for k, line in enumerate(listing, 1) if line.strip().startswith("B.jo["))
+    stores = [
+        numbers
+        for (text, what), numbers in zip(loops, found, strict=True)
+        if isinstance(what, ir.Stores) and text.strip().startswith("B.jo[")
+    ]
+    assert stores
+    assert set(stores) == {(copy,)}
+    for (text, what), numbers in zip(loops, found, strict=True):
+        if isinstance(what, ir.For):
+            assert {listing[x - 1].strip().split()[1] for x in numbers} == {what.name}, text
