@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,8 @@ class CodeLoop:
         function: the symbol of the function that it is in.
         label: that of its first block.
         lines: its instructions.
-        line: the line of the loop IR that its branch back is of; 0 where none is known.
+        line: the line of the loop IR that its branch back is of, or where that has none the one
+            that most of its instructions are of; 0 where none is known.
     """
 
     function: str
@@ -61,8 +63,15 @@ def innermost_loops(function: AsmFunction, arch: str) -> tuple[CodeLoop, ...]:
         back = [k for k in sorted(body) if head in blocks[k].after]
         branch = function.lines[blocks[back[-1]].last - 1]
         label = function.lines[blocks[head].first].label
-        found.append(CodeLoop(function.name, label, tuple(lines), branch.line))
+        line = branch.line or _usual_line(lines)
+        found.append(CodeLoop(function.name, label, tuple(lines), line))
     return tuple(found)
+
+
+def _usual_line(lines: Sequence[AsmLine]) -> int:
+    """The line that most instructions are of; 0 where none has one."""
+    found = Counter(x.line for x in lines if x.line)
+    return found.most_common(1)[0][0] if found else 0
 
 
 def blocks_of(lines: Sequence[AsmLine], arch: str) -> list[Block]:

@@ -58,9 +58,12 @@ def _loop_line(line: str) -> Markup:
 
 def _lines(lexer: Any, lines: Sequence[str]) -> list[Markup]:
     found: list[list[Markup]] = [[]]
+    known: dict[Any, str | None] = {}
     for kind, value in lexer.get_tokens("\n".join(lines)):
-        name = str(kind).removeprefix("Token.")
-        element = next((t for prefix, t in _TAGS if name.startswith(prefix)), None)
+        if kind not in known:
+            name = str(kind).removeprefix("Token.")
+            known[kind] = next((t for prefix, t in _TAGS if name.startswith(prefix)), None)
+        element = known[kind]
         for k, part in enumerate(value.split("\n")):
             if k:
                 found.append([])

@@ -18,6 +18,9 @@ from .arguments import Asked
 SECONDS, FEWEST, MOST = 0.25, 5, 200
 """For how long runs are repeated, and how many there are at least and at most."""
 
+LONG = 2.0
+"""Seconds after which there need not be so many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timed:
@@ -50,12 +53,18 @@ def _on(count: int, call: _Call) -> Timed:
     with threads(count):
         call.run()  # warm: pages and caches, and the call is prepared
         times: list[float] = []
-        while len(times) < FEWEST or (sum(times) < SECONDS and len(times) < MOST):
+        while _goes_on(times):
             call.restore()
             start = time.perf_counter()
             call.run()
             times.append(time.perf_counter() - start)
     return Timed(count, median(times), min(times), max(times), len(times))
+
+
+def _goes_on(times: list[float]) -> bool:
+    """Whether there is one more run."""
+    total = sum(times)
+    return (len(times) < FEWEST and total < LONG) or (len(times) < MOST and total < SECONDS)
 
 
 class _Call:

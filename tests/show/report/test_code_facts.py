@@ -133,6 +133,13 @@ def test_the_kinds_of_an_instruction(opcode: str, operands: str, wanted: tuple[s
     assert kinds(assembly.AsmLine("", 1, opcode, operands)) == wanted
 
 
+def test_a_loop_whose_branch_has_no_line_is_of_that_of_most_instructions() -> None:
+    (f,) = assembly.parsed(NESTED.replace("\tjl\t", "\t.loc\t1 0 0\n\tjl\t"), "x86_64")
+    loop, _ = innermost_loops(f, "x86_64")
+    assert loop.lines[-1].line == 0
+    assert loop.line == 5
+
+
 def test_code_without_loops_has_none() -> None:
     text = (
         "# -- Begin function g\ng:\n\taddq\t$1, %rax\n\tjne\t.LBB0_1\n"

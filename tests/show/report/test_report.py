@@ -15,7 +15,7 @@ from gallery.registry import find
 import polysched as ps
 from polysched.show.report import code, page
 from polysched.show.report.arguments import asked
-from polysched.show.report.measure import _like
+from polysched.show.report.measure import _goes_on, _like
 from polysched.show.report.subject import Subject, schedule_of
 
 n, m, l = ps.sizes("n m l")
@@ -248,6 +248,15 @@ def test_inouts_of_the_caller_do_not_change(by_name: bool, tmp_path: Path) -> No
     t = np.zeros(1000, np.float32)
     _page(_added(), tmp_path, args={"t": t} if by_name else (t,))
     assert not t.any()
+
+
+def test_long_runs_are_repeated_less() -> None:
+    assert _goes_on([])
+    assert _goes_on([0.1] * 4)
+    assert not _goes_on([0.1] * 5)
+    assert not _goes_on([9.0])
+    assert _goes_on([1e-6] * 199)
+    assert not _goes_on([1e-6] * 200)
 
 
 @pytest.mark.parametrize(
