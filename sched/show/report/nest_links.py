@@ -119,9 +119,9 @@ def _stage(stmt: ir.Stores, around: Numbers, known: NestLines) -> Numbers:
     """The stages that a statement runs: those inside of the loop around it."""
     own = set(_origins(stmt))
     if not own:  # a copy, of the one stage there is
-        stages = [p for found in known.stages.values() for p in found]
-        inside = [line for line, chain in stages if around and set(around) & set(chain)]
-        return tuple(inside) if len(inside) == 1 else ()
+        stages = [p for places in known.stages.values() for p in places]
+        copies = [line for line, chain in stages if around and set(around) & set(chain)]
+        return tuple(copies) if len(copies) == 1 else ()
     places = [p for serial in sorted(own) for p in known.stages.get(serial, ())]
     inside = [p for p in places if not around or set(around) & set(p[1])]
     return tuple(sorted({line for line, _ in inside or places}))
