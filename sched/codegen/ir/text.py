@@ -75,6 +75,8 @@ def stmt_lines(stmt: Stmt, indent: int = 0) -> Iterator[tuple[str, Stmt]]:
             if otherwise is not None:
                 yield f"{pad}else:", stmt
                 yield from stmt_lines(otherwise, indent + 1)
+        case Seq(parts=()):
+            yield "", stmt
         case Seq(parts=parts):
             for part in parts:
                 yield from stmt_lines(part, indent)
