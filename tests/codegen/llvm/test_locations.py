@@ -11,7 +11,7 @@ from gallery.registry import some
 
 import polysched as ps
 from polysched.codegen.ir import ir
-from polysched.codegen.ir.text import module_text
+from polysched.codegen.ir.text import module_text, stmt_text
 from polysched.codegen.llvm import assembly_of
 from polysched.codegen.llvm.listed import listed, located
 from polysched.codegen.llvm.locations import Locations
@@ -107,3 +107,10 @@ def test_what_has_no_line_is_of_the_line_around() -> None:
     assert re.fullmatch(r"internal void @f\(\) #1 !dbg !\d+", head)
     assert lines[0] == "entry:"
     assert "line: 0," in locations.metadata()
+
+
+def test_a_sequence_of_nothing_is_a_line_without_a_statement_to_show() -> None:
+    """Digests of many schedules are those of this listing."""
+    nothing = ir.If(Const(True, ps.bool_), ir.Seq(()))
+    assert stmt_text(nothing) == "if True:\n"
+    assert stmt_text(ir.Seq(())) == ""
