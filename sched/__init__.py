@@ -195,6 +195,10 @@ def _auto(*args: Any) -> Any:
     return _loaded("tune.auto").auto(*args)
 
 
+def _report(*args: Any) -> Any:
+    return _loaded("show.report.page").report(*args)
+
+
 def _scheduled(func: Func) -> dict[str, str]:
     """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
     in place of them."""
@@ -223,6 +227,7 @@ Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
 Program._auto = staticmethod(_auto)
+Program._report = staticmethod(_report)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",

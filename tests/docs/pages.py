@@ -36,6 +36,7 @@ PAGES = (
     "docs/testing.md",
     "docs/show.md",
     "docs/legality.md",
+    "docs/report.md",
     "docs/diagnostics.md",
     "docs/architecture.md",
     "docs/targets.md",

@@ -1189,6 +1189,40 @@ FAULTS = (
         "    except OSError as error:\n        return str(error)", ("tests/show/test_system.py",),
     ),
     Fault(
+        "instructions behind a loop are of its body", "codegen/llvm/locations.py",
+        "        self._change(before, len(text))", "        pass",
+        ("tests/codegen/llvm/test_locations.py",),
+    ),
+    Fault(
+        "statements that stand twice have one line", "codegen/llvm/listed.py",
+        "return replace(stmt) if made is stmt else made", "return made",
+        ("tests/codegen/llvm/test_locations.py",),
+    ),
+    Fault(
+        "loops with loops inside are innermost", "show/report/code_loops.py",
+        "if any(other in body for other in bodies if other != head):", "if False:",
+        ("tests/show/report/test_code_facts.py",),
+    ),
+    Fault(
+        "reloads within instructions are no reloads", "show/report/assembly.py",
+        "(Folded )?(Spill|Reload)", "(Spill|Reload)", ("tests/show/report/test_code_facts.py",),
+    ),
+    Fault(
+        "a measured call changes the caller's InOuts", "show/report/measure.py",
+        "copy = _like(array)", "copy = array",
+        ("tests/show/report/test_report.py",),
+    ),
+    Fault(
+        "a loop is linked to loops of its name in other nests", "show/report/nest_links.py",
+        "return tuple(line for line in lines if line in chained)", "return tuple(lines)",
+        ("tests/show/report/test_nest_links.py",),
+    ),
+    Fault(
+        "a report that fails leaves half a file", "show/report/place.py",
+        "        part.unlink(missing_ok=True)", "        pass",
+        ("tests/show/report/test_report.py",),
+    ),
+    Fault(
         "any text is a tail for type checkers", "poly/schedule/handles/loops.py",
         'tail: Tail = "auto"', 'tail: str = "auto"', ("tests/annotations/test_annotations.py",),
     ),

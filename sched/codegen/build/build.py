@@ -50,18 +50,15 @@ from .prefetches import prefetches
 from .storage import AccumulatorStorage, Storage, accumulator_storage, place, strides
 
 
-def build(
-    program: lp.LoopProgram, *, strided: bool = False, checks: bool = False, origins: bool = True
-) -> Module:
+def build(program: lp.LoopProgram, *, strided: bool = False, checks: bool = False) -> Module:
     """The kernel that runs the nests one after the other, each a function.
 
     Args:
         strided: whether arguments may have any strides (given as scalars), or are contiguous.
         checks: whether to count integer divisions by zero, in counter 0.
-        origins: whether stores say which instances they are, which only `check` asks for.
     """
     storage, accumulators = place(program, strided), accumulator_storage(program)
-    builder = ModuleBuilder(program, storage, accumulators, checks, origins)
+    builder = ModuleBuilder(program, storage, accumulators, checks)
     bodies = [
         (f"copy of {a.name}", _copy(storage[a, 0], storage[a.initial, 0])) for a in program.copied
     ]
@@ -107,9 +104,7 @@ class ModuleBuilder:
         storage: Storage,
         accumulators: AccumulatorStorage,
         checks: bool,
-        origins: bool,
     ) -> None:
-        self.origins = origins
         self.storage = self.sources = storage
         self.accumulators = accumulators
         self.inside_of: tuple[tuple[lp.Accumulator, Storage], ...] = ()
@@ -223,7 +218,7 @@ class ModuleBuilder:
         traces = list(self._traces(d, convert, roots))
         made = replaced_all((*map(convert, roots), *map(convert, counts)), run.point)
         index, values = made[: len(d.lhs)], made[len(d.lhs) : len(d.lhs) + len(d.values)]
-        origin = _origin(d, run.point) if self.origins else None
+        origin = _origin(d, run.point)
         streams = not self.hints.streams.isdisjoint(instance.names)
         atomic = not self.atomic.isdisjoint(instance.names)
         stores = tuple(
