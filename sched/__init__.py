@@ -66,6 +66,7 @@ from .lang.nodes.dtypes import (
     uint32,
     uint64,
 )
+from .lang.nodes.shown import Shown
 from .lang.nodes.travelling import Travelling
 from .lang.program.program import Program
 from .lang.program.requirements import require
@@ -222,7 +223,15 @@ def _drawn(asked: str, thing: Any) -> Any:
 
 
 Drawn._shown = staticmethod(_drawn)
+
+
+def _bundle(shown: Any) -> dict[str, str]:
+    found: dict[str, str] = _loaded("show.rich.bundle").bundle(shown)
+    return found
+
+
 Travelling._reduced = staticmethod(_reduced)
+Shown._bundle = staticmethod(_bundle)
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
