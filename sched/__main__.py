@@ -1,4 +1,5 @@
-"""The command line: `python -m polysched demo`, `info`, `calibrate`, `cache`, `fuzz`."""
+"""The command line: `python -m polysched demo`, `info`, `calibrate`, `cache`, `explain`,
+`fuzz`."""
 
 from __future__ import annotations
 
@@ -53,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="versions, this machine, extras, environment variables")
     info.set_defaults(run=_info)
 
+    explain = commands.add_parser("explain", help="what the code of an error means")
+    explain.add_argument("code", nargs="?", help="such as PS0402; without one, all are listed")
+    explain.set_defaults(run=_explain)
+
     calibrate = commands.add_parser(
         "calibrate", help="measures what this machine can do, and keeps it"
     )
@@ -85,6 +90,13 @@ def _info(chosen: argparse.Namespace) -> int:
     from .show.system import report
 
     print(report())
+    return 0
+
+
+def _explain(chosen: argparse.Namespace) -> int:
+    from .show.explained import explained, listed
+
+    print(listed() if chosen.code is None else explained(chosen.code))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The stable codes of errors: each names a kind of mistake, which a page explains.
+"""The stable codes of errors: each names a kind of mistake.
 
     python -m polysched explain PS0402
 
@@ -6,7 +6,7 @@ A code belongs to the places that make an error: a module, or a function of one.
 code up when it is made, by the innermost function on the call stack that `kinds.py` names, so no
 raise says its code; `code=` says it where one function makes errors of several kinds. What only
 passes messages on stands in `PASSING`, and its caller counts. Tests hold that every place has a
-code, that every code has a page, and that an example on the page raises it.
+code, and that errors have those of their places.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def made_in(frame: FrameType | None) -> str | None:
 
 
 def command(code: str) -> str:
-    """The command that prints the page of a code."""
+    """The command that says what a code means."""
     return f"python -m polysched explain {code}"
 
 

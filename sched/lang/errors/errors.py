@@ -69,8 +69,8 @@ class PolyschedError(Exception):
     """Base of everything this package raises on purpose.
 
     Attributes: `what` (the conflict, in words), `where` (a `Span` or None), `hint` (what would
-    make it right, or None), `code` (the kind of mistake, which `ps.explain(code)` explains). A
-    traceback names the code in its last line; `str(error)` does not.
+    make it right, or None), `code` (the kind of mistake, see `codes.py`). A traceback names the
+    code in its last line; `str(error)` does not.
     """
 
     code: str | None

@@ -26,6 +26,7 @@ FAMILIES = {
     "PS05": "what is written and read again",
     "PS06": "machines and packages",
     "PS07": "checks",
+    "PS08": "the command line",
     "PS09": "polysched itself",
 }
 
@@ -318,6 +319,8 @@ CODES: Mapping[str, Kind] = {
         "this cannot be checked or recorded instance by instance",
         "checking.examine testing.compare show.order",
     ),
+    # the command line --------------------
+    "PS0801": Kind("there is no such code of errors", "show.explained"),
     # polysched itself --------------------
     INTERNAL: Kind("a fault in polysched", "checking.report:FaultError.__init__"),
 }  # fmt: skip
