@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from . import PolyschedError
 
@@ -54,10 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="versions, this machine, extras, environment variables")
     info.set_defaults(run=_info)
 
-    explain = commands.add_parser("explain", help="what the code of an error means")
-    explain.add_argument("code", nargs="?", help="such as PS0402; without one, all are listed")
-    explain.set_defaults(run=_explain)
-
+    _add_explain(commands)
     calibrate = commands.add_parser(
         "calibrate", help="measures what this machine can do, and keeps it"
     )
@@ -78,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     fuzz.add_argument("--out", type=Path, default=None, metavar="DIR", help="where findings go")
     fuzz.set_defaults(run=_fuzz)
     return parser
+
+
+def _add_explain(commands: Any) -> None:
+    explain = commands.add_parser("explain", help="what the code of an error means")
+    explain.add_argument("code", nargs="?", help="such as PS0402; without one, all are listed")
+    explain.set_defaults(run=_explain)
 
 
 def _demo(chosen: argparse.Namespace) -> int:
