@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from .lang.tensors.extern import extern
     from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule as _Schedule
+    from .show.explore.explorer import explore
     from .show.system import show_versions
     from .targets.facts import machine
     from .targets.target import Target, TargetError
@@ -122,6 +123,7 @@ _LATER = {
     "machine": "targets.facts",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
+    "explore": "show.explore.explorer",
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
     "facts": "tune.facts.facts",
@@ -244,7 +246,8 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "from_json",
+    "exp", "explore", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
+    "from_json",
     "get_num_threads", "halo", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log",
     "machine", "max", "maximum", "min", "minimum", "mux", "native", "prod", "rdom", "require",
     "rint", "round", "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",
