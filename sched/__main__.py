@@ -77,13 +77,18 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--clear", action="store_true", help="removes all entries")
     cache.set_defaults(run=_cache)
 
-    fuzz = commands.add_parser("fuzz", help="random programs under random schedules, all checked")
+    _add_fuzz(
+        commands.add_parser("fuzz", help="random programs under random schedules, all checked")
+    )
+    return parser
+
+
+def _add_fuzz(fuzz: argparse.ArgumentParser) -> None:
     fuzz.add_argument("--minutes", type=float, default=5.0, help="for how long (default: 5)")
     fuzz.add_argument("--seed", type=int, default=0, help="of the first program; they count up")
     fuzz.add_argument("--programs", type=int, default=None, help="stop after so many")
     fuzz.add_argument("--out", type=Path, default=None, metavar="DIR", help="where findings go")
     fuzz.set_defaults(run=_fuzz)
-    return parser
 
 
 def _add_report(report: argparse.ArgumentParser) -> None:

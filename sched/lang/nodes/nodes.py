@@ -19,6 +19,12 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from ...forks import reentrant
+from .below import (
+    has_below as has_below,
+    known_below,
+    leaves_below as leaves_below,
+    postorder as postorder,
+)
 from .dtypes import INDEX, WEAK_FLOAT, WEAK_INT, DType, Type, Weak, bool_, concrete, int64
 from .serials import next_serial as next_serial
 from .travelling import Travelling
@@ -227,74 +233,6 @@ class Read(Node):
 Symbol = Var | RVar | Size | Param
 
 
-def postorder(*roots: Node) -> Iterator[Node]:
-    """Every distinct node below `roots`, operands first. Iterative: depth is not limited."""
-    if len(roots) == 1 and not roots[0].args:
-        yield roots[0]
-        return
-    seen: set[Node] = set()
-    begun: list[Node] = []  # nodes that are yielded once everything below them has been
-    stack: list[Node | None] = [*reversed(roots)]
-    while stack:
-        node = stack.pop()
-        if node is None:  # all below the last one has been
-            yield begun.pop()
-        elif node not in seen:
-            seen.add(node)
-            if args := node.args:
-                begun.append(node)
-                stack.append(None)
-                stack += args[::-1]
-            else:
-                yield node
-
-
-def leaves_below(*roots: Node) -> frozenset[Node]:
-    """Every distinct node without operands below `roots`: symbols, constants, scalars read. It is
-    found once for each node, so asking whether an expression depends on a variable is quick."""
-    if len(roots) == 1:
-        return _known_below(roots[0])._leaves
-    return frozenset().union(*[_known_below(root)._leaves for root in roots])
-
-
-def has_below(kind: type[Node], *roots: Node) -> bool:
-    """Whether a node of a class is below `roots`, or one of them."""
-    return any(kind in _known_below(root)._kinds for root in roots)
-
-
-def _known_below(root: Node) -> Node:
-    """The node, of which is known what is below it."""
-    try:
-        _ = root._kinds
-    except AttributeError:
-        stack = [root]
-        while stack:
-            missing = [a for a in stack[-1].args if not hasattr(a, "_kinds")]
-            if missing:
-                stack += missing
-            else:
-                _note_below(stack.pop())
-    return root
-
-
-def _note_below(node: Node) -> None:
-    """Notes what is below a node, in sets that it shares with an operand where they are equal."""
-    kind, args = type(node), node.args
-    leaves, kinds = args[0]._leaves if args else frozenset((node,)), frozenset((kind,))
-    if args:
-        for a in args[1:]:
-            if not a._leaves <= leaves:
-                leaves = leaves | a._leaves
-        kinds = args[0]._kinds
-        for a in args[1:]:
-            if not a._kinds <= kinds:
-                kinds = kinds | a._kinds
-        if kind not in kinds:
-            kinds = kinds | {kind}
-    object.__setattr__(node, "_leaves", leaves)
-    object.__setattr__(node, "_kinds", kinds)  # last: it says that both are there
-
-
 def reachable(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, and below the bounds and conditions of RVars there."""
     seen: set[Node] = set()
@@ -348,7 +286,7 @@ def transform_all(
             node = begun.pop()
             found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
         elif node not in found:
-            if only is not None and only not in _known_below(node)._kinds:
+            if only is not None and only not in known_below(node)._kinds:
                 found[node] = node
             elif args := node.args:
                 begun.append(node)
@@ -364,7 +302,7 @@ def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> t
     if replacement and all(not x.args for x in replacement):
         # Nothing changes where none of the leaves is replaced.
         names = replacement.keys()
-        if all(_known_below(root)._leaves.isdisjoint(names) for root in roots):
+        if all(known_below(root)._leaves.isdisjoint(names) for root in roots):
             return roots
     done: dict[Node, Node] = {}
     for node in postorder(*roots):

@@ -76,8 +76,8 @@ def test_a_full_tile_stays_as_it_is() -> None:
     assert isinstance(stmt, If)
     assert stmt.body == Seq(parts)
     assert loops(alternative(made))
-    apart = module([x, y], [n], Seq(parts))
-    assert roll_borders(apart) is apart
+    unconditional = module([x, y], [n], Seq(parts))
+    assert roll_borders(unconditional) is unconditional
 
 
 def test_few_copies_stay() -> None:
