@@ -2,12 +2,14 @@
 
 `recorded` runs a schedule slowly and notes when each element is computed, how often, and how long
 it is kept; `order_picture` draws that. `space` draws the iterations of a stage at small sizes, and
-`footprint` the elements that one iteration of a loop touches. `report` describes versions, the
+`footprint` the elements that one iteration of a loop touches, `graph` the stages of a program.
+`report` describes versions, the
 machine and installed extras.
 """
 
 from .extras import MissingExtra
 from .order import Computed, Picture, Record, order_picture, recorded
+from .rich.schedules import graph
 from .spaces.footprint import footprint
 from .spaces.space import space
 from .system import report, version
@@ -18,6 +20,7 @@ __all__ = [
     "Picture",
     "Record",
     "footprint",
+    "graph",
     "order_picture",
     "recorded",
     "report",

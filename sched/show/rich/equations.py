@@ -17,8 +17,9 @@ from ..parts.theme import display
 from .formulas import Formula, element, formula, latex, listed, mathml, name, row, sign
 
 STYLE = (
-    ".polysched .equation{margin:3px 0;font-size:15px;overflow-x:auto}"
+    ".polysched .equation{margin:3px 0;padding:3px 0;overflow-x:auto;overflow-y:hidden}"
     ".polysched .equation math{font-size:16px}"
+    ".polysched .equation mtd{padding:2px 12px 2px 0}"
 )
 
 MOST_LINES = 12
@@ -71,7 +72,10 @@ def described(shown: Tensor) -> Markup:
 
 def types_text(shown: Tensor) -> str:
     """The element types, or a question mark while they are not known."""
-    types = [str(t) for t in shown.dtypes]
+    known = shown.dtypes
+    if isinstance(shown, Func) and not known and shown.history.recorded:
+        known = shown.history.dtypes()
+    types = [str(t) for t in known]
     return types[0] if len(types) == 1 else f"({', '.join(types)})" if types else "?"
 
 

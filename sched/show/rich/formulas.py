@@ -219,7 +219,7 @@ def _cases(node: Op, at: Callable[[Node], Part]) -> Cases:
 # as MathML ----------------------------------------------------------------------------------------
 def mathml(shown: Formula) -> Markup:
     """A formula as an element that browsers typeset."""
-    return tag("math", _mathml(shown), display="inline")
+    return tag("math", tag("mstyle", _mathml(shown), displaystyle="true"))
 
 
 def _mathml(f: Formula) -> Markup:

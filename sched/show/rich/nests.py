@@ -15,8 +15,11 @@ from ...poly.tree.stage import Stage
 from ..parts.markup import Content, Markup, tag
 
 STYLE = (
-    ".polysched .nest{font:12px/1.55 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}"
+    ".polysched .nest{padding-left:4px}"
+    ".polysched .nest,.polysched .nest summary{font:12px/1.55 ui-monospace,SFMono-Regular,Menlo,"
+    "Consolas,monospace}"
     ".polysched .nest details,.polysched .nest .line{margin-left:1.3em;white-space:pre-wrap}"
+    ".polysched .nest>details{margin-left:1.1em}"
     ".polysched .nest summary{margin-left:-1.1em;list-style-position:outside}"
     ".polysched .nest .note{color:var(--ps-warn)}"
     ".polysched .nest .kind{font-weight:600}"

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...lang.errors.errors import LanguageTypeError
+from ...lang.errors.frames import bounded
+from ...lang.nodes.tensor import Tensor
+from ...lang.program.program import Program
+from ...lang.tensors.tensors import Func
 from ...poly.report.explain import hint_lines, memory_lines
 from ...poly.report.requires import conditions
 from ...poly.schedule.queries import ScheduleQueries
 from ...poly.tree.edits import stages
+from ...poly.tree.looptree import loops_of, produced
 from ..parts.markup import Content, tag
 from ..parts.theme import display
-from .graphs import graph_of
+from ..spaces.picture import Picture
+from .graphs import MOST, draw, graph_of
 from .nests import STYLE, nest, tree
 from .programs import picture
 
@@ -57,11 +64,55 @@ def _directives(shown: ScheduleQueries) -> Content:
     if count:
         words = "1 directive" if count == 1 else f"{count} directives"
         parts.append(tag("details", tag("summary", words), tag("pre", source)))
-    graph = graph_of(shown.base)
-    if len(graph.nodes) > 2:
-        drawn = picture(graph, shown.base.signature())
+    found = graph_of(shown.base, placed(shown) if shown._builder._place.is_made else {})
+    if len(found.nodes) > 2:
+        drawn = picture(found, shown.base.signature())
         parts.append(tag("details", tag("summary", "stages"), drawn))
     return parts
+
+
+def placed(shown: ScheduleQueries) -> dict[Tensor, str]:
+    """A line for each Func that is computed at a loop, or nowhere by itself."""
+    found: dict[Tensor, str] = {}
+    for path, node in produced(shown.tree):
+        around = loops_of(path)
+        for func in node.funcs:
+            found[func] = f"computed at {around[-1].name}" if around else "computed before"
+    stored = set(shown.funcs)
+    for func in shown.base.funcs:
+        if func not in stored:
+            found[func] = "inlined"
+    return found
+
+
+@bounded
+def graph(shown: Any) -> Picture:
+    """The graph of stages: who reads whom, and where Funcs are computed.
+
+    Args:
+        shown: a Schedule, a Program, or a Func, as the output of a program.
+
+    Returns:
+        What a notebook shows and `save("x.svg")` writes; `data` has the nodes and edges.
+
+    Raises:
+        LanguageTypeError: it is none of these, or has more than 60 nodes.
+    """
+    if isinstance(shown, ScheduleQueries):
+        found, label = graph_of(shown.base, placed(shown)), shown.base.signature()
+    elif isinstance(shown, Program | Func):
+        program = Program(shown) if isinstance(shown, Func) else shown
+        found, label = graph_of(program), program.signature()
+    else:
+        raise LanguageTypeError(
+            f"a graph is of a Schedule, a Program or a Func, and not of {shown!r}"
+        )
+    if len(found.nodes) > MOST:
+        raise LanguageTypeError(
+            f"{len(found.nodes)} inputs and stages are too many for a picture: {MOST} are drawn",
+            hint="the graph of a part of the program: graph(f) of one of its Funcs",
+        )
+    return Picture(draw(found, f"the stages of {label}"), found)
 
 
 def handle(shown: Any) -> dict[str, str]:
