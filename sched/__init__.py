@@ -142,6 +142,8 @@ _LATER = {
 if not TYPE_CHECKING:  # a type checker would take every name to be there
 
     def __getattr__(name: str) -> Any:
+        if name == "show":  # a room of its own, which is loaded when somebody looks
+            return _loaded(name)
         if name not in _LATER:
             try:
                 raise _no_attribute(name)

@@ -361,7 +361,7 @@ def test_1_7_text_of_expressions():
         "select((i < n) & ~(j == 0), A[i] * A[i], 0)"
     )
     assert repr(A) == "Input A[n] float32"
-    assert "<code>" in (A[i] < 1)._repr_html_()
+    assert "<math>" in (A[i] < 1)._repr_html_()
     assert "&lt;" in (A[i] < 1)._repr_html_()
 
 

@@ -70,18 +70,12 @@ def test_input_and_expression() -> None:
     assert repr(n) == "n"
 
 
-@pytest.mark.parametrize("make", [_matmul, lambda: ps.Schedule(_matmul())], ids=["func", "sched"])
-def test_notebooks_show_what_print_shows(make: Any) -> None:
-    shown = make()
-    html = shown._repr_html_()
-    assert html.startswith("<pre>")
-    assert unescape(html.removeprefix("<pre>").removesuffix("</pre>")) == str(shown)
-
-
 def test_markup_is_escaped() -> None:
     n, i = ps.sizes("n"), ps.vars("i")
     x = ps.Input("x", ps.int32, (n,))
-    assert (x[i] < 3)._repr_html_() == "<code>x[i] &lt; 3</code>"
+    html = (x[i] < 3)._repr_html_()
+    assert html is not None
+    assert "<mo>&lt;</mo>" in html
 
 
 def test_an_update_says_over_what_it_runs() -> None:

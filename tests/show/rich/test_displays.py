@@ -1,0 +1,212 @@
+"""What notebooks show: right, escaped, quick, and never an exception."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from counting import operations
+from hypothesis import given, strategies as st
+from show.test_parts import Seen
+
+import polysched as ps
+from polysched import show
+from polysched.lang.errors.errors import LanguageTypeError
+from polysched.show.rich.bundle import _RENDERERS, _renderer
+from polysched.show.rich.formulas import MOST, formula, latex, mathml
+
+n, m, l = ps.sizes("n m l")
+i, j = ps.vars("i j")
+
+
+def product() -> ps.Func:
+    A, B = ps.Input("A", ps.float32, (n, l)), ps.Input("B", ps.float32, (l, m))
+    k = ps.RVar("k", 0, l)
+    C = ps.Func("C", (n, m))
+    C[i, j] = ps.sum(A[i, k] * B[k, j], k)
+    return C
+
+
+def html(shown: Any) -> str:
+    """The display, made without the net that catches what a renderer raises."""
+    found: str = _renderer(type(shown))(shown)["text/html"]
+    assert shown._repr_mimebundle_()["text/html"] == found
+    return found
+
+
+def blur() -> ps.Schedule:
+    x = ps.Input("x", ps.int32, (n + 2,))
+    rows, out = ps.Func("rows"), ps.Func("out", (n,))
+    rows[i] = x[i] + x[i + 1]
+    out[i] = rows[i] + rows[i + 1]
+    s = ps.Schedule(out)
+    s[out].split(i, 8)
+    s[rows].compute_at(out, "io")
+    s[out].vectorize("ii").parallel("io")
+    return s
+
+
+def things() -> dict[str, Any]:
+    s = blur()
+    out = s.program.outputs[0]
+    return {
+        "expression": product()[i, j] / 2, "input": s.program.inputs[0], "func": out,
+        "undefined": ps.Func("later"), "dtype": ps.float32, "program": s.program, "schedule": s,
+        "stage": s[out], "loop": s[out]["io"], "kernel": s.compile(),
+        "dependence": s.dependences()[0], "size": n, "var": i,
+        "const": ps.Const("table", np.arange(1000000)),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(things()))
+def test_each_object_has_a_display_of_its_own(name: str) -> None:
+    shown = things()[name]
+    found = html(shown)
+    assert found.startswith('<div class="polysched">')
+    assert len(found) < 40_000
+    about = getattr(shown, "name", "")
+    assert about in Seen(found).words
+
+
+def test_all_renderers_are_of_classes_that_there_are() -> None:
+    found = {
+        (base.__module__.partition(".")[2], base.__name__)
+        for shown in things().values() for base in type(shown).__mro__
+    }  # fmt: skip
+    assert _RENDERERS.keys() <= found
+
+
+def test_an_equation_is_typeset_with_what_it_reads() -> None:
+    found = html(product())
+    assert "<munder><mo>∑</mo>" in found
+    words = Seen(found).words
+    assert "Input A float32[n, l]" in words
+    assert "Input B float32[l, m]" in words
+    (tex,) = (product()._repr_mimebundle_()["text/latex"],)
+    assert tex == r"$\displaystyle C[i,\, j]=\sum_{0\le k<l} A[i,\, k]\cdot B[k,\, j]$"
+
+
+@pytest.mark.parametrize(
+    ("expression", "tex"),
+    [
+        (i // 2 + 1, r"\left\lfloor \frac{i}{2}\right\rfloor +1"),
+        ((i + 1) * j, r"(i+1)\cdot j"),
+        (i - (j - 1), "i-(j-1)"),
+        (ps.select(i < j, 1, ps.sqrt(n)), r"\begin{cases}1 & \text{if }  i<j \\ \sqrt{n} & "
+         r"\text{otherwise}\end{cases}"),
+        ((i < 3) & (j >= 2), r"(i<3)\wedge (j\ge 2)"),
+        (ps.absolute(i - 1) % 3, r"|i-1|\bmod 3"),
+    ],
+)  # fmt: skip
+def test_formulas_keep_the_meaning_of_brackets(expression: Any, tex: str) -> None:
+    found = formula(expression.node)
+    assert found is not None
+    assert latex(found).replace("  ", " ") == tex.replace("  ", " ")
+    ElementTree.fromstring(mathml(found))
+
+
+def test_a_long_expression_is_text() -> None:
+    x = ps.Input("x", ps.int32, (n,))
+    total: Any = x[i]
+    for k in range(MOST):
+        total = total + x[i + k]
+    assert formula(total.node) is None
+    assert "<code>" in html(total)
+    deep: Any = x[i]
+    for _ in range(5000):
+        deep = deep * deep
+    assert len(html(deep)) < 200_000
+
+
+names = st.text(st.sampled_from("ab<>&\"'"), min_size=1, max_size=8)
+
+
+@given(names)
+def test_what_a_user_wrote_is_never_markup(label: str) -> None:
+    x = ps.Input("x", ps.int32, (n,))
+    f = ps.Func("f", (n,))
+    f[i] = ps.trace(x[i], label)
+    for shown in (f, ps.Program(f), ps.Schedule(f)):
+        elements = [name for name, _ in Seen(html(shown)).elements]
+        assert not {"a", "b<", "ab"} & set(elements)
+
+
+def test_a_schedule_shows_its_loops_by_kind_and_its_storage() -> None:
+    found = html(blur())
+    kinds = [a.get("class") for name, a in Seen(found).elements if name == "details"]
+    assert kinds[0] == "parallel"
+    assert "storage" in kinds
+    assert "vector" in kinds
+    words = Seen(found).words
+    assert "for io in [0, (n - 1) // 8 + 1) (parallel):" in words
+    assert "store rows[9]:" in words
+    hints = [a["title"] for _, a in Seen(found).elements if a.get("title")]
+    assert "io: parallel, (n - 1) // 8 + 1 iterations" in hints
+    assert "computed at io" in words
+
+
+def chain(length: int) -> ps.Schedule:
+    x = ps.Input("x", ps.int32, (n,))
+    before: Any = x
+    for k in range(length):
+        f = ps.Func(f"f{k}", (n,))
+        f[i] = before[i] + 1
+        before = f
+    s = ps.Schedule(before)
+    for f in s.program.funcs[:-1]:
+        s[f].compute_root()
+    return s
+
+
+def test_a_long_schedule_asks_isl_little() -> None:
+    s = chain(30)
+    assert s.tree is not None
+    assert operations(lambda: html(s)) <= 5  # not for each of its stages
+    assert "print(s) shows bounds" in html(s)
+
+
+def test_nothing_is_compiled_for_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = product()
+    s = ps.Schedule(f)
+    with monkeypatch.context() as m_:
+        m_.setattr("polysched.codegen.runtime.kernel.lower", None)
+        for shown in (f, s, ps.Program(f)):
+            html(shown)
+
+
+def test_a_broken_object_shows_its_text() -> None:
+    f = ps.Func("f", (n,))
+    f[i] = 1
+    broken = object.__new__(ps.Program)
+    assert "Program" in broken._repr_mimebundle_()["text/html"]
+
+
+def test_bundles_leave_out_what_is_not_wanted() -> None:
+    f = product()
+    assert set(f._repr_mimebundle_(include=["text/latex"])) == {"text/latex"}
+    assert set(f._repr_mimebundle_(exclude=["text/latex"])) == {"text/html"}
+
+
+def test_a_graph_has_its_nodes_and_arrows(tmp_path: Any) -> None:
+    s = blur()
+    made = show.graph(s)
+    assert [t.name for t in made.data.nodes] == ["x", "rows", "out"]
+    assert [(a.name, b.name) for a, b in made.data.edges] == [("x", "rows"), ("rows", "out")]
+    assert {t.name: note for t, note in made.data.notes.items()} == {"rows": "computed at io"}
+    assert [[t.name for t in layer] for layer in made.data.layers] == [["x"], ["rows"], ["out"]]
+    ElementTree.parse(made.save(tmp_path / "graph.svg"))
+    assert [t.name for t in show.graph(s.program.outputs[0]).data.nodes] == ["x", "rows", "out"]
+
+
+def test_a_graph_is_of_a_program() -> None:
+    with pytest.raises(LanguageTypeError, match="a graph is of a Schedule, a Program or a Func"):
+        show.graph(3)
+
+
+def test_a_graph_of_many_stages_is_refused() -> None:
+    s = chain(61)
+    with pytest.raises(LanguageTypeError, match="62 inputs and stages are too many"):
+        show.graph(s)
+    assert "62 inputs and stages" in html(s.program)
