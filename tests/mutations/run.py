@@ -118,7 +118,18 @@ TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
+CODES = ("tests/errors/test_codes.py",)
+
 FAULTS = (
+    Fault(
+        "a refusal that is reworded loses its code", "lang/errors/errors.py",
+        "directive=directive, code=self.code,", "directive=directive,", CODES,
+    ),
+    Fault(
+        "an error has the code of what was called first", "lang/errors/codes.py",
+        "                return found\n",
+        "                return made_in(frame.f_back) or found\n", CODES,
+    ),
     Fault(
         "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
         "            made.append(new)\n", "            made.append(2**200 - new)\n", TRAVELS,
