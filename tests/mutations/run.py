@@ -120,6 +120,7 @@ TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
+CODES = ("tests/errors/test_codes.py",)
 WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
 EXECUTED = ("tests/poly/report/test_executed.py",)
 SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
@@ -163,6 +164,15 @@ FAULTS = (
     Fault(
         "pickles take the schedule along", "lang/errors/errors.py",
         'if k != "_evidence"', "if True", DRAWN,
+    ),
+    Fault(
+        "a refusal that is reworded loses its code", "lang/errors/errors.py",
+        "directive=directive, code=self.code,", "directive=directive,", CODES,
+    ),
+    Fault(
+        "an error has the code of what was called first", "lang/errors/codes.py",
+        "                return found\n",
+        "                return made_in(frame.f_back) or found\n", CODES,
     ),
     Fault(
         "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
