@@ -123,7 +123,7 @@ def _size(text: str) -> tuple[str, int]:
     try:
         return name.strip(), int(number)
     except ValueError:
-        raise PolyschedError(f"--size takes NAME=NUMBER, and not {text}") from None
+        raise PolyschedError(f"--size takes NAME=NUMBER, and not {text}", code="PS0802") from None
 
 
 def _add_explain(commands: Any) -> None:

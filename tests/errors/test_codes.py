@@ -12,13 +12,13 @@ import pytest
 import polysched as ps
 from polysched.lang.errors import codes, kinds
 
-from . import codegen, lang, lists, pieces, places, poly, tune
+from . import codegen, drawn, lang, lists, pieces, places, poly, tune
 from .case import CASES, Case
 from .test_places import found
 
 pytestmark = pytest.mark.xdist_group("places")
 
-ROOMS = (codegen, lang, pieces, poly, tune)
+ROOMS = (codegen, drawn, lang, pieces, poly, tune)
 
 
 def test_each_message_has_a_code() -> None:

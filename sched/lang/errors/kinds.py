@@ -25,7 +25,7 @@ FAMILIES = {
     "PS04": "requests to schedules",
     "PS05": "what is written and read again",
     "PS06": "machines and packages",
-    "PS07": "checks",
+    "PS07": "checks, pictures and reports",
     "PS08": "the command line",
     "PS09": "polysched itself",
 }
@@ -156,9 +156,7 @@ CODES: Mapping[str, Kind] = {
     "PS0125": Kind(
         "the program is too intricate to be proven in the time allowed", "poly.model.proven"
     ),
-    "PS0126": Kind(
-        "an index may not fit in 64 bits", "poly.nests.wraps poly.sets.coordinates"
-    ),
+    "PS0126": Kind("an index may not fit in 64 bits", "poly.nests.wraps poly.sets.coordinates"),
     "PS0127": Kind("an output follows none of its Inputs with a border", "poly.schedule.halo"),
     NO_ATTRIBUTE: Kind("there is no such attribute", ""),
     # calls --------------------
@@ -289,6 +287,10 @@ CODES: Mapping[str, Kind] = {
         "sizes or options for a question about a program are none",
         "poly.report.facts tune.facts.sizes tune.auto",
     ),
+    "PS0409": Kind(
+        "a question why something is refused names no directive, stage or loop",
+        "poly.schedule.why_not",
+    ),
     # what is written and read again --------------------
     "PS0501": Kind(
         "this is no JSON or pickle that polysched wrote",
@@ -313,14 +315,25 @@ CODES: Mapping[str, Kind] = {
     "PS0602": Kind("an optional package is not installed", "show.extras"),
     THREADS: Kind("this is no number of threads", ""),
     "PS0604": Kind("this is no number of a machine", "targets.words"),
-    # checks --------------------
+    # checks, pictures and reports --------------------
     "PS0701": Kind("a directive that was trusted is wrong", "checking.report testing.failures"),
     "PS0702": Kind(
         "this cannot be checked or recorded instance by instance",
         "checking.examine testing.compare show.order",
     ),
+    "PS0703": Kind(
+        "this cannot be drawn, or would be too much to be read",
+        "poly.report.executed show.refusal.pictures show.spaces.picture show.spaces.sizes "
+        "show.spaces.space",
+    ),
+    "PS0704": Kind(
+        "a report cannot be made of this, or not be written there",
+        "show.report.arguments show.report.place show.report.scripts",
+    ),
+    "PS0705": Kind("a schedule cannot be explored like this", "show.explore.explorer"),
     # the command line --------------------
     "PS0801": Kind("there is no such code of errors", "show.explained"),
+    "PS0802": Kind("an option of the command line has another form", ""),
     # polysched itself --------------------
     INTERNAL: Kind("a fault in polysched", "checking.report:FaultError.__init__"),
 }  # fmt: skip
