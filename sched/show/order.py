@@ -30,8 +30,13 @@ from .extras import need
 Array = np.ndarray[Any, np.dtype[Any]]
 Element = tuple[int, ...]
 
-_HEIGHT = 3.2  # of the pictures, in inches
+# In inches. A notebook makes what is wider than its page smaller, with all that is written in it.
+_WIDTH = 9.6
+_HEIGHT = 3.2  # of the pictures of Funcs, at most
+_BELOW = 1.6  # of the number of values over time
+_BAR = 0.9  # the width of the bar of colours
 _DPI = 100
+_SMALL = 9  # points: of what is written at axes
 _LARGEST = 400  # elements whose numbers of repetition are written into them
 
 
@@ -196,8 +201,9 @@ class Picture:
 
 def order_picture(record: Record) -> Picture:
     """A picture for each Func of one or two axes, with the time at which each element was first
-    computed as a colour, and with a number in elements that were computed several times. At the
-    right, the number of values kept of Funcs that are not outputs, over time.
+    computed as a colour, and with a number in elements that were computed several times. Below, the
+    number of values kept of Funcs that are not outputs, over time. At most 960 pixels wide, so that
+    a notebook shows it at its size.
 
     Raises:
         MissingExtra: matplotlib is not installed.
@@ -209,23 +215,36 @@ def order_picture(record: Record) -> Picture:
     inside = {name: c for name, c in record.funcs.items() if name not in record.outputs}
     images = [np.atleast_2d(c.times) for c in drawn.values()]
     widths = [min(max(x.shape[1] / x.shape[0], 0.4), 4) for x in images]
-    widths += [1.2] if inside else []
-    figure = Figure(figsize=(_HEIGHT * sum(widths) + 0.9, _HEIGHT), layout="compressed")
-    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
-    for place, (name, computed), image in zip(axes, drawn.items(), images, strict=False):
+    height = min(_HEIGHT, (_WIDTH - _BAR) / sum(widths)) + 0.6 if images else 0
+    below = _BELOW if inside else 0
+    size = (min(_WIDTH, _HEIGHT * max(sum(widths), 1) + _BAR), max(height + below, _BELOW))
+    figure = Figure(figsize=size, layout="constrained")
+    heights = [x for x in (height, below) if x]
+    if not heights:
+        figure.text(0.5, 0.5, "no Func has one or two axes", ha="center", size=_SMALL)
+        return Picture(figure)
+    parts = list(figure.subfigures(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0])
+    if images:
+        _draw_times(parts.pop(0), drawn, widths, record.steps)
+    if inside:
+        _draw_live(parts.pop(0).subplots(), inside)
+    return Picture(figure)
+
+
+def _draw_times(part: Any, drawn: dict[str, Computed], widths: list[float], steps: int) -> None:
+    """A picture for each Func, side by side, with one bar of colours at the right of all."""
+    axes = part.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
+    for place, (name, computed) in zip(axes, drawn.items(), strict=True):
+        image = np.atleast_2d(computed.times)
         (top, left), (height, width) = _corner(computed), image.shape
         edges = (left - 0.5, left + width - 0.5, top + height - 0.5, top - 0.5)
-        shown = place.imshow(image, vmin=0, vmax=max(record.steps - 1, 1), extent=edges)
+        shown = place.imshow(image, vmin=0, vmax=max(steps - 1, 1), extent=edges)
         place.set_title(name)
-        place.tick_params(labelsize=7)
-        _write_repeats(place, computed, record.steps)
-    if images:
-        bar = figure.colorbar(shown, ax=list(axes[: len(images)]), pad=0.01, aspect=30)
-        bar.set_label("time of the first computation", size=8)
-        bar.ax.tick_params(labelsize=7)
-    if inside:
-        _draw_live(axes[-1], inside)
-    return Picture(figure)
+        place.tick_params(labelsize=_SMALL)
+        _write_repeats(place, computed, steps)
+    bar = part.colorbar(shown, ax=list(axes), pad=0.01, aspect=30)
+    bar.set_label("first computed at", size=_SMALL)
+    bar.ax.tick_params(labelsize=_SMALL)
 
 
 def _corner(computed: Computed) -> tuple[int, int]:
@@ -241,7 +260,7 @@ def _write_repeats(place: Any, computed: Computed, steps: int) -> None:
     if repeats.size <= _LARGEST:
         for row, column in zip(*np.nonzero(repeats > 1), strict=True):
             colour = "black" if times[row, column] > 0.7 * steps else "white"
-            style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
+            style = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
             place.text(left + column, top + row, f"{repeats[row, column]:.0f}", **style)
 
 
@@ -250,10 +269,10 @@ def _draw_live(place: Any, inside: dict[str, Computed]) -> None:
         place.step(range(len(computed.live)), computed.live, where="post", label=name)
     place.set_ylim(bottom=0)
     place.set_title("values kept" if len(inside) > 1 else f"values of {next(iter(inside))} kept")
-    place.set_xlabel("time", size=8)
-    place.tick_params(labelsize=7)
+    place.set_xlabel("time", size=_SMALL)
+    place.tick_params(labelsize=_SMALL)
     if len(inside) > 1:
-        place.legend(fontsize=7)
+        place.legend(fontsize=_SMALL)
 
 
 __all__ = ["Computed", "Picture", "Record", "order_picture", "recorded"]
