@@ -149,7 +149,7 @@ def comment_without_a_text() -> None:
 @says(
     """
     there is no code PS0492
-      hint: near are PS0402, PS0901, PS0702
+      hint: near are PS0409, PS0402, PS0901
     """,
     ps.PolyschedError,
 )

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from html import unescape
-from typing import Any
-
-import pytest
-
 import polysched as ps
 from polysched.demo_programs import harris, matrix_product
 

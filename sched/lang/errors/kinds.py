@@ -323,8 +323,8 @@ CODES: Mapping[str, Kind] = {
     ),
     "PS0703": Kind(
         "this cannot be drawn, or would be too much to be read",
-        "poly.report.executed show.refusal.pictures show.spaces.picture show.spaces.sizes "
-        "show.spaces.space",
+        "poly.report.executed show.refusal.pictures show.rich.schedules show.spaces.picture "
+        "show.spaces.sizes show.spaces.space",
     ),
     "PS0704": Kind(
         "a report cannot be made of this, or not be written there",

@@ -64,14 +64,14 @@ def _directives(shown: ScheduleQueries) -> Content:
     if count:
         words = "1 directive" if count == 1 else f"{count} directives"
         parts.append(tag("details", tag("summary", words), tag("pre", source)))
-    found = graph_of(shown.base, placed(shown) if shown._builder._place.is_made else {})
+    found = graph_of(shown.base, placements_of(shown) if shown._builder._place.is_made else {})
     if len(found.nodes) > 2:
         drawn = picture(found, shown.base.signature())
         parts.append(tag("details", tag("summary", "stages"), drawn))
     return parts
 
 
-def placed(shown: ScheduleQueries) -> dict[Tensor, str]:
+def placements_of(shown: ScheduleQueries) -> dict[Tensor, str]:
     """A line for each Func that is computed at a loop, or nowhere by itself."""
     found: dict[Tensor, str] = {}
     for path, node in produced(shown.tree):
@@ -99,7 +99,7 @@ def graph(shown: Any) -> Picture:
         LanguageTypeError: it is none of these, or has more than 60 nodes.
     """
     if isinstance(shown, ScheduleQueries):
-        found, label = graph_of(shown.base, placed(shown)), shown.base.signature()
+        found, label = graph_of(shown.base, placements_of(shown)), shown.base.signature()
     elif isinstance(shown, Program | Func):
         program = Program(shown) if isinstance(shown, Func) else shown
         found, label = graph_of(program), program.signature()

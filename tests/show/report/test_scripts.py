@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 import polysched as ps
-from polysched.__main__ import main
+from polysched.__main__ import _size, main
 from polysched.lang.program.program import Program
+from polysched.show.report.scripts import reports
 
 PROGRAM = """\
 import sys
@@ -142,3 +144,40 @@ def test_only_scripts_have_arguments(capsys: pytest.CaptureFixture[str]) -> None
         main(["info", "--", "x"])
     assert exited.value.code == 2
     assert "unrecognized arguments: -- x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("script", "where", "out", "words"),
+    [
+        ("import polysched", "s.py", None, "has made no kernel, and no Schedule or Func is left"),
+        (COMPILES, "none.py", None, "there is no script none.py"),
+        ("raise SystemExit(3)", "s.py", None, "has exited with 3"),
+        ("1 / 0", "s.py", None, "has failed, so there is nothing to report"),
+        (COMPILES, "s.py:nobody", None, "the script has no nobody at its end"),
+        (COMPILES, "s.py:n", None, "n is a Size: there is no report on it"),
+        (COMPILES, "s.py", "file", "there are 2 kernels (g, other), and file is one file"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(
+    folder: Path, script: str, where: str, out: str | None, words: str
+) -> None:
+    (folder / "s.py").write_text(script)
+    (folder / "file").write_text("kept")
+    with pytest.raises(ps.PolyschedError, match=re.escape(words)):
+        list(reports(where, None if out is None else Path(out), {}, ()))
+    assert (folder / "file").read_text() == "kept"
+    assert not _pages(folder)
+
+
+def test_a_size_is_a_name_and_a_number() -> None:
+    with pytest.raises(ps.PolyschedError, match="--size takes NAME=NUMBER, and not n=many"):
+        _size("n=many")
+
+
+def test_sizes_that_no_call_has_are_refused(folder: Path) -> None:
+    n, i = ps.size("n"), ps.Var("i")
+    x, f = ps.Input("x", ps.float32, (n,)), ps.Func("f", (n,))
+    f[i] = x[i] + x[3]
+    kernel = ps.Schedule(f).compile()
+    with pytest.raises(ps.CallError, match="no call has n=2: "):
+        kernel.report(folder / "out.html", n=2)
