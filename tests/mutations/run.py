@@ -120,6 +120,7 @@ TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
+CODES = ("tests/errors/test_codes.py",)
 WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
 EXECUTED = ("tests/poly/report/test_executed.py",)
 SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
@@ -1230,6 +1231,20 @@ FAULTS = (
         "type checkers take every name to be there", "__init__.py",
         "if not TYPE_CHECKING:  # a type checker", "if True:  # a type checker",
         ("tests/annotations/test_annotations.py",),
+    ),
+    Fault(
+        "a refusal in other words loses its code", "lang/errors/errors.py",
+        "directive=directive, code=self.code,", "directive=directive,", CODES,
+    ),
+    Fault(
+        "the code of an error is that of the outermost function", "lang/errors/codes.py",
+        "                return found", "                return made_in(frame.f_back) or found",
+        CODES,
+    ),
+    Fault(
+        "a code is explained by the first section of its family", "show/explained.py",
+        'part.startswith(f"{code}: ")', "part.startswith(code[:4])",
+        ("tests/show/test_explained_pages.py",),
     ),
 )  # fmt: skip
 
