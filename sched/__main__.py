@@ -148,7 +148,7 @@ def _info(chosen: argparse.Namespace) -> int:
 def _explain(chosen: argparse.Namespace) -> int:
     from .show.explained import explained, listed
 
-    print(listed() if chosen.code is None else explained(chosen.code))
+    print(listed() if chosen.code is None else explained(chosen.code, bold=sys.stdout.isatty()))
     return 0
 
 

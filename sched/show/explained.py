@@ -1,19 +1,31 @@
-"""What `python -m polysched explain` prints: the kinds of mistakes, by their codes."""
+"""What `python -m polysched explain` prints: the kinds of mistakes, by their codes.
+
+The pages about them are the files of `sched/show/codes/`, one for each family, which are installed
+with the package: they are read without a network, and the documentation includes them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from importlib.resources import files
-from textwrap import fill, indent
+from pathlib import Path
 
 from ..lang.errors.errors import PolyschedError
 from ..lang.errors.kinds import CODES, FAMILIES, RETIRED
 
+PAGES = Path(__file__).with_name("codes")
+_HEAD = re.compile(r"^## ", re.M)
+_FENCE = re.compile(r"^```.*\n", re.M)
+_MARKS = re.compile(r"\*\*|`")
 
-def explained(code: str) -> str:
-    """The kind of mistake that a code names, the family that it is of, and its section if it has
-    one: what it means, an example, and how to mend it.
+
+def explained(code: str, *, bold: bool = False) -> str:
+    """The kind of mistake that a code names: what it means, an example, and how to mend it.
+
+    Args:
+        code: such as PS0402, in letters of any case.
+        bold: headings are bold, by the sequences of terminals.
 
     Raises:
         PolyschedError: there is no such code; it says which ones are near.
@@ -25,30 +37,26 @@ def explained(code: str) -> str:
         near = get_close_matches(asked, CODES, 3, 0.6)
         hint = f"near are {', '.join(near)}" if near else "explain without a code lists all"
         raise PolyschedError(f"there is no code {code}", hint=hint)
-    short = f"{asked}: {CODES[asked].title}\n  among errors of {FAMILIES[asked[:4]]}"
-    found = sections().get(asked)
-    return short if found is None else f"{short}\n\n{_plain(found)}"
+    return _plain(section(asked), bold)
 
 
-def sections() -> dict[str, str]:
-    """What is written about codes in `sched/show/codes/*.md`, as Markdown without headings."""
-    pages = (files(__package__) / "codes").iterdir()
-    texts = [page.read_text(encoding="utf-8") for page in pages if page.name.endswith(".md")]
-    parts = [part for text in texts for part in text.split("\n## ")[1:]]
-    return {part[:6]: part.partition("\n")[2].strip() for part in parts}
+def section(code: str) -> str:
+    """The section of a page about a code, as Markdown without its heading's signs."""
+    family = (PAGES / f"{code[:4].lower()}.md").read_text(encoding="utf-8")
+    return next(part for part in _HEAD.split(family) if part.startswith(f"{code}: ")).rstrip()
 
 
-def _plain(markdown: str) -> str:
-    """Markdown as it reads in a terminal: paragraphs are wrapped, code is indented."""
-    prose_and_code = markdown.split("```")
-    return "\n\n".join(
-        indent(part.removeprefix("python\n").rstrip(), "    ") if k % 2 else _wrapped(part)
-        for k, part in enumerate(prose_and_code)
-    )
+def _plain(text: str, bold: bool) -> str:
+    """Markdown as text: code and what it prints are set in, and other marks left out."""
+    head, _, rest = text.partition("\n")
+    parts = _FENCE.split(rest)
+    for k, part in enumerate(parts):
+        parts[k] = _indented(part) if k % 2 else _MARKS.sub("", part)
+    return (f"\033[1m{head}\033[0m" if bold else head) + "\n" + "".join(parts)
 
 
-def _wrapped(prose: str) -> str:
-    return "\n\n".join(fill(paragraph, 80) for paragraph in prose.strip().split("\n\n"))
+def _indented(block: str) -> str:
+    return "".join(f"    {line}" if line.strip() else line for line in block.splitlines(True))
 
 
 def listed() -> str:

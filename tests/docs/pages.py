@@ -4,9 +4,9 @@
 
 A ```text block right behind a ```python block is its output: what it prints and, if its last line
 raises, `SomeError: message`. Line numbers in messages count from the top of the block. A page runs
-as one program; where sections are numbered, each of them is one, after the blocks at the head of
-the page. `<!-- no-run -->` before a block leaves it alone, and `<!-- needs this that -->` does so
-where one of these packages is missing.
+as one program; where sections are numbered, or have codes of errors, each of them is one, after
+the blocks at the head of the page. `<!-- no-run -->` before a block leaves it alone, and
+`<!-- needs this that -->` does so where one of these packages is missing.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ PAGES = (
     "docs/architecture.md",
     "docs/targets.md",
     "docs/glossary.md",
+    *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("sched/show/codes/*.md")),
 )
 FILE_NAME = "example.py"
 NO_RUN = "<!-- no-run -->"
 
 _NEEDS = re.compile(r"<!-- needs ([\w ]+) -->$")
 _FENCE = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.M | re.S)
-_HEAD = re.compile(r"^#{2,3} (?:(?P<number>\d+(?:\.\d+)?) )?.*$", re.M)
+_HEAD = re.compile(r"^#{2,3} (?:(?P<number>\d+(?:\.\d+)?|PS\d{4}(?=:)):? )?.*$", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def _output(block: Block, names: dict[str, object]) -> str:
         try:
             exec(compile(block.code, FILE_NAME, "exec"), names)
         except Exception as error:
-            ours = type(error).__module__.startswith("polysched.")
+            ours = type(error).__module__.startswith("polysched.") or hasattr(error, "code")
             if block.shown is None or not ours:
                 error.add_note(f"in the Python block at line {block.line} of the page")
                 raise

@@ -1241,6 +1241,20 @@ FAULTS = (
         "if not TYPE_CHECKING:  # a type checker", "if True:  # a type checker",
         ("tests/annotations/test_annotations.py",),
     ),
+    Fault(
+        "a refusal in other words loses its code", "lang/errors/errors.py",
+        "directive=directive, code=self.code,", "directive=directive,", CODES,
+    ),
+    Fault(
+        "the code of an error is that of the outermost function", "lang/errors/codes.py",
+        "                return found", "                return made_in(frame.f_back) or found",
+        CODES,
+    ),
+    Fault(
+        "a code is explained by the first section of its family", "show/explained.py",
+        'part.startswith(f"{code}: ")', "part.startswith(code[:4])",
+        ("tests/show/test_explained_pages.py",),
+    ),
 )  # fmt: skip
 
 
