@@ -2,35 +2,41 @@
 
     python -P tests/show/screens.py            # writes docs/images/*.png
 
-Each entry of `SCENES` is a cell of a notebook, and what is clicked before a picture is taken.
+Each entry of `SCENES` is a cell of one notebook, or a page of its own, and what is clicked before a
+picture is taken. One server and one kernel show all of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-PATIENCE = 120.0
+PATIENCE = 60.0
+"""Seconds that anything on a page may take."""
 _OWN = (
     "JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR",
     "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR",
 )  # fmt: skip
+# Cells that are not on the screen stay on the page, and their order is that of the notebook.
+# Nothing asks the network for news.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
 
 _PRODUCT = """import polysched as ps
 n, p, m = ps.sizes("n p m")
@@ -42,6 +48,24 @@ C = ps.Func("C", (n, m))
 C[i, j] = 0
 C[i, j] += A[i, k] * B[k, j]
 """
+_TILED = """s = ps.Schedule(C)
+s[C].update(0).tile(i, j, 32, 16)
+s[C].update(0).parallel("io")
+str(s)  # which finds the loops
+s
+"""
+_STENCIL = """T = ps.size("T")
+t = ps.vars("t")
+f = ps.Func("f", (T, n))
+f[t, i] = i
+r, q = ps.rdom("r q", (1, T), (0, n - 1))
+f[r, q] = f[r - 1, q + 1] + f[r - 1, q]
+ps.Schedule(f)[f].update(0).reorder(q, r)
+"""
+_UPDATE = 's["C.update(0)"]'
+_REPORT = """kernel = s.compile()
+kernel.report("report.html", n=256, p=256, m=256).name
+"""
 
 
 @dataclass(frozen=True)
@@ -50,23 +74,36 @@ class Scene:
 
     Attributes:
         name: of its file, to which the theme is added.
-        cell: the code of a notebook's only cell.
-        shown: a CSS selector of what must be there, and is the picture.
-        clicks: the texts of buttons that are clicked, one after another, in order.
+        cell: the code of a cell; cells run one after another.
+        words: what must be read there, in the end.
+        clicks: candidates that are clicked, one after another, as what they do is written.
+        page: a page that the cell has written, of which the picture is; empty for the cell.
     """
 
     name: str
     cell: str
-    shown: str
+    words: tuple[str, ...]
     clicks: tuple[str, ...] = ()
+    page: str = ""
+
+    @property
+    def is_explorer(self) -> bool:
+        """Whether the page draws it, and again whenever the kernel has found something."""
+        return "explore(" in self.cell
 
 
 SCENES = (
-    Scene("schedule", _PRODUCT + "ps.Schedule(C)", ".jp-OutputArea-output"),
-    Scene("explorer", _PRODUCT + "ps.explore(C)", ".polysched.explorer"),
+    Scene("expression", "A[i, k] * B[k, j] + 1", ("A", "B")),
+    Scene("func", "C", ("float32",)),
+    Scene("program", "ps.Schedule(C).base", ("float32",)),
+    Scene("schedule", _TILED, ("(parallel)",)),
+    Scene("kernel", "s.compile()", ("float32",)),
+    Scene("refusal", _STENCIL, ("is refused", "Hint: skew")),
+    Scene("report", _REPORT, ("float32",), page="report.html"),
+    Scene("explorer", "ps.explore(C)", ("as written", "reorder 'k', 'j'")),
     Scene(
-        "explorer-after", _PRODUCT + "ps.explore(C)", ".polysched.explorer",
-        ("reorder 'k', 'j'", "vectorize ps.native"),
+        "explorer-after", "ps.explore(C)", ("(vector)", ".vectorize('j', ps.native)"),
+        clicks=(_UPDATE + ".reorder('k', 'j')", _UPDATE + ".vectorize('j', ps.native)"),
     ),
 )  # fmt: skip
 
@@ -76,55 +113,58 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+# the server and the browser -----------------------------------------------------------------------
 @contextmanager
-def lab() -> Iterator[tuple[str, Path]]:
-    """A JupyterLab of this machine only: its address with the token, and the folder it shows."""
-    with tempfile.TemporaryDirectory(prefix="polysched-lab-") as name, socket.socket() as free:
+def lab(folder: Path) -> Iterator[str]:
+    """A JupyterLab of this machine only, which shows a folder: its address, with `{}` for a file.
+
+    Raises:
+        RuntimeError: it has not started; with what it said.
+    """
+    with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port, token, folder = free.getsockname()[1], secrets.token_hex(16), Path(name)
-        free.close()
-        own = {name: str(folder / name.lower()) for name in _OWN}
-        (folder / "pages").mkdir()
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "jupyterlab", "--no-browser", "--allow-root",
-             "--ip=127.0.0.1", f"--port={port}", f"--IdentityProvider.token={token}",
-             f"--ServerApp.root_dir={folder / 'pages'}", "--LabApp.news_url=None"],
-            env={**os.environ, **own}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        port, token = free.getsockname()[1], secrets.token_hex(16)
+    own = {name: str(folder / ".own" / name.lower()) for name in _OWN}
+    for name, values in _SETTINGS.items():
+        package, _, file = name.partition("/")
+        place = Path(own["JUPYTERLAB_SETTINGS_DIR"], "@jupyterlab", package)
+        place.mkdir(parents=True)
+        (place / f"{file}.jupyterlab-settings").write_text(json.dumps(values))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "jupyterlab", "--no-browser", "--allow-root",
+         "--ip=127.0.0.1", f"--port={port}", f"--IdentityProvider.token={token}",
+         f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None",
+         "--LabApp.expose_app_in_browser=True"],
+        env={**os.environ, **own, "POLYSCHED_TARGET": "v3"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    said: list[str] = []
+    is_up = threading.Event()
+    assert process.stderr is not None
+    listener = threading.Thread(target=_listen, args=(process.stderr, said, is_up), daemon=True)
+    listener.start()
+    try:
+        if not is_up.wait(PATIENCE) or process.poll() is not None:
+            raise RuntimeError("JupyterLab has not started:\n" + "".join(said))
+        yield f"http://127.0.0.1:{port}/lab/tree/{{}}?token={token}&reset"
+    finally:
+        process.terminate()
         try:
-            address = f"http://127.0.0.1:{port}"
-            _until(lambda: urllib.request.urlopen(f"{address}/api?token={token}", timeout=5))
-            yield f"{address}/lab/tree/{{}}?token={token}&reset", folder
-        finally:
-            process.terminate()
-            process.wait(30)
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        listener.join()
+        process.stderr.close()
 
 
-def _until(done: Callable[[], Any]) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            done()
-            return
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.2)
-
-
-def _theme(folder: Path, theme: str) -> None:
-    place = folder / "jupyterlab_settings_dir" / "@jupyterlab" / "apputils-extension"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "themes.jupyterlab-settings").write_text(json.dumps({"theme": THEMES[theme]}))
-
-
-def _notebook(folder: Path, scene: Scene) -> str:
-    import nbformat
-
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(scene.cell)])
-    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(made, folder / "pages" / f"{scene.name}.ipynb")
-    return f"{scene.name}.ipynb"
+def _listen(lines: IO[str], said: list[str], is_up: threading.Event) -> None:
+    """Reads what a server says to the end, and tells when it listens or has ended."""
+    for line in lines:
+        said.append(line)
+        if "is running at" in line:
+            is_up.set()
+    is_up.set()
 
 
 @contextmanager
@@ -140,58 +180,141 @@ def browser() -> Iterator[Any]:
             found.close()
 
 
+# the stage ----------------------------------------------------------------------------------------
+class Stage:
+    """The notebook of all scenes in a browser, after its cells have run.
+
+    Attributes:
+        errors: what the page has said of errors.
+    """
+
+    def __init__(self, found: Any, address: str, folder: Path) -> None:
+        self.errors: list[str] = []
+        self.folder = folder
+        self._browser = found
+        self.page = self._new({"width": 1280, "height": 1500})
+        self.page.goto(address.format(_notebook(folder)))
+        self.page.wait_for_function(
+            "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"
+        )
+        self.page.evaluate(
+            """async () => {
+              const app = window.jupyterapp, context = app.shell.currentWidget.sessionContext;
+              await context.ready;
+              await context.session.kernel.info;
+              await app.commands.execute("notebook:run-all-cells");
+            }"""
+        )
+        for scene in SCENES:
+            if not scene.page:
+                self.of(scene).wait_for()
+                self.settled(scene)
+
+    def _new(self, size: dict[str, int], **options: Any) -> Any:
+        page = self._browser.new_page(viewport=size, **options)
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._console)
+        return page
+
+    def _console(self, message: Any) -> None:
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def of(self, scene: Scene) -> Any:
+        """Where a scene is on the page."""
+        cell = self.page.locator(".jp-Notebook .jp-CodeCell").nth(SCENES.index(scene) + 1)
+        return cell.locator(".polysched.explorer" if scene.is_explorer else ".polysched").first
+
+    def settled(self, scene: Scene) -> None:
+        """Waits until no candidate of an explorer waits for its verdict."""
+        if scene.is_explorer:
+            self.of(scene).locator(".move.legal").first.wait_for(state="attached")
+            self.of(scene).locator(".move.pending").first.wait_for(state="detached")
+
+    def click(self, scene: Scene, words: str) -> None:
+        """Clicks a legal candidate, and waits until the step that it makes is shown."""
+        explorer = self.of(scene)
+        steps = explorer.locator("table tr").count()
+        explorer.get_by_title(words, exact=True).click()
+        explorer.locator("table tr").nth(steps).wait_for()
+        self.settled(scene)
+
+    def theme(self, name: str) -> None:
+        """Turns the page to a theme."""
+        self.page.evaluate(
+            "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })",
+            THEMES[name],
+        )
+        is_light = json.dumps(name == "light")
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{is_light}"]', state="attached")
+
+    @contextmanager
+    def shown(self, scene: Scene, theme: str) -> Iterator[Any]:
+        """What a scene's picture is of: in the notebook, or on a page of its own."""
+        if not scene.page:
+            yield self.of(scene)
+            return
+        page = self._new({"width": 1280, "height": 1000}, color_scheme=theme)
+        try:
+            page.goto((self.folder / scene.page).as_uri())
+            yield page.locator("body")
+        finally:
+            page.close()
+
+
+def _notebook(folder: Path) -> str:
+    import nbformat
+
+    cells = [_PRODUCT, *(scene.cell for scene in SCENES)]
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    for cell in made.cells:  # a refusal is a scene: the cells behind it run, too
+        cell.metadata["tags"] = ["raises-exception"]
+    made.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(made, folder / "scenes.ipynb")
+    return "scenes.ipynb"
+
+
 @contextmanager
-def page_of(found: Any, address: str, folder: Path, scene: Scene, theme: str) -> Iterator[Any]:
-    """The page of a scene's notebook, after its cell has run."""
-    _theme(folder, theme)
-    page = found.new_page(viewport={"width": 1280, "height": 1500})
-    page.set_default_timeout(PATIENCE * 1000)
-    try:
-        page.goto(address.format(_notebook(folder, scene)))
-        page.wait_for_selector(".jp-Notebook .jp-CodeCell .cm-content")
-        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
-        page.wait_for_timeout(4000)  # the page drops keys as long as it connects to the kernel
-        page.click(".jp-Notebook .jp-CodeCell .cm-content")
-        page.keyboard.press("Shift+Enter")
-        page.wait_for_selector(scene.shown)
-        yield page
-    finally:
-        page.close()
+def stage() -> Iterator[Stage]:
+    """All scenes, before anything is clicked."""
+    with (
+        tempfile.TemporaryDirectory(prefix="polysched-lab-", ignore_cleanup_errors=True) as name,
+        lab(Path(name)) as address,
+        browser() as found,
+    ):
+        yield Stage(found, address, Path(name))
 
 
-def click(page: Any, words: str) -> None:
-    """Clicks the first legal candidate of that label, and waits until the page has changed."""
-    before = page.inner_text(".polysched.explorer pre.source")
-    page.locator("button.move.legal", has_text=re.compile(f"^{re.escape(words)}$")).first.click()
-    page.wait_for_function(
-        "before => document.querySelector('.polysched.explorer pre.source').innerText !== before",
-        arg=before,
-    )
+# pictures -----------------------------------------------------------------------------------------
+def _picture(shown: Any, scene: Scene, path: Path) -> None:
+    """Writes a picture with few colours, which makes it small."""
+    from PIL import Image
 
-
-def settled(page: Any) -> None:
-    """Waits until no candidate waits for its verdict."""
-    page.wait_for_function(
-        "() => document.querySelector('.polysched.explorer .move.legal') &&"
-        " !document.querySelector('.polysched.explorer .move.pending')"
-    )
+    if scene.page:  # the beginning of a long page
+        shown.page.screenshot(path=str(path))
+    else:
+        shown.screenshot(path=str(path))
+    with Image.open(path) as whole:
+        small = whole.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
 
 
 def main() -> None:
     """Writes all pictures."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with lab() as (address, folder), browser() as found:
+    with stage() as on:
         for scene in SCENES:
-            for theme in THEMES:
-                with page_of(found, address, folder, scene, theme) as page:
-                    for words in scene.clicks:
-                        settled(page)
-                        click(page, words)
-                    if "explore" in scene.shown:
-                        settled(page)
-                    path = IMAGES / f"{scene.name}-{theme}.png"
-                    page.locator(scene.shown).first.screenshot(path=str(path))
-                    print(path, path.stat().st_size)
+            for words in scene.clicks:
+                on.click(scene, words)
+        on.page.mouse.move(0, 0)
+        for theme in THEMES:
+            on.theme(theme)
+            for scene in SCENES:
+                path = IMAGES / f"{scene.name}-{theme}.png"
+                with on.shown(scene, theme) as shown:
+                    _picture(shown, scene, path)
+                print(path.name, path.stat().st_size)
 
 
 if __name__ == "__main__":
