@@ -119,7 +119,7 @@ def shown(cell: Any) -> str:
         if output.output_type == "stream":
             found.append(output.text)
         else:
-            found += [output.data.get("text/plain", ""), *output.data]
+            found += [output.data.get("text/plain", ""), *sorted(output.data)]
     return "\n".join(found)
 
 
