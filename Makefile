@@ -21,7 +21,8 @@ PIP  := $(RUN) pip --disable-pip-version-check
 # One pip at a time, also under `make -j`.
 .NOTPARALLEL:
 .PHONY: help demo test quick test-v3 test-one-thread test-one-core test-busy test-matrix
-.PHONY: screenshots some-faults lint lint-ruff lint-format lint-types lint-layers format bench bench-pages docs clean
+.PHONY: screenshots some-faults lint lint-ruff lint-format lint-types lint-layers format bench bench-pages docs
+.PHONY: notebooks clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -93,6 +94,9 @@ bench-pages: $(VENV)/.installed-bench ## write the pages of benchmarks/results/ 
 
 docs: $(VENV)/.installed-docs ## build the documentation into build/docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --site-dir build/docs
+
+notebooks: $(VENV)/.installed-test ## run the notebooks, and write what they show into them
+	$(PY) -P tests/notebook_runs.py $(ARGS)
 
 clean: ## remove everything that was built, except .venv
 	rm -rf build dist polysched.egg-info demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

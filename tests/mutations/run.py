@@ -125,6 +125,7 @@ WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
 EXECUTED = ("tests/poly/report/test_executed.py",)
 SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
 DRAWN = ("tests/show/test_refusals_drawn.py",)
+ORDER_DRAWN = ("tests/show/test_order.py",)
 FAULTS = (
     Fault(
         "what is asked for is given", "poly/schedule/why_not.py",
@@ -146,6 +147,14 @@ FAULTS = (
     Fault(
         "parallel iterations are drawn one after the other", "poly/report/executed.py",
         'if v.kind not in ("vector", "parallel")', 'if v.kind not in ("vector",)', EXECUTED,
+    ),
+    Fault(
+        "labels of colours are small", "show/order.py",
+        "bar.ax.tick_params(labelsize=_SMALL)", "bar.ax.tick_params(labelsize=5)", ORDER_DRAWN,
+    ),
+    Fault(
+        "pictures are wider than a page", "show/order.py",
+        "size = (min(_WIDTH, ", "size = (max(_WIDTH + 1, ", ORDER_DRAWN,
     ),
     Fault(
         "every loop goes over tiles", "show/spaces/space.py",

@@ -130,7 +130,8 @@ def test_labels_keep_clear_of_other_plots_and_notebooks_need_not_shrink_them() -
     one, other, bar, kept = figure.axes
     label = bar.yaxis.label.get_window_extent()
     assert not [x for x in (one, other, kept) if x.get_tightbbox().overlaps(label)]
-    assert min(text.get_size() for x in figure.axes for text in x.get_xticklabels()) >= 9
+    labels = [t for x in figure.axes for t in (*x.get_xticklabels(), *x.get_yticklabels())]
+    assert min(label.get_size() for label in labels) >= 9
 
 
 @pytest.mark.slow
