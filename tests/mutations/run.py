@@ -118,7 +118,20 @@ TRAVELS = ("tests/lang/travel/test_pickled_programs.py", "tests/lang/travel/test
 KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
+COUNTS = ("tests/codegen/ir/test_counts.py",)
 FAULTS = (
+    Fault(
+        "tiles add up to what one of them holds", "codegen/ir/totals.py",
+        "    return total if expanded(tiles)", "    return hi if expanded(tiles)", COUNTS,
+    ),
+    Fault(
+        "what a condition leaves out is counted", "codegen/ir/counts.py",
+        "{what: total.where(condition) for what", "{what: total for what", COUNTS,
+    ),
+    Fault(
+        "a sum over a loop is looked up without the loops around it", "codegen/ir/totals.py",
+        "tuple(env[x] for x in sorted(over.free, key=id))", "()", COUNTS,
+    ),
     Fault(
         "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
         "            made.append(new)\n", "            made.append(2**200 - new)\n", TRAVELS,
