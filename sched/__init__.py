@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import forks
 from .cache import sources as _sources  # noqa: F401 - it looks at the sources before they are loaded
 from .codegen.runtime.threads import get_num_threads, set_num_threads, threads
+from .lang.errors.drawn import Drawn
 from .lang.errors.errors import (
     CallError,
     CallTypeError,
@@ -194,6 +195,10 @@ def _auto(*args: Any) -> Any:
     return _loaded("tune.auto").auto(*args)
 
 
+def _report(*args: Any) -> Any:
+    return _loaded("show.report.page").report(*args)
+
+
 def _scheduled(func: Func) -> dict[str, str]:
     """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
     in place of them."""
@@ -212,11 +217,17 @@ def _reduced(part: Any) -> Any:
     return _loaded("lang.travel.pickles").reduced(part)
 
 
+def _drawn(asked: str, thing: Any) -> Any:
+    return _loaded("show.refusal").shown(asked, thing)
+
+
+Drawn._shown = staticmethod(_drawn)
 Travelling._reduced = staticmethod(_reduced)
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
 Program._auto = staticmethod(_auto)
+Program._report = staticmethod(_report)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",

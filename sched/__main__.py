@@ -1,4 +1,4 @@
-"""The command line: `python -m polysched demo`, `info`, `calibrate`, `cache`, `fuzz`."""
+"""The command line: `python -m polysched demo`, `info`, `calibrate`, `report`, `cache`, `fuzz`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0; 1 after an error, which is printed in one line; 130 after Ctrl-C.
     """
-    chosen = _parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    end = given.index("--") if "--" in given else len(given)
+    parser = _parser()
+    chosen = parser.parse_args(given[:end])
+    chosen.behind = given[end + 1 :]
+    if chosen.behind and chosen.run is not _report:
+        parser.error(f"unrecognized arguments: {' '.join(given[end:])}")
     try:
         return int(chosen.run(chosen))
     except (PolyschedError, OSError) as error:
@@ -58,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     calibrate.set_defaults(run=_calibrate)
 
+    _add_report(commands.add_parser("report", help="a page about each kernel that a script makes"))
+
     cache = commands.add_parser("cache", help="what is kept on disk for other processes")
     what = cache.add_mutually_exclusive_group()
     what.add_argument(
@@ -73,6 +81,41 @@ def _parser() -> argparse.ArgumentParser:
     fuzz.add_argument("--out", type=Path, default=None, metavar="DIR", help="where findings go")
     fuzz.set_defaults(run=_fuzz)
     return parser
+
+
+def _add_report(report: argparse.ArgumentParser) -> None:
+    report.add_argument(
+        "script",
+        help="a Python script, which is run with the arguments behind --; script.py:name for one "
+        "Kernel, Schedule or Func of it",
+    )
+    report.add_argument(
+        "--out", type=Path, default=None, metavar="PATH",
+        help="the file, or a folder for several kernels (default: SCRIPT-KERNEL.html)",
+    )  # fmt: skip
+    report.add_argument(
+        "--size", action="append", default=[], metavar="NAME=NUMBER",
+        help="a number for a size, for counts; one for each size",
+    )  # fmt: skip
+    report.set_defaults(run=_report)
+
+
+def _report(chosen: argparse.Namespace) -> int:
+    from .show.report.scripts import reports
+
+    sizes = dict(map(_size, chosen.size))
+    for path in reports(chosen.script, chosen.out, sizes, chosen.behind):
+        print(f"wrote {path}", flush=True)
+    return 0
+
+
+def _size(text: str) -> tuple[str, int]:
+    """`n=512`"""
+    name, _, number = text.partition("=")
+    try:
+        return name.strip(), int(number)
+    except ValueError:
+        raise PolyschedError(f"--size takes NAME=NUMBER, and not {text}") from None
 
 
 def _demo(chosen: argparse.Namespace) -> int:

@@ -29,7 +29,9 @@ def test_objects_list_what_is_meant_for_users() -> None:
     assert shown(s) >= {"compile", "explain", "copy", "to_json", "assume", "batch", "trust"}
     assert not shown(s) & {"tree", "model", "nests", "rewritten", "proven", "log", "of", "fixed"}
     assert shown(s[f]) >= {"split", "tile", "vectorize", "update", "loops", "pipe"}
-    assert shown(s[f]["i"]) == {"extent", "is_reduction", "kind", "name", "stage"}
+    assert shown(s[f]["i"]) == {
+        *("extent", "is_reduction", "kind", "name", "stage", "why_not"),
+    }
     assert shown(f) == {"dtype", "name", "ndim", "shape", "vars"}
     assert shown(x) == shown(f) | {"range"}
     assert shown(a) == shown(f) | {"initial", "final"}
@@ -42,6 +44,7 @@ def test_objects_list_what_is_meant_for_users() -> None:
         "conditions",
         "llvm",
         "loops",
+        "report",
         "seconds",
         "signature",
     }

@@ -25,6 +25,7 @@ from .passes.full_tiles import full_tiles
 from .passes.hoist_conditions import hoist_conditions
 from .passes.join_stores import join_stores
 from .passes.promote_accumulators import promote_accumulators
+from .passes.roll_borders import roll_borders
 from .passes.single_iterations import single_iterations
 from .passes.split_loops import split_loops
 
@@ -46,6 +47,7 @@ ON_LOOPS: tuple[Pass, ...] = (
 PASSES: tuple[Pass, ...] = (
     *ON_LOOPS,
     promote_accumulators,
+    roll_borders,
     fill_tiles,
     full_tiles,
     carry_values,
@@ -85,7 +87,9 @@ def lower(
     log = Log()
     with uncollected():
         module = log.step(
-            "build", lambda: build(program, strided=strided, checks=checks), module_text
+            "build",
+            lambda: build(program, strided=strided, checks=checks),
+            module_text,
         )
         flat = passed(module, log, first)
         text = log.step("emit", lambda: emit_module(flat, target))

@@ -35,6 +35,8 @@ PAGES = (
     "docs/threads.md",
     "docs/testing.md",
     "docs/show.md",
+    "docs/legality.md",
+    "docs/report.md",
     "docs/diagnostics.md",
     "docs/architecture.md",
     "docs/targets.md",

@@ -7,10 +7,10 @@ import traceback
 import pytest
 from replay.refusals import plain
 
-from . import codegen, lang, pieces, poly, tune
+from . import codegen, drawn, lang, pieces, poly, tune
 from .case import CASES, Case
 
-ROOMS = (codegen, lang, pieces, poly, tune)
+ROOMS = (codegen, drawn, lang, pieces, poly, tune)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -8,12 +8,12 @@ from functools import cache
 import pytest
 from replay.run import KEPT
 
-from . import codegen, lang, lists, pieces, places, poly, tune
+from . import codegen, drawn, lang, lists, pieces, places, poly, tune
 from .case import CASES
 
 pytestmark = pytest.mark.xdist_group("places")  # what is found is found once
 
-ROOMS = (codegen, lang, pieces, poly, tune)
+ROOMS = (codegen, drawn, lang, pieces, poly, tune)
 
 
 @cache

@@ -59,6 +59,7 @@ USES = ("tests/poly/tree/test_uses.py",)
 CARRIED = ("tests/codegen/passes/test_carried.py",)
 PASSES = ("tests/codegen/passes/test_passes.py",)
 NATIVE_CALLS = ("tests/codegen/runtime/test_native_calls.py",)
+ROLLED = ("tests/codegen/passes/test_roll_borders.py",)
 PROMOTED = ("tests/codegen/passes/test_promoted.py",)
 FULL_TILES = ("tests/codegen/passes/test_full_tiles.py",)
 MEANING = ("tests/codegen/passes/test_pass_meaning.py",)
@@ -80,6 +81,7 @@ PASSES_TESTED_IN = {
     "full_tiles": "codegen/passes/test_full_tiles",
     "join_stores": "codegen/passes/test_join_stores",
     "promote_accumulators": "codegen/passes/test_promoted",
+    "roll_borders": "codegen/passes/test_roll_borders",
 }  # fmt: skip
 """The same of passes; without an entry it is tests/codegen/passes/test_passes.py."""
 
@@ -119,6 +121,10 @@ KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
 COUNTS = ("tests/codegen/ir/test_counts.py",)
+WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
+EXECUTED = ("tests/poly/report/test_executed.py",)
+SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
+DRAWN = ("tests/show/test_refusals_drawn.py",)
 FAULTS = (
     Fault(
         "tiles add up to what one of them holds", "codegen/ir/totals.py",
@@ -131,6 +137,45 @@ FAULTS = (
     Fault(
         "a sum over a loop is looked up without the loops around it", "codegen/ir/totals.py",
         "tuple(env[x] for x in sorted(over.free, key=id))", "()", COUNTS,
+    ),
+    Fault(
+        "what is asked for is given", "poly/schedule/why_not.py",
+        "        trial = _trial(s)\n", "        trial = s\n", WHY_NOT,
+    ),
+    Fault(
+        "trust answers", "poly/schedule/why_not.py",
+        "    made._builder._trust = None\n", "", WHY_NOT,
+    ),
+    Fault(
+        "a sketch is not proven for an answer", "poly/schedule/why_not.py",
+        "        if builder._batch is not None:\n", "        if False:\n", WHY_NOT,
+    ),
+    Fault(
+        "lanes are drawn where their loop is written", "poly/report/executed.py",
+        'for v in x.levels if v.kind != "vector"), *x.of_kind("vector")', "for v in x.levels),",
+        EXECUTED,
+    ),
+    Fault(
+        "parallel iterations are drawn one after the other", "poly/report/executed.py",
+        'if v.kind not in ("vector", "parallel")', 'if v.kind not in ("vector",)', EXECUTED,
+    ),
+    Fault(
+        "every loop goes over tiles", "show/spaces/space.py",
+        "        if len(answers) == 2:\n", "        if answers:\n", SPACES,
+    ),
+    Fault(
+        "cache lines are counted in the order of axes", "show/spaces/footprint.py",
+        "order = memory.order or tuple", "order = tuple", SPACES,
+    ),
+    Fault(
+        "a tile is drawn from the splits before it", "poly/schedule/schedule_builder.py",
+        "return error if self._compound is None else seen_from(error, "
+        "self._compound.first.state)",
+        "return error", DRAWN,
+    ),
+    Fault(
+        "pickles take the schedule along", "lang/errors/errors.py",
+        'if k != "_evidence"', "if True", DRAWN,
     ),
     Fault(
         "what is read from a pickle was made in the opposite order", "lang/travel/reader.py",
@@ -678,8 +723,8 @@ FAULTS = (
     ),
     Fault(
         "planes that go down are near each other", "poly/placement/folding.py",
-        "max(found, -int(lo.to_python()), int(hi.to_python()))",
-        "max(found, int(hi.to_python()))",
+        "max(-int(lo.to_python()), int(hi.to_python()))",
+        "int(hi.to_python())",
         ("tests/poly/placement/test_folding.py",),
     ),
     Fault(
@@ -862,7 +907,8 @@ FAULTS = (
     ),
     Fault(
         "a tile is full though a condition changes while it lives", "codegen/ir/lane_number.py",
-        "isinstance(n, Load) or n in inner for n", "isinstance(n, Load) for n", FULL_TILES,
+        "not has_below(Load, x) and leaves_below(x).isdisjoint(inner)",
+        "not has_below(Load, x)", FULL_TILES,
     ),
     Fault(
         "one access says which elements are in a tile", "codegen/ir/tiles.py",
@@ -1009,8 +1055,19 @@ FAULTS = (
     Fault(
         "conditions on what a loop changes are tested in front of it",
         "codegen/passes/hoist_conditions.py",
-        "any(n in inside or isinstance(n, Load) for n in postorder(condition))",
-        "any(n in inside for n in postorder(condition))", MEANING,
+        "has_below(Load, condition) or not", "not", MEANING,
+    ),
+    Fault(
+        "a copy of another step is one more iteration", "codegen/passes/roll_borders.py",
+        "start + number * step)", "start + number)", ROLLED,
+    ),
+    Fault(
+        "copies of what is in registers become a loop", "codegen/passes/roll_borders.py",
+        " and self.in_registers.isdisjoint(stored | loaded)", "", ROLLED,
+    ),
+    Fault(
+        "an expression of any value is an index of a copy", "codegen/passes/roll_borders.py",
+        "or _parted(node) != (base, start + number * step)", "", ROLLED,
     ),
     Fault(
         "lanes that read each other run one after the other", "codegen/passes/full_lanes.py",
@@ -1143,6 +1200,40 @@ FAULTS = (
         "reports break where a variable is wrong", "show/system.py",
         "    except ValueError as error:\n        return str(error)",
         "    except OSError as error:\n        return str(error)", ("tests/show/test_system.py",),
+    ),
+    Fault(
+        "instructions behind a loop are of its body", "codegen/llvm/locations.py",
+        "        self._change(before, len(text))", "        pass",
+        ("tests/codegen/llvm/test_locations.py",),
+    ),
+    Fault(
+        "statements that stand twice have one line", "codegen/llvm/listed.py",
+        "return replace(stmt) if made is stmt else made", "return made",
+        ("tests/codegen/llvm/test_locations.py",),
+    ),
+    Fault(
+        "loops with loops inside are innermost", "show/report/code_loops.py",
+        "if any(other in body for other in bodies if other != head):", "if False:",
+        ("tests/show/report/test_code_facts.py",),
+    ),
+    Fault(
+        "reloads within instructions are no reloads", "show/report/assembly.py",
+        "(Folded )?(Spill|Reload)", "(Spill|Reload)", ("tests/show/report/test_code_facts.py",),
+    ),
+    Fault(
+        "a measured call changes the caller's InOuts", "show/report/measure.py",
+        "copy = _like(array)", "copy = array",
+        ("tests/show/report/test_report.py",),
+    ),
+    Fault(
+        "a loop is linked to loops of its name in other nests", "show/report/nest_links.py",
+        "return tuple(line for line in lines if line in chained)", "return tuple(lines)",
+        ("tests/show/report/test_nest_links.py",),
+    ),
+    Fault(
+        "a report that fails leaves half a file", "show/report/place.py",
+        "        part.unlink(missing_ok=True)", "        pass",
+        ("tests/show/report/test_report.py",),
     ),
     Fault(
         "any text is a tail for type checkers", "poly/schedule/handles/loops.py",

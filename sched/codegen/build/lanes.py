@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.guards import Guard, conjunction
-from ...lang.nodes.nodes import Node, Op, Var, integer, postorder, transform_all
+from ...lang.nodes.nodes import Node, Op, Var, integer, leaves_below, transform_all
 from ...poly.nests import loop_program as lp
 from ...poly.program.accumulation import accumulates, is_exact
 from ..ir.ir import Count, For, If, Lanes as IrLanes, Load, Seq, Stmt, Store, Stores
@@ -245,7 +245,7 @@ class Vector:
 
     def _varies(self, *nodes: Node) -> bool:
         """Whether expressions differ between lanes."""
-        return self.nest.var in set(postorder(*nodes))
+        return self.nest.var in leaves_below(*nodes)
 
     def _each(self, node: Node) -> list[Node]:
         """The values of an expression in all lanes."""

@@ -13,7 +13,7 @@ from functools import reduce
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
-from ...lang.nodes.nodes import Const, Node, Op, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Const, Node, Op, has_below, integer, postorder, replaced_all
 from .ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, children, expressions, walk
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
@@ -145,7 +145,7 @@ def _iterations(loop: For, at: Mapping[Node, Node]) -> tuple[Node, Node]:
 
 
 def _reads(node: Node) -> bool:
-    return any(isinstance(n, Load) for n in postorder(node))
+    return has_below(Load, node)
 
 
 def _own(stmt: Stmt) -> float:

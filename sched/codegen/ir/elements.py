@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...lang.nodes.nodes import Node, postorder
+from ...lang.nodes.nodes import Node, leaves_below
 from ...poly.sets.linear import expanded
 from .inequalities import Sum
 from .ir import Buffer, Lanes, Load
@@ -31,7 +31,7 @@ class Element:
         """How far the next lane is along each axis; None where that is not known."""
         found = [dict(terms).get(LANE, 0) for terms, _ in self.index]
         rest = [x for terms, _ in self.index for x, _ in terms if x is not LANE]
-        return None if LANE in set(postorder(*rest)) else found
+        return None if LANE in leaves_below(*rest) else found
 
     def is_beside(self, other: Element) -> bool:
         """Whether two elements are known to be different ones, each in all lanes."""

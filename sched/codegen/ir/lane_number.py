@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Var, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Var, has_below, leaves_below, replaced_all
 from ...lang.nodes.printer import expr_text
 from .inequalities import strongest
 from .ir import Buffer, Lanes, Load
@@ -59,7 +59,7 @@ def with_guard(load: Load, parts: Sequence[Node], lanes: Lanes | None) -> Load:
 def lasting(parts: Iterable[Node], inner: frozenset[Node]) -> Conditions:
     """Those that stay what they are while the tile lives."""
     return frozenset(
-        x for x in parts if not any(isinstance(n, Load) or n in inner for n in postorder(x))
+        x for x in parts if not has_below(Load, x) and leaves_below(x).isdisjoint(inner)
     )
 
 

@@ -104,8 +104,9 @@ def pitch_of(buffer: Buffer) -> Node:
 def free_variables(loop: For) -> tuple[Var, ...]:
     """The loop variables from outside that the body of a loop uses."""
     bound: set[Node] = {loop.var}
-    used: dict[Var, None] = {}
+    roots: list[Node] = []
     for stmt in walk(loop.body):
+        roots += expressions_of(stmt)
         match stmt:
             case For(var=var):
                 bound.add(var)
@@ -115,6 +116,4 @@ def free_variables(loop: For) -> tuple[Var, ...]:
                 bound.add(var)
             case _:
                 pass
-        nodes = postorder(*expressions_of(stmt))
-        used.update(dict.fromkeys(n for n in nodes if isinstance(n, Var)))
-    return tuple(x for x in used if x not in bound)
+    return tuple(n for n in postorder(*roots) if isinstance(n, Var) and n not in bound)

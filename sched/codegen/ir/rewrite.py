@@ -40,58 +40,73 @@ def map_module(module: Module, rule: Callable[[Stmt], Stmt]) -> Module:
     return replace(module, functions=tuple(replace(f, body=body) for f, body in pairs))
 
 
-def map_expressions(module: Module, rule: Rule) -> Module:
-    """Every expression with `rule` applied to each node, operands first, and once to each."""
-    done: dict[Node, Node] = {}
-    return map_module(module, lambda stmt: _expressions(stmt, rule, done))
+def map_expressions(module: Module, rule: Rule, only: type[Node] | None = None) -> Module:
+    """Every expression with `rule` applied to each node, operands first, and once to each.
+
+    Args:
+        only: the one class of nodes that the rule changes, if there is one.
+    """
+    change = _Change(rule, only)
+    return map_module(module, lambda stmt: _expressions(stmt, change))
 
 
 def map_tree_expressions(stmt: Stmt, rule: Rule) -> Stmt:
     """`map_expressions` of one statement and all below it."""
-    done: dict[Node, Node] = {}
-    return map_statements(stmt, lambda s: _expressions(s, rule, done))
+    change = _Change(rule, None)
+    return map_statements(stmt, lambda s: _expressions(s, change))
 
 
-def _expressions(stmt: Stmt, rule: Rule, done: dict[Node, Node]) -> Stmt:
+class _Change:
+    """A rule, and what it has made of the nodes so far."""
+
+    def __init__(self, rule: Rule, only: type[Node] | None) -> None:
+        self.rule, self.only = rule, only
+        self.done: dict[Node, Node] = {}
+
+    def of(self, roots: tuple[Node, ...]) -> tuple[Node, ...]:
+        return transform_all(roots, self.rule, self.done, self.only)
+
+
+def _expressions(stmt: Stmt, change: _Change) -> Stmt:
     """The expressions directly in a statement; the statement itself where none changes."""
     match stmt:
         case For(lo=lo, hi=hi):
-            made = transform_all((lo, hi), rule, done)
+            made = change.of((lo, hi))
             return stmt if made == (lo, hi) else replace(stmt, lo=made[0], hi=made[1])
         case Alloc(origin=origin):
             values = tuple(value for _, value in origin)
-            made = transform_all(values, rule, done)
+            made = change.of(values)
             named = zip((var for var, _ in origin), made, strict=True)
             return stmt if made == values else replace(stmt, origin=tuple(named))
         case If(condition=c) | Count(condition=c):
-            (found,) = transform_all((c,), rule, done)
+            (found,) = change.of((c,))
             return stmt if found is c else replace(stmt, condition=found)
         case Call(words=words, condition=condition):
             given = (*words, *(() if condition is None else (condition,)))
-            made = transform_all(given, rule, done)
+            made = change.of(given)
             kept = None if condition is None else made[-1]
             same = made == given
             return stmt if same else replace(stmt, words=made[: len(words)], condition=kept)
         case Prefetch(index=index):
-            made = transform_all(index, rule, done)
+            made = change.of(index)
             return stmt if made == index else replace(stmt, index=made)
         case Stores(stores=stores, lanes=lanes):
             if lanes is not None:
-                lanes = replace(lanes, lo=transform_all((lanes.lo,), rule, done)[0])
-            changed = _stores(stores, rule, done)
+                lanes = replace(lanes, lo=change.of((lanes.lo,))[0])
+            changed = _stores(stores, change)
             same = changed is stores and (lanes is None or lanes == stmt.lanes)
             return stmt if same else Stores(changed, lanes)
         case _:
             return stmt
 
 
-def _stores(stores: tuple[Store, ...], rule: Rule, done: dict[Node, Node]) -> tuple[Store, ...]:
+def _stores(stores: tuple[Store, ...], change: _Change) -> tuple[Store, ...]:
     """All stores of one statement in one traversal, so that shared subexpressions stay shared."""
     roots: list[Node] = []
     for s in stores:
         point = () if s.origin is None else s.origin.point
         roots += [*s.index, s.value, *(() if s.guard is None else (s.guard,)), *point]
-    changed = transform_all(tuple(roots), rule, done)
+    changed = change.of(tuple(roots))
     if changed == tuple(roots):
         return stores
     made = iter(changed)

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...lang.nodes.nodes import Node, Var, postorder
 from ...lang.nodes.printer import expr_text
-from .ir import Alloc, Buffer, Call, Count, For, If, Load, Module, Prefetch, Seq, Stmt, Stores
+from .ir import (
+    Alloc,
+    Buffer,
+    Call,
+    Count,
+    For,
+    Function,
+    If,
+    Load,
+    Module,
+    Prefetch,
+    Seq,
+    Stmt,
+    Stores,
+)
 
 _LONG = 400
 
 
 def module_text(module: Module) -> str:
     """The listing of a kernel."""
-    lines = [f"kernel {module.name}"]
-    lines += [f"  {_buffer_text(b)}" for b in module.buffers]
+    return "\n".join(line for line, _ in module_lines(module))
+
+
+def module_lines(module: Module) -> Iterator[tuple[str, Function | Stmt | None]]:
+    """The lines of the listing of a kernel, each with the function or the statement that it shows,
+    or a part of."""
+    yield f"kernel {module.name}", None
+    for b in module.buffers:
+        yield f"  {_buffer_text(b)}", None
     if module.scalars:
-        lines.append("  scalars " + ", ".join(s.name for s in module.scalars))
+        yield "  scalars " + ", ".join(s.name for s in module.scalars), None
     for function in module.functions:
-        lines += ["", f"{function.name}:  # {function.title}", stmt_text(function.body, 1)]
-    return "\n".join(lines)
+        yield "", None
+        yield f"{function.name}:  # {function.title}", function
+        yield from stmt_lines(function.body, 1)
 
 
 def _buffer_text(b: Buffer) -> str:
@@ -29,44 +53,64 @@ def _buffer_text(b: Buffer) -> str:
 
 def stmt_text(stmt: Stmt, indent: int = 0) -> str:
     """The listing of a statement, indented."""
+    return "\n".join(line for line, _ in stmt_lines(stmt, indent))
+
+
+def stmt_lines(stmt: Stmt, indent: int = 0) -> Iterator[tuple[str, Stmt]]:
+    """The lines of the listing of a statement, each with the statement that it shows."""
     pad = "  " * indent
     match stmt:
         case For(var=var, lo=lo, hi=hi, step=step, body=body):
             by = "" if step == 1 else f" by {step}"
-            head = f"{pad}for {var.name} in [{node_text(lo)}, {node_text(hi)}){by}:"
-            return f"{head}\n{stmt_text(body, indent + 1)}"
+            yield f"{pad}for {var.name} in [{node_text(lo)}, {node_text(hi)}){by}:", stmt
+            yield from stmt_lines(body, indent + 1)
         case Alloc(buffers=buffers, origin=origin, body=body):
             where = ", ".join(f"{var.name} = {node_text(value)}" for var, value in origin)
             names = ", ".join(b.name for b in buffers) + (f" at {where}" if where else "")
-            return f"{pad}store {names}:\n{stmt_text(body, indent + 1)}"
+            yield f"{pad}store {names}:", stmt
+            yield from stmt_lines(body, indent + 1)
         case If(condition=condition, body=body, otherwise=otherwise):
-            found = f"{pad}if {node_text(condition)}:\n{stmt_text(body, indent + 1)}"
-            if otherwise is None:
-                return found
-            return f"{found}\n{pad}else:\n{stmt_text(otherwise, indent + 1)}"
+            yield f"{pad}if {node_text(condition)}:", stmt
+            yield from stmt_lines(body, indent + 1)
+            if otherwise is not None:
+                yield f"{pad}else:", stmt
+                yield from stmt_lines(otherwise, indent + 1)
+        case Seq(parts=()):
+            yield "", stmt
         case Seq(parts=parts):
-            return "\n".join(stmt_text(p, indent) for p in parts)
+            for part in parts:
+                yield from stmt_lines(part, indent)
+        case Stores():
+            for line in _stores_lines(stmt, pad):
+                yield line, stmt
+        case _:
+            yield pad + _line(stmt), stmt
+
+
+def _line(stmt: Prefetch | Count | Call) -> str:
+    """A statement that stands on one line."""
+    match stmt:
         case Prefetch(buffer=buffer, index=ahead):
-            where = ", ".join(map(node_text, ahead))
-            return f"{pad}prefetch {buffer.name}[{where}]"
+            return f"prefetch {buffer.name}[{', '.join(map(node_text, ahead))}]"
         case Count(counter=counter, condition=condition):
-            return f"{pad}count {counter} where {node_text(condition)}"
-        case Call(callback=callback, words=words, condition=condition):
-            guard = "" if condition is None else f" where {node_text(condition)}"
-            return f"{pad}call {callback}({', '.join(map(node_text, words))}){guard}"
-        case Stores(stores=stores, lanes=lanes):
-            lines = []
-            if lanes is not None:
-                by = "" if lanes.step == 1 else f" by {lanes.step}"
-                what = "fold" if lanes.folds else "lanes"
-                end = f"{node_text(lanes.lo)} + {lanes.count * lanes.step}"
-                lines.append(f"{pad}{what} {lanes.var.name} in [{node_text(lanes.lo)}, {end}){by}:")
-                pad += "  "
-            for s in stores:
-                guard = "" if s.guard is None else f" where {node_text(s.guard)}"
-                index = ", ".join(map(node_text, s.index))
-                lines.append(f"{pad}{s.buffer.name}[{index}] = {node_text(s.value)}{guard}")
-            return "\n".join(lines)
+            return f"count {counter} where {node_text(condition)}"
+        case Call(callback=callback, words=words, condition=holds):
+            guard = "" if holds is None else f" where {node_text(holds)}"
+            return f"call {callback}({', '.join(map(node_text, words))}){guard}"
+
+
+def _stores_lines(stmt: Stores, pad: str) -> Iterator[str]:
+    lanes = stmt.lanes
+    if lanes is not None:
+        by = "" if lanes.step == 1 else f" by {lanes.step}"
+        what = "fold" if lanes.folds else "lanes"
+        end = f"{node_text(lanes.lo)} + {lanes.count * lanes.step}"
+        yield f"{pad}{what} {lanes.var.name} in [{node_text(lanes.lo)}, {end}){by}:"
+        pad += "  "
+    for s in stmt.stores:
+        guard = "" if s.guard is None else f" where {node_text(s.guard)}"
+        index = ", ".join(map(node_text, s.index))
+        yield f"{pad}{s.buffer.name}[{index}] = {node_text(s.value)}{guard}"
 
 
 def node_text(root: Node) -> str:
@@ -84,4 +128,4 @@ def node_text(root: Node) -> str:
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
 
-__all__ = ["module_text", "node_text", "stmt_text"]
+__all__ = ["module_lines", "module_text", "node_text", "stmt_lines", "stmt_text"]

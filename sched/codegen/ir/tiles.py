@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, postorder
+from ...lang.nodes.nodes import Node, leaves_below, postorder
 from ...poly.sets.linear import expanded
 from .ir import Alloc, Buffer, Call, For, If, Lanes, Load, Stmt, Stores, children, expressions
 from .lane_number import LANE, Conditions, at_lane, guard_parts, lasting
@@ -132,7 +132,7 @@ class Tiles:
         if place is None:
             return
         if not place.moves:  # a condition on lanes says which of them add, not whether it is there
-            held = frozenset(x for x in held if LANE not in set(postorder(x)))
+            held = frozenset(x for x in held if LANE not in leaves_below(x))
         self._found[place] = self._found.get(place, held) & held
 
     def _shared(self) -> dict[Place, Conditions]:

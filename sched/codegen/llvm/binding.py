@@ -40,6 +40,18 @@ def _initialise(is_native: bool) -> None:
 @functools.cache
 def target_machine(target: Target) -> Any:
     """LLVM's code generator for a machine."""
+    return _new_target_machine(target)
+
+
+@functools.cache
+def _talking_machine(target: Target) -> Any:
+    """The same, whose assembly says what it does: which loads are of spilled registers."""
+    machine = _new_target_machine(target)
+    machine.set_asm_verbosity(True)
+    return machine
+
+
+def _new_target_machine(target: Target) -> Any:
     _initialise(target.arch == this_machine().arch)
     try:
         # The default code model for JITs is the large one: a `movabsq` for every global.
@@ -108,6 +120,12 @@ def assembly(text: str, target: Target) -> str:
     """LLVM text as assembly."""
     with _optimised(text, target) as module:
         return str(target_machine(target).emit_assembly(module))
+
+
+def with_comments(text: str, target: Target) -> tuple[str, str]:
+    """LLVM text after optimisation, and as assembly with LLVM's comments."""
+    with _optimised(text, target) as module:
+        return str(module), str(_talking_machine(target).emit_assembly(module))
 
 
 def optimised(text: str, target: Target) -> str:

@@ -10,16 +10,25 @@ import re
 from collections.abc import Sequence
 
 from ...lang.nodes.dtypes import DType, bool_, int64
+from .locations import Locations
 from .values import Number, Value, constant, memory_type_name, suffix, type_name
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.]")
 
 
 class FunctionBuilder:
-    """The body of a function under construction; instructions go into the current block."""
+    """The body of a function under construction; instructions go into the current block.
 
-    def __init__(self) -> None:
+    `locations` are there where LLVM shall be told which statement each instruction is of.
+    """
+
+    def __init__(self, locations: Locations | None = None, of: object = None) -> None:
+        """
+        Args:
+            of: what instructions are of that belong to no statement inside.
+        """
         self.lines: list[str] = []
+        self.places = None if locations is None else locations.places(of)
         self.block = ""
         self._serial = 0
         self.start(self.label("entry"))
@@ -64,8 +73,10 @@ class FunctionBuilder:
 
     def definition(self, head: str, title: str) -> str:
         """The finished function, under a comment."""
-        comment = " ".join(title.split())
-        return "\n".join([f"; {comment}", f"define {head} {{", *self.lines, "}"])
+        comment, lines = " ".join(title.split()), self.lines
+        if self.places is not None:
+            head, lines = self.places.located(head, lines)
+        return "\n".join([f"; {comment}", f"define {head} {{", *lines, "}"])
 
     # arithmetic -------------------------------------------------------------------------------
     def like(self, value: Value, number: Number) -> Value:

@@ -24,6 +24,7 @@ from .entry import Call, entry_text
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
 from .layout import THREADS
+from .locations import Locations
 from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
 from .partial_vectors import PartialVectors
@@ -35,8 +36,13 @@ from .vector_loads import ZEROS, zeros_text
 COUNTERS = "%counters"
 
 
-def emit_module(module: ir.Module, target: Target) -> str:
-    """The text of a module with one external function, the kernel's entry."""
+def emit_module(module: ir.Module, target: Target, locations: Locations | None = None) -> str:
+    """The text of a module with one external function, the kernel's entry.
+
+    Args:
+        locations: of statements, where each instruction shall say which one it is of. It is the
+            same code then.
+    """
     constants = _constants(module)
     nests = [_nest(module, number) for number in range(len(module.functions))]
     call_back = quoted(symbol(module.name, "callback"))
@@ -46,7 +52,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
     partial = PartialVectors(target)
-    functions = [_function_text(nest, constants, call_back, partial) for nest in nests]
+    functions = [_function_text(nest, constants, call_back, partial, locations) for nest in nests]
     hides = any(masks.ALL in text for text in functions)
     return "\n\n".join(
         [
@@ -60,6 +66,7 @@ def emit_module(module: ir.Module, target: Target) -> str:
             entry_text(module, [nest.call for nest in nests], target),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
             "!0 = !{i32 1}",
+            *([] if locations is None else [locations.metadata()]),
             f"attributes #0 = {{ nounwind {machine} }}",
             f"attributes #1 = {{ nounwind noinline {stack_alignment(target)}{machine} }}\n",
         ]
@@ -137,9 +144,13 @@ def _call_back_text(name: str, target: Target) -> str:
 
 
 def _function_text(
-    nest: _Nest, constants: Constants, call_back: str, partial: PartialVectors
+    nest: _Nest,
+    constants: Constants,
+    call_back: str,
+    partial: PartialVectors,
+    locations: Locations | None,
 ) -> str:
-    b, call = FunctionBuilder(), nest.call
+    b, call = FunctionBuilder(locations, nest.function), nest.call
     passed = {buffer: b.name(buffer.name) for buffer in call.buffers}
     pointers = {**constants, **passed, **stack_room(b, nest.function.body)}
     scalars: dict[Node, Value] = {
@@ -152,7 +163,7 @@ def _function_text(
     if call.callbacks:
         parameters.append(f"ptr {CALLBACK}")
         b.emit(f"{WORDS} = alloca [{nest.words + 1} x i64], align 8")
-    outliner = Outliner(nest.symbol, constants, nest.costs, partial)
+    outliner = Outliner(nest.symbol, constants, nest.costs, partial, locations)
     if call.threads:
         parameters.append(f"ptr {THREADS}")
     context = len(b.lines)

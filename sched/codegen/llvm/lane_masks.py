@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import DType, int8, int16, int32, int64
-from ...lang.nodes.nodes import Node, Op, integer, postorder
+from ...lang.nodes.nodes import Node, Op, integer, leaves_below
 from ..ir.inequalities import as_sums, in_order, total
 from ..ir.ir import Lanes, dtype_of
 from ..ir.lane_number import LANE, at_lane
@@ -47,7 +47,7 @@ def first_lanes(condition: Node, lanes: Lanes) -> FirstLanes | None:
     ends = []
     for terms, constant in sums:
         rest = in_order({x: times for x, times in terms if x is not LANE})
-        if LANE in set(postorder(*rest)):
+        if LANE in leaves_below(*rest):
             return None
         # rest + constant - lane >= 0, or rest + constant + lane >= 0
         ends.append(total({x: -step * k for x, k in rest.items()}, -step * constant + (step < 0)))

@@ -27,6 +27,7 @@ from ..ir.parallel import free_variables, is_threaded, local, pitch_of
 from .expressions import Evaluator
 from .function_builder import FunctionBuilder
 from .layout import CALL, THREADS
+from .locations import Locations
 from .names import quoted
 from .partial_vectors import PartialVectors
 from .polls import begin_polling, is_polled
@@ -50,6 +51,7 @@ class Outliner:
     constants: Constants
     costs: Costs
     partial: PartialVectors
+    locations: Locations | None = None
     texts: list[str] = field(default_factory=list)
     words: int = 0
 
@@ -103,7 +105,7 @@ class _Task:
     def __init__(self, outliner: Outliner, loop: ir.For, number: int) -> None:
         self.loop = loop
         self.constants, self.costs = outliner.constants, outliner.costs
-        self.partial = outliner.partial
+        self.partial, self.locations = outliner.partial, outliner.locations
         base = f"{outliner.name}.{loop.name}.{number}"
         self.name, self.body = quoted(f"{base}.task"), quoted(base)
         own = local(loop)
@@ -121,7 +123,7 @@ class _Task:
 
     def _task_text(self) -> str:
         """Unpacks the context; each thread has its own copy of what is private."""
-        b = FunctionBuilder()
+        b = FunctionBuilder(self.locations, self.loop)
         at = iter(range(1 << 20))
 
         def load(type: str) -> str:
@@ -153,7 +155,7 @@ class _Task:
         return [THREADS, *(["%counters"] if self.counts else [])]
 
     def _body_text(self) -> str:
-        b = FunctionBuilder()
+        b = FunctionBuilder(self.locations, self.loop)
         passed = {x: b.name(x.name) for x in self.buffers}
         symbols = {x: _symbol(x, b.name(getattr(x, "name", ""))) for x in self.symbols}
         bounds: dict[Node, Value] = {x: Value(b.name(x.name), int64) for x in (_FIRST, _LAST)}
@@ -202,14 +204,15 @@ def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
 
 def _used_buffers(loop: ir.For) -> list[ir.Buffer]:
     found: dict[ir.Buffer, None] = {}
+    roots: list[Node] = []
     for stmt in ir.walk(loop.body):
+        roots += ir.expressions(stmt)
         if isinstance(stmt, ir.Stores):
             found.update(dict.fromkeys(s.buffer for s in stmt.stores))
         if isinstance(stmt, ir.Prefetch):
             found[stmt.buffer] = None
-        nodes = postorder(*ir.expressions(stmt))
-        found.update(dict.fromkeys(n.buffer for n in nodes if isinstance(n, ir.Load)))
-    return list(found)
+    loads = (n.buffer for n in postorder(*roots) if isinstance(n, ir.Load))
+    return list(dict.fromkeys([*found, *loads]))
 
 
 def _symbol(node: Node, name: str) -> Value:

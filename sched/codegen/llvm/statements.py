@@ -57,6 +57,13 @@ class Emitter:
         self._stopped = ""
 
     def emit(self, stmt: ir.Stmt) -> None:
+        if self.builder.places is None:
+            self._emit(stmt)
+            return
+        with self.builder.places.of(stmt, self.builder.lines):
+            self._emit(stmt)
+
+    def _emit(self, stmt: ir.Stmt) -> None:
         match stmt:
             case ir.Seq(parts=parts):
                 for part in parts:

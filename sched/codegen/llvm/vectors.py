@@ -14,7 +14,7 @@ from ...cached import cached_property
 from ...lang.errors.errors import InternalError
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import int64
-from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all
+from ...lang.nodes.nodes import Node, Op, integer, leaves_below, postorder, replaced_all
 from ...poly.sets.lanes import near, stride
 from ...poly.sets.linear import LaneOffsets
 from ..ir import ir
@@ -43,7 +43,6 @@ class Vectors:
         self.count = lanes.count
         self._known: dict[Node, Value] = {}
         self._splats: dict[Value, Value] = {}
-        self._varying: dict[Node, bool] = {}
         self._strides: dict[Node, int | None] = {}
         self._patterns: dict[Node, LaneOffsets | None] = {}
         self._masks: dict[Node, FirstLanes | None] = {}
@@ -51,12 +50,7 @@ class Vectors:
     # expressions ------------------------------------------------------------------------------
     def varies(self, node: Node) -> bool:
         """Whether an expression differs between lanes."""
-        if node not in self._varying:
-            for n in postorder(node):
-                if n not in self._varying:
-                    below = any(self._varying[a] for a in n.args)
-                    self._varying[n] = n is self.lanes.var or below
-        return self._varying[node]
+        return self.lanes.var in leaves_below(node)
 
     def value(self, root: Node) -> Value:
         """The value of an expression in all lanes."""

@@ -44,8 +44,8 @@ def flatten_indices(module: Module) -> Module:
             return Load(node.buffer, (simple(node.index[0]),), node.guard, node.type)
         return node
 
-    flat = map_module(map_stores(map_expressions(module, load), store), statement)
-    flat = map_expressions(map_module(flat, _substituted_origins), folded)
+    flat = map_module(map_stores(map_expressions(module, load, Load), store), statement)
+    flat = map_expressions(map_module(flat, _substituted_origins), folded, Load)
     return map_stores(flat, lambda s: replace(s, index=(simple(s.index[0]),)))
 
 

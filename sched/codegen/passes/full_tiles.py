@@ -25,7 +25,16 @@ from functools import cache, partial, reduce
 from itertools import count, product
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, integer, postorder, replaced_all, transform_all
+from ...lang.nodes.nodes import (
+    Node,
+    Op,
+    has_below,
+    integer,
+    leaves_below,
+    postorder,
+    replaced_all,
+    transform_all,
+)
 from ...poly.sets.linear import direction
 from ..ir.elements import Element, loaded_by
 from ..ir.inequalities import Known, as_sums, comparison, in_order, strongest, total, weakest
@@ -255,7 +264,7 @@ def _loads(stmt: Stores, held: Conditions) -> Iterator[tuple[Load, Conditions]]:
 
 def _moves(load: Load, lanes: Lanes | None) -> bool:
     """Whether lanes load different elements."""
-    return lanes is not None and any(lanes.var in set(postorder(x)) for x in load.index)
+    return lanes is not None and lanes.var in leaves_below(*load.index)
 
 
 def _falls(condition: Node) -> bool:
@@ -266,7 +275,7 @@ def _falls(condition: Node) -> bool:
         case Op(op="gt" | "ge", operands=(a, b)):
             rising, falling = direction(b, LANE), direction(a, LANE)
         case _:
-            return LANE not in set(postorder(condition))
+            return LANE not in leaves_below(condition)
     return rising in (0, 1) and falling in (0, -1)
 
 
@@ -277,7 +286,7 @@ def _is_plain(stmt: If) -> bool:
 
 
 def _reads(*nodes: Node) -> bool:
-    return any(isinstance(x, Load) for x in postorder(*nodes))
+    return has_below(Load, *nodes)
 
 
 def _leaves(stmt: Stmt) -> Iterator[Stmt]:

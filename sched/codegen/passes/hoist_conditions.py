@@ -24,7 +24,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, Var, postorder
+from ...lang.nodes.nodes import Node, Op, Var, has_below, leaves_below, postorder
 from ..ir.inequalities import as_known, compatible, is_at_one_index, negated, strongest
 from ..ir.ir import (
     Alloc,
@@ -101,7 +101,7 @@ class _Hoister:
     def _is_in_this_loop(self, condition: Node) -> bool:
         """Whether it is one index of the innermost loop around that a condition excludes."""
         excludes = isinstance(condition, Op) and condition.op == "ne"
-        return excludes and bool(self.around) and self.around[-1] in set(postorder(condition))
+        return excludes and bool(self.around) and self.around[-1] in leaves_below(condition)
 
     def _invariant(self, stmt: Stmt) -> list[Node]:
         """What depends on nothing inside of a statement, nor on what is in memory, and holds where
@@ -265,7 +265,7 @@ def _of_loops(stmt: Stmt) -> set[Node]:
 
 
 def _depends(condition: Node, inside: frozenset[Node]) -> bool:
-    return any(n in inside or isinstance(n, Load) for n in postorder(condition))
+    return has_below(Load, condition) or not leaves_below(condition).isdisjoint(inside)
 
 
 def _invariant(stmt: Stmt, inside: frozenset[Node], around: Sequence[Var]) -> Iterator[Node]:
@@ -296,7 +296,7 @@ def _invariant(stmt: Stmt, inside: frozenset[Node], around: Sequence[Var]) -> It
 
 def _load_guards(stores: Iterable[Store]) -> Iterator[Node]:
     """The conditions of what is only loaded where a border is not: loads under them need masks."""
-    for node in postorder(*(s.value for s in stores)):
+    for node in postorder(*(s.value for s in stores if has_below(Load, s.value))):
         if isinstance(node, Load) and node.guard is not None:
             yield node.guard
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Var, integer, postorder, transform_all
+from ...lang.nodes.nodes import Node, Var, integer, leaves_below, postorder, transform_all
 from ..ir.elements import Element, element_at
 from ..ir.ir import (
     Alloc,
@@ -191,7 +191,7 @@ def _is_plain(element: Element, conditions: Conditions) -> bool:
     steps = element.steps
     if steps is None or not {*steps} <= {0, 1} or sum(steps) > 1:
         return False
-    return any(steps) or LANE not in set(postorder(*conditions))
+    return any(steps) or LANE not in leaves_below(*conditions)
 
 
 def _lane(element: Element, lanes: Lanes | None) -> Node:

@@ -15,7 +15,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Const, Node, Op, Var, dtype_of, integer, postorder
+from ...lang.nodes.nodes import (
+    Const,
+    Node,
+    Op,
+    Var,
+    dtype_of,
+    has_below,
+    integer,
+    leaves_below,
+    postorder,
+)
 from ...poly.sets.linear import expanded, is_small
 from ...poly.sets.simplify import FALSE, TRUE
 from ..ir.inequalities import is_at_one_index, total
@@ -159,11 +169,11 @@ def _is_near(distance: Node) -> bool:
 
 def _positive(value: Node, var: Var) -> _Stretch | None:
     """Where an index is above 0."""
-    if not is_small(value) or any(isinstance(n, Load) for n in postorder(value)):
+    if not is_small(value) or has_below(Load, value):
         return None
     terms, constant = expanded(value)
     step = terms.pop(var, 0)
-    moving = [x for x in terms if var in set(postorder(x))]
+    moving = [x for x in terms if var in leaves_below(x)]
     if len(moving) > 1 or (moving and step):
         return None
     rest = total({x: times for x, times in terms.items() if x not in moving}, constant)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...lang.errors.errors import CallValueError
 from ...lang.nodes.dtypes import Array
-from ...lang.nodes.nodes import postorder
+from ...lang.nodes.nodes import Node, postorder
 from ..ir.ir import ALIGNMENT, Buffer, Call, Load, Module, Stmt, Stores, expressions, walk
 
 
@@ -46,15 +46,14 @@ def lifetimes(module: Module) -> dict[Buffer, tuple[int, int]]:
 
 def _touched(body: Stmt) -> set[Buffer]:
     found: set[Buffer] = set()
+    roots: list[Node] = []
     for stmt in walk(body):
+        roots += expressions(stmt)
         if isinstance(stmt, Stores):
             found.update(s.buffer for s in stmt.stores)
         if isinstance(stmt, Call):
             found.update(stmt.buffers)
-        for node in postorder(*expressions(stmt)):
-            if isinstance(node, Load):
-                found.add(node.buffer)
-    return found
+    return found.union(n.buffer for n in postorder(*roots) if isinstance(n, Load))
 
 
 def plan(spans: Sequence[Lifetime], sizes: Sequence[int]) -> tuple[list[int], int]:

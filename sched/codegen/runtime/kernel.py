@@ -30,13 +30,14 @@ from .kept import code_key, keep_variant, read_variant, terms_of
 from .native_calls import NativeCalls
 from .preconditions import Preconditions
 from .python_api import Callable, native_calls
+from .reported import Reported
 from .scheduled import Scheduled
 from .variant import Prepared, Variant
 
 
 @native_calls
 @bounded
-class Kernel(Suggesting, Callable):
+class Kernel(Suggesting, Callable, Reported):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from . import cells
+from .drawn import Drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +117,8 @@ class Instance:
         return f"{text} in iteration {where}" if where else text
 
 
-class ScheduleError(PolyschedError, ValueError):
-    """A schedule is refused.
+class ScheduleError(Drawn, PolyschedError, ValueError):
+    """A schedule is refused. Where that is for the order of two instances, `picture()` draws them.
 
     Attributes:
         status: "violation" (with two instances that would run in the wrong order), "unproved" (a
@@ -155,11 +156,22 @@ class ScheduleError(PolyschedError, ValueError):
 
     def reworded(self, what: str, hint: str | None, directive: str | None) -> ScheduleError:
         """A copy of the refusal with another message, hint and directive."""
-        return ScheduleError(
+        made = ScheduleError(
             what, where=self.where, hint=hint, status=self.status, kind=self.kind,
             tensor=self.tensor, source=self.source, sink=self.sink, sizes=self.sizes,
             directive=directive,
         )  # fmt: skip
+        made._evidence = self._evidence
+        return made
+
+    def __reduce__(self) -> Any:
+        make, args, known = super().__reduce__()
+        return make, args, {k: v for k, v in known.items() if k != "_evidence"}
+
+    def _render_traceback_(self) -> list[str]:
+        """The traceback as IPython asks for it; a notebook gets a display beside it."""
+        lines: list[str] = Drawn._shown("traceback", self)
+        return lines
 
 
 class CallError(PolyschedError):

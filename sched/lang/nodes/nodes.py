@@ -46,9 +46,12 @@ class _HashConsed(type):
 class Node(Travelling, metaclass=_HashConsed):
     """Base of all nodes. `args` are the nodes it is computed from."""
 
-    __slots__ = ("__weakref__",)
+    #: `_leaves` and `_kinds` are found when they are asked for: see `leaves_below`.
+    __slots__ = ("__weakref__", "_kinds", "_leaves")
 
     if TYPE_CHECKING:
+        _kinds: frozenset[type[Node]]
+        _leaves: frozenset[Node]
 
         @property
         def type(self) -> Type | None:
@@ -246,6 +249,52 @@ def postorder(*roots: Node) -> Iterator[Node]:
                 yield node
 
 
+def leaves_below(*roots: Node) -> frozenset[Node]:
+    """Every distinct node without operands below `roots`: symbols, constants, scalars read. It is
+    found once for each node, so asking whether an expression depends on a variable is quick."""
+    if len(roots) == 1:
+        return _known_below(roots[0])._leaves
+    return frozenset().union(*[_known_below(root)._leaves for root in roots])
+
+
+def has_below(kind: type[Node], *roots: Node) -> bool:
+    """Whether a node of a class is below `roots`, or one of them."""
+    return any(kind in _known_below(root)._kinds for root in roots)
+
+
+def _known_below(root: Node) -> Node:
+    """The node, of which is known what is below it."""
+    try:
+        _ = root._kinds
+    except AttributeError:
+        stack = [root]
+        while stack:
+            missing = [a for a in stack[-1].args if not hasattr(a, "_kinds")]
+            if missing:
+                stack += missing
+            else:
+                _note_below(stack.pop())
+    return root
+
+
+def _note_below(node: Node) -> None:
+    """Notes what is below a node, in sets that it shares with an operand where they are equal."""
+    kind, args = type(node), node.args
+    leaves, kinds = args[0]._leaves if args else frozenset((node,)), frozenset((kind,))
+    if args:
+        for a in args[1:]:
+            if not a._leaves <= leaves:
+                leaves = leaves | a._leaves
+        kinds = args[0]._kinds
+        for a in args[1:]:
+            if not a._kinds <= kinds:
+                kinds = kinds | a._kinds
+        if kind not in kinds:
+            kinds = kinds | {kind}
+    object.__setattr__(node, "_leaves", leaves)
+    object.__setattr__(node, "_kinds", kinds)  # last: it says that both are there
+
+
 def reachable(*roots: Node) -> Iterator[Node]:
     """Every distinct node below `roots`, and below the bounds and conditions of RVars there."""
     seen: set[Node] = set()
@@ -277,13 +326,19 @@ def transform(root: Node, rule: Callable[[Node], Node]) -> Node:
 
 
 def transform_all(
-    roots: tuple[Node, ...], rule: Callable[[Node], Node], done: dict[Node, Node] | None = None
+    roots: tuple[Node, ...],
+    rule: Callable[[Node], Node],
+    done: dict[Node, Node] | None = None,
+    only: type[Node] | None = None,
 ) -> tuple[Node, ...]:
     """`transform` of several roots that share nodes.
 
     Args:
         done: results for nodes to which the rule was applied before; new ones are added.
+        only: the one class of nodes that the rule changes: what has none below stays as it is.
     """
+    if only is not None and not has_below(only, *roots):
+        return roots
     found = {} if done is None else done
     begun: list[Node] = []  # nodes that are transformed once everything below them has been
     stack: list[Node | None] = [*reversed(roots)]
@@ -293,17 +348,24 @@ def transform_all(
             node = begun.pop()
             found[node] = rule(node.with_args(tuple([found[a] for a in node.args])))
         elif node not in found:
-            if args := node.args:
+            if only is not None and only not in _known_below(node)._kinds:
+                found[node] = node
+            elif args := node.args:
                 begun.append(node)
                 stack.append(None)
                 stack += args[::-1]
             else:
                 found[node] = rule(node)
-    return tuple(found[r] for r in roots)
+    return tuple([found[r] for r in roots])
 
 
 def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> tuple[Node, ...]:
     """Several roots with nodes replaced; the insides of replaced nodes are not visited."""
+    if replacement and all(not x.args for x in replacement):
+        # Nothing changes where none of the leaves is replaced.
+        names = replacement.keys()
+        if all(_known_below(root)._leaves.isdisjoint(names) for root in roots):
+            return roots
     done: dict[Node, Node] = {}
     for node in postorder(*roots):
         known = replacement.get(node)

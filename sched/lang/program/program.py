@@ -56,6 +56,8 @@ class Program(Travelling):
     _compile: ClassVar[Callable[..., Any]]
     #: The same: how a schedule of a program is found.
     _auto: ClassVar[Callable[..., Any]]
+    #: The same: how a report on a kernel is written.
+    _report: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,

@@ -99,6 +99,8 @@ def check_private(e: Editing) -> None:
     if not any(isinstance(node, Accumulator) for _, node in e.tree.nodes):
         return
     for path, stage in leaves(e.tree):
+        if not any(isinstance(node, Accumulator) for _, node in path):
+            continue
         own = [node for _, node in path if isinstance(node, Accumulator)]
         if len({node.func for node in own}) < len(own):
             # Each of two accumulators would miss what is in the other one.
@@ -115,10 +117,10 @@ def check_private(e: Editing) -> None:
                     f"{inner.func.name}",
                     f"a loop inside of where {inner.func.name} is stored, or store it outside",
                 )
-        depth = 0
+        depth, around = 0, loops_of(path)
+        lanes = [loop for loop in around if loop.kind == "vector"]
         for _, node in path:
-            lanes = [x for _, x in path if isinstance(x, Loop) and x.kind == "vector"]
-            if isinstance(node, Accumulator) and lanes and depth > loops_of(path).index(lanes[0]):
+            if isinstance(node, Accumulator) and lanes and depth > around.index(lanes[0]):
                 raise e.malformed(
                     f"the lanes of {lanes[0].name} would share the private "
                     f"accumulator of {stage.name}",

@@ -31,6 +31,7 @@ from ..tree.edits import stages
 from ..tree.memory import Fault
 from . import registers
 from .advice import Helps
+from .evidence import Evidence
 from .refusals import Request, clobbered, refusal
 
 F = TypeVar("F", Violation, Clobber)
@@ -212,7 +213,7 @@ class LegalityChecker:
         symbols, context = symbols_of(state.rewritten.program), self.callable(state)
         # Windows have a budget of their own, so that they do not depend on what is left of another.
         with separate_budget(allowance(len(model.statements))):
-            folds = {**windows(model, state.tree, memo, chosen), **dict(state.folds)}
+            folds = windows(model, state.tree, memo, dict(state.folds), chosen)
         with separate_budget(BOUNDS * allowance(len(model.statements))):
             return registers.fault(state.tree, symbols, context, chosen, folds, memo)
 
@@ -267,10 +268,14 @@ class LegalityChecker:
             lost, pair = _smallest([c for c in found.clobbers if c.func is func])
             window = dict(state.folds)[func]
             more = enough(state.rewritten.model, func, window, state.tree, context)
-            raise clobbered(lost, pair, window, more, self._culprit(changes, lost, pair))
+            error = clobbered(lost, pair, window, more, self._culprit(changes, lost, pair))
+            error._evidence = Evidence(changes[0].before, state, pair, lost.pairs, "clobber")
+            raise error
         if found.violations:
             broken, pair = _smallest(found.violations)
-            raise refusal(broken, pair, self._culprit(changes, broken, pair), helps)
+            error = refusal(broken, pair, self._culprit(changes, broken, pair), helps)
+            error._evidence = Evidence(changes[0].before, state, pair, broken.pairs, broken.kind)
+            raise error
 
     def _left_out(self, missing: Statement, changes: Sequence[Change]) -> PolyschedError:
         """Parts of a stage are some of the instances that it had when it was taken apart. In

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...lang.nodes.nodes import postorder, replaced_all
+from ...lang.nodes.nodes import leaves_below, replaced_all
 from .loop_nest import NestAccumulator, NestLoop, NestStage, walk
 
 
@@ -23,4 +23,4 @@ def _axes(nest: NestAccumulator) -> Iterator[int]:
                 statement = leaf.stage.statement
                 if nest.accumulator.holds(leaf.stage, statement.write):
                     at = replaced_all(statement.definition.lhs, leaf.point)
-                    yield from (k for k, x in enumerate(at) if loop.var in set(postorder(x)))
+                    yield from (k for k, x in enumerate(at) if loop.var in leaves_below(x))

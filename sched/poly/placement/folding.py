@@ -13,7 +13,7 @@ one. A read at an index that depends on data stands for all elements that it may
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -50,22 +50,28 @@ HINT = 300_000
 
 
 def windows(
-    model: Model, tree: Seq, memo: Memo, only: Collection[Func] | None = None
+    model: Model,
+    tree: Seq,
+    memo: Memo,
+    given: Mapping[Func, Window],
+    only: Collection[Func] | None = None,
 ) -> dict[Func, Window]:
     """The Funcs that need not be stored whole, and what is kept of each.
 
     Args:
-        only: the Funcs to look at; all if None.
+        given: what is kept of some Funcs because a directive says so.
+        only: the Funcs to find windows of; all if None.
     """
     found: dict[Func, Window] = {}
     for func in _candidates(model, tree):
-        if (only is None or func in only) and foldable(model, func) is None:
+        wanted = func not in given and (only is None or func in only)
+        if wanted and foldable(model, func) is None:
             uses, known = Uses(tree, (func,)), model.context
             key = ("window", func, uses, Same(known))
             window = memo.of(key, partial(_window_in_time, known, func, uses.tree))
             if window is not None:
                 found[func] = window
-    return found
+    return {**found, **given}
 
 
 def _window_in_time(known: Set, func: Func, tree: Seq) -> Window | None:
@@ -94,8 +100,9 @@ def _window(known: Set, func: Func, tree: Seq) -> Window | None:
     found: list[tuple[float, int, Window]] = []
     overwritten = overwritten_in(known, func, tree)
     for axis, span in enumerate(spans):
-        distances = [x.distances(axis) for x in overwritten]
-        planes = _fewest(distances, 1) or _enough_for_all(distances)
+        if span == 1:
+            continue  # nothing along it can share storage
+        planes = _planes(x.distances(axis) for x in overwritten)
         if planes is None or (span is not None and planes >= span):
             continue
         if span is None and planes <= LARGEST:
@@ -117,22 +124,35 @@ def _spans(known: Set, tree: Seq, func: Func) -> list[int | None]:
     return [span_of(along(whole, axis, depth), depth) for axis in range(func.ndim)]
 
 
+def _planes(each: Iterable[Set]) -> int | None:
+    """How many planes are enough for all distances: the smallest number up to LARGEST none of whose
+    multiples is a distance, else one more than the largest distance; None if there is neither.
+    No more distances are found once both are ruled out."""
+    fewest: Sequence[int] = range(1, LARGEST + 1)
+    above: int | None = 1
+    for d in each:
+        fewest = [n for n in fewest if not _some_multiple(d, n)]
+        own = None if above is None else _above(d)
+        above = None if above is None or own is None else max(above, own)
+        if not fewest and above is None:
+            return None
+    return fewest[0] if fewest else above
+
+
 def _fewest(distances: Sequence[Set], least: int) -> int | None:
     """The smallest number of planes none of whose multiples is a distance; if not many do."""
     numbers = range(least, LARGEST + 1)
     return next((n for n in numbers if not any(_some_multiple(d, n) for d in distances)), None)
 
 
-def _enough_for_all(distances: Sequence[Set]) -> int | None:
+def _above(distances: Set) -> int | None:
     """One more than the largest distance, up or down, if that is a constant and not too large."""
-    found = 0
-    for d in distances:
-        if d.is_empty():
-            continue
-        lo, hi = d.dim_min_val(0), d.dim_max_val(0)
-        if not (lo.is_int() and hi.is_int()):
-            return None
-        found = max(found, -int(lo.to_python()), int(hi.to_python()))
+    if distances.is_empty():
+        return 1
+    lo, hi = distances.dim_min_val(0), distances.dim_max_val(0)
+    if not (lo.is_int() and hi.is_int()):
+        return None
+    found = max(-int(lo.to_python()), int(hi.to_python()))
     return found + 1 if found < LARGEST_OF_TILES else None
 
 

@@ -193,14 +193,9 @@ class Analysis:
         return "?" if nests is None else loop_extent(nests, loop)
 
     @found
-    def folding(self) -> dict[Func, Window]:
-        """How many planes are kept of Funcs of recurrences that need not be stored whole."""
-        return windows(self.model, self.tree, self.rewritten.memo)
-
-    @property
     def windows(self) -> dict[Func, Window]:
-        """The windows of Funcs: those that are found, and those that directives give."""
-        return {**self.folding, **dict(self.state.folds)}
+        """The windows of Funcs: those that directives give, and those that are found."""
+        return windows(self.model, self.tree, self.rewritten.memo, dict(self.state.folds))
 
     @found
     def copied(self) -> tuple[InOut, ...]:

@@ -28,12 +28,13 @@ from .queries import ScheduleQueries
 from .replay import replay
 from .schedule_builder import ScheduleBuilder
 from .stages import StageHandle
+from .why_not import WhyNot
 
 Outputs = Func | Sequence[Func]
 
 
 @bounded
-class Schedule(ScheduleQueries):
+class Schedule(WhyNot, ScheduleQueries):
     """How a program is run: at first as written, each Func at root, in the order of the program,
     inlined only where it is one equation that each consumer reads at one point; what takes a
     division or a function only where no element is computed twice then.
@@ -54,7 +55,8 @@ class Schedule(ScheduleQueries):
         "assume", "auto", "batch", "bit_exact", "broken_by", "comment", "compile", "conditions",
         "copy", "default", "dependences", "digest", "directives", "explain", "extents",
         "from_json", "funcs", "group", "keep", "key", "legal", "loop", "program", "prove", "sketch",
-        "source", "specialize", "to_json", "trust", "trusted", "variants", "written"
+        "source", "specialize", "to_json", "trust", "trusted", "variants", "why_not",
+        "written",
     })  # fmt: skip
     variants: tuple[tuple[Node, Self], ...]
 

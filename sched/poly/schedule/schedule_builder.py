@@ -21,6 +21,7 @@ from ..legality.advice import (
     why_inlined,
 )
 from ..legality.checker import Change, LegalityChecker
+from ..legality.evidence import seen_from
 from ..legality.refusals import Request
 from ..sets.budget import BudgetExceeded, allowance, attempt, budget
 from ..state.record import Directive, Lookup
@@ -148,7 +149,8 @@ class ScheduleBuilder(Progress):
         if not what.startswith(request.text):
             what = f"{request.subject} is refused: {explained(what, parts)}"
             hint = None if hint is None else of_those_there(hint, parts)
-        return error.reworded(what, hint, request.text)
+        error = error.reworded(what, hint, request.text)
+        return error if self._compound is None else seen_from(error, self._compound.first.state)
 
     def _parts(self, request: Request | None) -> dict[str, Part]:
         """The loops that the directives of a compound one have made so far."""

@@ -18,6 +18,7 @@ from .handles.bodies import BodyDirectives
 from .handles.loops import LoopDirectives
 from .handles.placing import PlacingDirectives
 from .handles.storage import StorageDirectives
+from .why_not import Verdict, verdict
 
 
 @bounded
@@ -91,6 +92,15 @@ class StageHandle(LoopDirectives, BodyDirectives, PlacingDirectives, StorageDire
             return f"stage {self.name}, which is not there any more"
         names = ", ".join(x.name for x in self.loops) or "none"
         return f"stage {self.name}, loops {names}"
+
+    def why_not(self, directive: str, /, *args: Any, **options: Any) -> Verdict:
+        """Whether a directive would be accepted, and if not, why: `s[C].why_not("split", i, 8)`.
+        Nothing changes, and a refusal is no exception.
+
+        Raises:
+            LanguageError: there is no directive of that name.
+        """
+        return verdict(self._schedule, self, directive, args, options)
 
     def pipe(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Applies a directive of your own: `function(stage, ...)`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...lang.nodes import index as ix
-from ...lang.nodes.nodes import Node, Op, Var, dtype_of, postorder
+from ...lang.nodes.nodes import Node, Op, Var, dtype_of, leaves_below, postorder
 from .linear import LaneOffsets, coefficient, direction, is_small, lane_offsets
 from .simplify import TRUE, reads_memory, simpler
 
@@ -52,7 +52,7 @@ def rises(a: Node, b: Node, var: Var) -> int | None:
     """1 if a - b never falls from lane to lane, -1 if it never rises; else 0 or None."""
     if not dtype_of(a).is_int or reads_memory(a, b):
         return None
-    if not all(is_small(x) for x in (a, b) if var in postorder(x)):
+    if not all(is_small(x) for x in (a, b) if var in leaves_below(x)):
         return None  # it may wrap around
     constant = [ix.constant(x) for x in (coefficient(a, var), coefficient(b, var)) if x is not None]
     if len(constant) == 2:
@@ -72,7 +72,7 @@ def moving(op: str, a: Node, b: Node, var: Var) -> Node | None:
 
 def is_own_remainder(a: Node, b: Node, var: Var) -> bool:
     """Whether a % b is a in full vectors, away from where an index goes round."""
-    return var not in set(postorder(b)) and all(rises(a, x, var) for x in (ix.ZERO, b))
+    return var not in leaves_below(b) and all(rises(a, x, var) for x in (ix.ZERO, b))
 
 
 def in_full_vectors(

@@ -72,10 +72,11 @@ class Run:
     """The instances of a stage and their coordinates, without its name and its place in the tree:
     what proofs about it depend on. Two are equal if they are made of the same parts."""
 
-    __slots__ = ("_hash", "_key", "_stage")
+    __slots__ = ("_hash", "_key", "_maps", "_stage")
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
+        self._maps: dict[tuple[int, ...], Map] = {}
         self._key = (stage.statement, stage.coordinates, Same(stage.where), stage.padding)
         self._hash = hash(self._key)
 
@@ -98,8 +99,11 @@ class Run:
         return self._stage.determined
 
     def at(self, chosen: Sequence[int]) -> Map:
-        """{ instance -> some of its coordinates }"""
-        return loop_map(self._stage, chosen).intersect_domain(self.instances)
+        """{ instance -> some of its coordinates }, found once: most proofs ask for the same."""
+        key = tuple(chosen)
+        if key not in self._maps:
+            self._maps[key] = loop_map(self._stage, chosen).intersect_domain(self.instances)
+        return self._maps[key]
 
 
 def loop_map(stage: Stage, chosen: Sequence[int] | None = None) -> Map:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...cached import cached_property
 from ..sets.isl import Map, isl
@@ -183,6 +184,11 @@ def _is_private(met: Common, loop: int, kind: str) -> bool:
 def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None = None) -> Map:
     """{ x of a -> y of b : their coordinates are equal at some loops, and at others, if these are
     given, those of x come after those of y }"""
+    return _found_related(a, b, tuple(equal), None if later is None else tuple(later))
+
+
+@lru_cache(maxsize=256)  # the dependences between two stages ask for the same few
+def _found_related(a: Run, b: Run, equal: tuple[int, ...], later: tuple[int, ...] | None) -> Map:
     chosen = independent_loops(a, b, [*equal, *(later or ())])
     first, second = a.at(chosen), b.at(chosen)
     # A relation of loop iterations, not of instances, which would have many more pieces.

@@ -49,15 +49,25 @@ class Drawing:
 
     def line(
         self, x1: float, y1: float, x2: float, y2: float, *, stroke: str = colour("line"),
-        width: float = 1.0, dashed: bool = False, hint: str | None = None,
+        width: float = 1.0, dashed: bool = False, hint: str | None = None, round_: bool = False,
+        opacity: float | None = None,
     ) -> None:  # fmt: skip
-        """A straight line."""
+        """A straight line; `round_`: with ends that are half circles."""
         self.shapes.append(
             tag(
                 "line", *_hint(hint), x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke,
                 stroke_width=width, stroke_dasharray="4 3" if dashed else None,
+                stroke_linecap="round" if round_ else None, opacity=opacity,
             )
         )  # fmt: skip
+
+    def ring(
+        self, x: float, y: float, radius: float, *, stroke: str, width: float = 1.4,
+    ) -> None:  # fmt: skip
+        """A circle that shows what is inside of it."""
+        self.shapes.append(
+            tag("circle", cx=x, cy=y, r=radius, fill="none", stroke=stroke, stroke_width=width)
+        )
 
     def arrow(
         self, x1: float, y1: float, x2: float, y2: float, *, stroke: str = colour("ink"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...tree.kinds import Kind
     from ..schedule import Schedule
     from ..stages import StageHandle
+    from ..why_not import Verdict
 
 
 @bounded
@@ -39,7 +40,7 @@ class LoopHandle(Suggesting):
     schedule: Schedule
     stage_name: str
     name: str
-    _public = frozenset({"extent", "is_reduction", "kind", "name", "stage"})
+    _public = frozenset({"extent", "is_reduction", "kind", "name", "stage", "why_not"})
 
     #: The Func of which each piece has such a loop, if it is a loop of them all.
     func: str | None = field(default=None, compare=False)
@@ -77,6 +78,11 @@ class LoopHandle(Suggesting):
     def extent(self) -> str:
         """The number of its iterations, as text over sizes and outer loops."""
         return self.schedule.extent(self._at.loop)
+
+    def why_not(self, directive: str, /, *args: Any, **options: Any) -> Verdict:
+        """Whether a directive on this loop would be accepted, and if not, why; see that of a stage:
+        `s[C][i].why_not("vectorize", 8)`."""
+        return self.stage.why_not(directive, self, *args, **options)
 
     @property
     def _at(self) -> Any:

@@ -1,0 +1,303 @@
+"""Copies of an unrolled loop become a loop again where a tile is at a border.
+
+if i + 3 < n: A[i]; A[i + 1]; A[i + 2]; A[i + 3]
+else: if i < n: A[i]                                    else: for r in [0, 4):
+      if i + 1 < n: A[i + 1]                  ->                if i + r < n: A[i + r]
+      if i + 2 < n: A[i + 2]
+      if i + 3 < n: A[i + 3]
+
+A tile at a border runs once a row, and the code for it is several times that of a full tile, each
+copy with conditions of its own: LLVM would spend most of its time there. Copies are left alone that
+keep anything in registers: they load what they store, or access storage on the stack around a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Const, Node, Var, dtype_of, integer, postorder, replaced_all
+from ..ir.ir import (
+    Alloc,
+    Buffer,
+    For,
+    If,
+    Load,
+    Module,
+    Seq,
+    Stmt,
+    Store,
+    Stores,
+    expressions,
+    map_children,
+    walk,
+)
+
+FEWEST = 4
+"""Fewer copies are no loop."""
+
+
+def roll_borders(module: Module) -> Module:
+    """The alternatives of choices with loops in the place of many copies."""
+    roller = _Roller()
+    functions = tuple(replace(f, body=roller.stmt(f.body, False)) for f in module.functions)
+    return module if functions == module.functions else replace(module, functions=functions)
+
+
+class _Roller:
+    def __init__(self) -> None:
+        self.loops = 0
+        #: Storage on the stack that may be in registers: that is added to, or of tiles with loops.
+        self.in_registers: frozenset[Buffer] = frozenset()
+
+    def stmt(self, stmt: Stmt, at_border: bool) -> Stmt:
+        """A statement; `at_border` is whether it is the alternative of a choice."""
+        match stmt:
+            case If(body=body, otherwise=otherwise) if stmt.choice and otherwise is not None:
+                made = self.stmt(body, at_border), self.stmt(otherwise, True)
+                same = made[0] is body and made[1] is otherwise
+                return stmt if same else replace(stmt, body=made[0], otherwise=made[1])
+            case Alloc(body=body, buffers=buffers):
+                outside = self.in_registers
+                on_stack = frozenset(b for b in buffers if b.kind == "stack")
+                if any(isinstance(s, For) for s in walk(body)):
+                    self.in_registers |= on_stack
+                else:
+                    self.in_registers |= on_stack & _accumulated(body)
+                made_body = self.stmt(body, at_border)
+                self.in_registers = outside
+                return stmt if made_body is body else replace(stmt, body=made_body)
+            case Seq(parts=parts) if at_border:
+                found = tuple(self._parts([self.stmt(p, True) for p in parts]))
+                if len(found) == 1:
+                    return found[0]
+                same = len(found) == len(parts) and all(
+                    a is b for a, b in zip(found, parts, strict=True)
+                )
+                return stmt if same else Seq(found)
+            case _:
+                return map_children(stmt, lambda s: self.stmt(s, at_border))
+
+    def _parts(self, parts: Sequence[Stmt]) -> Iterator[Stmt]:
+        """Some statements, with loops for those that are copies of each other."""
+        at = 0
+        while at < len(parts):
+            rolled, count = self._rolled(parts[at:])
+            yield rolled
+            at += count
+
+    def _rolled(self, parts: Sequence[Stmt]) -> tuple[Stmt, int]:
+        """The loop over the first few statements, and how many these are; the first one alone
+        where they are not copies."""
+        alone = parts[0], 1
+        if len(parts) < FEWEST or not self._may_roll(parts[0]):
+            return alone
+        var = Var(f"copy#{self.loops + 1}")
+        shape, first = _shape(parts[0]), _roots(parts[0])
+        if _shape(parts[1]) != shape:
+            return alone
+        found = _General(var, first, _roots(parts[1]))
+        if found.nodes is None:
+            return alone
+        count = 2
+        while count < len(parts) and _shape(parts[count]) == shape:
+            if not found.is_copy(_roots(parts[count]), count):
+                break
+            count += 1
+        if count < FEWEST:
+            return alone
+        self.loops += 1
+        body = _with_roots(parts[0], iter(found.nodes))
+        return For(var, ix.ZERO, integer(count), 1, "serial", body, "copy"), count
+
+    def _may_roll(self, stmt: Stmt) -> bool:
+        """Whether it has stores and conditions only, and neither what may be in registers, nor
+        what one copy may leave there for the next one."""
+        if not all(isinstance(s, (If, Seq, Stores)) for s in walk(stmt)):
+            return False
+        loaded, stored = _touched(stmt)
+        return stored.isdisjoint(loaded) and self.in_registers.isdisjoint(stored | loaded)
+
+
+def _touched(stmt: Stmt) -> tuple[set[Buffer], set[Buffer]]:
+    """The buffers that a statement and those inside load, and those that they store."""
+    stored: set[Buffer] = set()
+    roots = [x for s in walk(stmt) for x in expressions(s)]
+    for s in walk(stmt):
+        if isinstance(s, Stores):
+            stored.update(x.buffer for x in s.stores)
+    return {n.buffer for n in postorder(*roots) if isinstance(n, Load)}, stored
+
+
+def _accumulated(stmt: Stmt) -> set[Buffer]:
+    """The buffers that some statement inside both loads and stores."""
+    each = (_touched(s) for s in walk(stmt) if isinstance(s, Stores))
+    return {b for loaded, stored in each for b in loaded & stored}
+
+
+class _General:
+    """Expressions of which two lists are the first and the second copy, in terms of the number of
+    the copy.
+
+    Attributes:
+        nodes: the expressions; None where there are none.
+    """
+
+    def __init__(self, var: Var, first: Sequence[Node], second: Sequence[Node]) -> None:
+        self.var = var
+        #: What moves from copy to copy: by its expression, the rest and how far.
+        self._moving: dict[Node, tuple[Node | None, int, int]] = {}
+        self._done: dict[tuple[Node, Node], Node] = {}
+        pairs = list(zip(first, second, strict=True))
+        self.nodes = [self._done[p] for p in pairs] if self._merge(pairs) else None
+
+    def _merge(self, pairs: Sequence[tuple[Node, Node]]) -> bool:
+        """Whether there is an expression for each pair; they are noted."""
+        stack = list(pairs)
+        while stack:
+            a, b = pair = stack[-1]
+            if pair in self._done:
+                stack.pop()
+            elif a is b:
+                self._done[pair] = a
+            elif (moving := self._moved(a, b)) is not None:
+                self._done[pair] = moving
+            elif not _is_alike(a, b):
+                return False
+            else:
+                below = list(zip(a.args, b.args, strict=True))
+                missing = [x for x in below if x not in self._done]
+                stack += missing
+                if not missing:
+                    self._done[pair] = a.with_args(tuple(self._done[x] for x in below))
+        return True
+
+    def _moved(self, a: Node, b: Node) -> Node | None:
+        """What is at `a` in the first copy and a constant further on in each other one."""
+        (base, start), (other, end) = _parted(a), _parted(b)
+        if base is not other or (base is None and not isinstance(b, Const)):
+            return None
+        if not (_is_index(a) and _is_index(b)):
+            return None
+        by = ix.mul(self.var, integer(end - start))
+        node = ix.add(by if base is None else ix.add(base, by), integer(start))
+        self._moving[node] = base, start, end - start
+        return node
+
+    def is_copy(self, roots: Sequence[Node], number: int) -> bool:
+        """Whether some expressions are the copy of a number."""
+        assert self.nodes is not None
+        stack = list(zip(self.nodes, roots, strict=True))
+        seen = set(stack)
+        while stack:
+            general, node = stack.pop()
+            if general is node:
+                continue
+            if general in self._moving:
+                base, start, step = self._moving[general]
+                if not _is_index(node) or _parted(node) != (base, start + number * step):
+                    return False
+            elif not _is_alike(general, node):
+                return False
+            else:
+                for pair in zip(general.args, node.args, strict=True):
+                    if pair not in seen:
+                        seen.add(pair)
+                        stack.append(pair)
+        return True
+
+
+def _is_index(node: Node) -> bool:
+    return dtype_of(node) == int64
+
+
+def _parted(node: Node) -> tuple[Node | None, int]:
+    """A sum as its varying part, None where it has none, and its constant summand."""
+    value = ix.constant(node)
+    return (None, value) if value is not None else ix.parted(node)
+
+
+def _is_alike(a: Node, b: Node) -> bool:
+    """Whether two nodes differ in their operands at most."""
+    return type(a) is type(b) and len(a.args) == len(b.args) > 0 and b.with_args(a.args) is a
+
+
+# statements as expressions in a shape ------------------------------------------------------------
+def _shape(stmt: Stmt) -> tuple[object, ...]:
+    """All that a statement is but for its expressions."""
+    return tuple(part for s in walk(stmt) for part in _own_shape(s))
+
+
+def _own_shape(stmt: Stmt) -> tuple[object, ...]:
+    match stmt:
+        case If(otherwise=otherwise, choice=choice):
+            return If, otherwise is None, choice
+        case Seq(parts=parts):
+            return Seq, len(parts)
+        case Stores(stores=stores, lanes=lanes):
+            each = tuple(
+                (
+                    s.buffer, s.guard is None, s.origin and (s.origin.serial, len(s.origin.point)),
+                    s.stream, s.atomic,
+                )
+                for s in stores
+            )  # fmt: skip
+            return Stores, each, lanes and (lanes.count, lanes.step, lanes.folds, lanes.in_order)
+        case _:
+            return (id(stmt),)
+
+
+def _roots(stmt: Stmt) -> list[Node]:
+    """The expressions of a statement and of those inside, in terms of one variable of lanes."""
+    found: list[Node] = []
+    for s in walk(stmt):
+        match s:
+            case If(condition=condition):
+                found.append(condition)
+            case Stores(stores=stores, lanes=lanes):
+                own: list[Node] = []
+                for x in stores:
+                    own += _of_store(x)
+                if lanes is not None:
+                    own = [lanes.lo, *replaced_all(tuple(own), {lanes.var: _LANES})]
+                found += own
+    return found
+
+
+_LANES = Var("#lanes")
+
+
+def _of_store(s: Store) -> list[Node]:
+    guard = () if s.guard is None else (s.guard,)
+    return [*s.index, s.value, *guard, *(() if s.origin is None else s.origin.point)]
+
+
+def _with_roots(stmt: Stmt, roots: Iterator[Node]) -> Stmt:
+    """A statement with other expressions, those of `_roots` in their order."""
+    match stmt:
+        case If(body=body, otherwise=otherwise):
+            condition, inside = next(roots), _with_roots(body, roots)
+            other = None if otherwise is None else _with_roots(otherwise, roots)
+            return replace(stmt, condition=condition, body=inside, otherwise=other)
+        case Seq(parts=parts):
+            return Seq(tuple([_with_roots(p, roots) for p in parts]))
+        case Stores(stores=stores, lanes=lanes):
+            lo = None if lanes is None else next(roots)
+            made = tuple([_with_nodes(s, roots) for s in stores])
+            if lanes is None or lo is None:
+                return Stores(made)
+            return Stores(made, replace(lanes, lo=lo, var=_LANES))
+        case _:
+            raise AssertionError(stmt)
+
+
+def _with_nodes(s: Store, roots: Iterator[Node]) -> Store:
+    index = tuple([next(roots) for _ in s.index])
+    value = next(roots)
+    guard = None if s.guard is None else next(roots)
+    origin = s.origin
+    if origin is not None:
+        origin = replace(origin, point=tuple([next(roots) for _ in origin.point]))
+    return replace(s, index=index, value=value, guard=guard, origin=origin)

@@ -1,0 +1,47 @@
+"""`kernel.report`, which is made far above kernels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ...lang.program.program import Program
+
+
+class Reported:
+    """A kernel of which a page can be written."""
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        /,
+        *,
+        args: Any = None,
+        side_effects: bool = False,
+        **sizes: int,
+    ) -> Path:
+        """Writes a page about the kernel: one file of HTML, which needs no network and no scripts.
+
+        It has the equations, the directives, the loops linked line by line to LLVM's IR and to the
+        assembly, what the innermost loops are made of, operations and bytes, a roofline, and how
+        long each step of the compiler took. An existing file is replaced.
+
+        Args:
+            path: where.
+            args: the arguments of a call, a tuple or a dict by name. The kernel is run on them some
+                times, InOuts as copies and outputs in arrays of the report's own, and the page has
+                the measured point; without them nothing is run.
+            side_effects: whether extern stages and traces may be called.
+            sizes: numbers for sizes, for counts; all of them, or none.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            CallError: the arguments or sizes do not fit.
+            LanguageTypeError: a name is no size of the program, or one is missing.
+            PolyschedError: the path cannot be written to, which is an OSError, too.
+        """
+        found: Path = Program._report(self, path, args, side_effects, sizes)
+        return found

@@ -1,0 +1,1 @@
+"""Pictures of small sizes: iteration spaces with orders and dependences, and footprints."""
