@@ -21,7 +21,7 @@ PIP  := $(RUN) pip --disable-pip-version-check
 # One pip at a time, also under `make -j`.
 .NOTPARALLEL:
 .PHONY: help demo test quick test-v3 test-one-thread test-one-core test-busy test-matrix
-.PHONY: some-faults lint lint-ruff lint-format lint-types lint-layers format bench bench-pages docs clean
+.PHONY: screenshots some-faults lint lint-ruff lint-format lint-types lint-layers format bench bench-pages docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -60,6 +60,9 @@ test-matrix: test test-v3 test-one-thread test-one-core test-busy ## all of thes
 
 some-faults: $(VENV)/.installed-test ## plant faults that the tests must find (BY=commit, SOME=6)
 	$(PY) -P tests/mutations/run.py --some $(or $(SOME),6) --by $(or $(BY),0)
+
+screenshots: $(VENV)/.installed-screens ## take pictures of pages in a browser into docs/images
+	$(PY) -P tests/show/screens.py
 
 lint: lint-ruff lint-format lint-types lint-layers ## check style, format, types and layers
 

@@ -66,6 +66,7 @@ from .lang.nodes.dtypes import (
     uint32,
     uint64,
 )
+from .lang.nodes.shown import Shown
 from .lang.nodes.travelling import Travelling
 from .lang.program.program import Program
 from .lang.program.requirements import require
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from .lang.tensors.extern import extern
     from .poly.schedule.halo import halo
     from .poly.schedule.schedule import Schedule as _Schedule
+    from .show.explore.explorer import explore
     from .show.system import show_versions
     from .targets.facts import machine
     from .targets.target import Target, TargetError
@@ -121,6 +123,7 @@ _LATER = {
     "machine": "targets.facts",
     "compute": "lang.program.compute",
     "einsum": "lang.program.einsum",
+    "explore": "show.explore.explorer",
     "extern": "lang.tensors.extern",
     "factor": "targets.words",
     "facts": "tune.facts.facts",
@@ -222,7 +225,15 @@ def _drawn(asked: str, thing: Any) -> Any:
 
 
 Drawn._shown = staticmethod(_drawn)
+
+
+def _bundle(shown: Any) -> dict[str, str]:
+    found: dict[str, str] = _loaded("show.rich.bundle").bundle(shown)
+    return found
+
+
 Travelling._reduced = staticmethod(_reduced)
+Shown._bundle = staticmethod(_bundle)
 Func._call = _call
 Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
@@ -235,7 +246,8 @@ __all__ = [
     "PolyschedError", "Program", "RVar", "Schedule", "ScheduleError", "Size", "Target",
     "TargetError", "Var", "abs", "absd", "absolute", "all", "any", "argmax", "argmin", "bitcast",
     "bool", "bool_", "boundary", "cache_elements", "cast", "ceil", "clip", "compute", "einsum",
-    "exp", "extern", "factor", "facts", "float32", "float64", "floor", "fma", "from_json",
+    "exp", "explore", "extern", "factor", "facts", "float32", "float64", "floor", "fma",
+    "from_json",
     "get_num_threads", "halo", "int16", "int32", "int64", "int8", "interpret", "ldexp", "log",
     "machine", "max", "maximum", "min", "minimum", "mux", "native", "prod", "rdom", "require",
     "rint", "round", "rows_beside", "rsqrt", "select", "sequential", "set_num_threads",

@@ -1,4 +1,5 @@
-"""The command line: `python -m polysched demo`, `info`, `calibrate`, `report`, `cache`, `fuzz`."""
+"""The command line: `python -m polysched demo`, `info`, `calibrate`, `report`, `cache`, `explain`,
+`fuzz`."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from . import PolyschedError
 
@@ -59,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="versions, this machine, extras, environment variables")
     info.set_defaults(run=_info)
 
+    _add_explain(commands)
     calibrate = commands.add_parser(
         "calibrate", help="measures what this machine can do, and keeps it"
     )
@@ -118,6 +121,12 @@ def _size(text: str) -> tuple[str, int]:
         raise PolyschedError(f"--size takes NAME=NUMBER, and not {text}") from None
 
 
+def _add_explain(commands: Any) -> None:
+    explain = commands.add_parser("explain", help="what the code of an error means")
+    explain.add_argument("code", nargs="?", help="such as PS0402; without one, all are listed")
+    explain.set_defaults(run=_explain)
+
+
 def _demo(chosen: argparse.Namespace) -> int:
     from . import demo
 
@@ -128,6 +137,13 @@ def _info(chosen: argparse.Namespace) -> int:
     from .show.system import report
 
     print(report())
+    return 0
+
+
+def _explain(chosen: argparse.Namespace) -> int:
+    from .show.explained import explained, listed
+
+    print(listed() if chosen.code is None else explained(chosen.code))
     return 0
 
 

@@ -23,6 +23,9 @@ PASSED_ON = {
     "sched/testing/failures.py: {}": "breaches, which are data",
 }
 
+#: What takes another error's message, and with it its code.
+REWORDED = {"sched/poly/schedule/handles/pieces.py: {}"}
+
 #: What an earlier check refuses, in other words: it stands here as a guard.
 NEVER_REACHED = {
     **dict.fromkeys(

@@ -12,10 +12,12 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+
+from polysched.lang.errors.codes import code_at
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE, FAULT, PAIR = "PolyschedError", "InternalError", "Fault"
@@ -28,11 +30,19 @@ Wording = tuple[str | None, ...]
 @dataclass(frozen=True)
 class Place:
     """One message: the file where it is written, and its wordings, of which it has several where
-    a part is one of two texts."""
+    a part is one of two texts. The function is named with the classes and functions around it."""
 
     file: str
     line: int
     wordings: tuple[Wording, ...]
+    function: str = field(default="", compare=False)
+    said_code: str | None = field(default=None, compare=False)
+
+    @property
+    def code(self) -> str | None:
+        """The code of the errors that it makes: what it says, or what is said of its function."""
+        module = self.file.removeprefix("sched/").removesuffix(".py").replace("/", ".")
+        return self.said_code or code_at(module, self.function)
 
     @cached_property
     def name(self) -> str:
@@ -180,7 +190,13 @@ class Package:
     @cached_property
     def all(self) -> list[Place]:
         found = [
-            Place(file.path, call.lineno, tuple(file.wordings(one, call)))
+            Place(
+                file.path,
+                call.lineno,
+                tuple(file.wordings(one, call)),
+                file.qualified(call),
+                said_code(call),
+            )
             for file in self.files.values()
             for call, message in self._calls(file)
             if not self._is_passed(file, call, message)
@@ -231,6 +247,17 @@ class File:
                     self.constructors.add(owner)
         self._visit(node, function, owner)
 
+    def qualified(self, node: ast.AST) -> str:
+        """The name of the function that a node is in, as its code object has it."""
+        function = self.function[node]
+        if not isinstance(function, ast.FunctionDef):
+            return ""
+        around = self.function[function]
+        if isinstance(around, ast.FunctionDef):
+            return f"{self.qualified(function)}.<locals>.{function.name}"
+        owner = self.owner[function]
+        return f"{owner}.{function.name}" if owner else function.name
+
     def assigned(self, function: ast.AST, name: str) -> list[ast.expr]:
         """What a name is set to in a function, one by one."""
         return [
@@ -279,11 +306,24 @@ class File:
     def pairs(self) -> list[Place]:
         """The messages that functions return with their hints, for another one to raise."""
         return [
-            Place(self.path, found.lineno, tuple(self.wordings(found.elts[0], found)))
+            Place(
+                self.path,
+                found.lineno,
+                tuple(self.wordings(found.elts[0], found)),
+                self.qualified(found),
+            )
             for found in self.returned
             if PAIR
             in ast.unparse(getattr(self.function[found], "returns", None) or ast.Constant(""))
         ]
+
+
+def said_code(call: ast.Call) -> str | None:
+    """The code that a call gives itself; a code from elsewhere is none."""
+    for keyword in call.keywords:
+        if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
+            return str(keyword.value.value)
+    return None
 
 
 def name_of(node: ast.AST) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polysched as ps
+from polysched.show.explained import explained
 from polysched.tune.plan import Plan
 
 from .case import says
@@ -143,3 +144,14 @@ def comment_that_no_file_can_hold() -> None:
 )
 def comment_without_a_text() -> None:
     ps.Schedule(paired()).comment(5)  # type: ignore[arg-type]
+
+
+@says(
+    """
+    there is no code PS0492
+      hint: near are PS0402, PS0901, PS0702
+    """,
+    ps.PolyschedError,
+)
+def code_that_is_none() -> None:
+    explained("PS0492")

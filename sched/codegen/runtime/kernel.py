@@ -14,7 +14,7 @@ from ...lang.errors.frames import bounded, cut
 from ...lang.errors.suggest import Suggesting
 from ...lang.nodes.dtypes import Array
 from ...lang.nodes.nodes import Param, postorder
-from ...lang.nodes.printer import html_text
+from ...lang.nodes.shown import Shown
 from ...lang.program.region import Partial
 from ...lang.tensors.inout import InOut
 from ...lang.tensors.tensors import Func
@@ -37,7 +37,7 @@ from .variant import Prepared, Variant
 
 @native_calls
 @bounded
-class Kernel(Suggesting, Callable, Reported):
+class Kernel(Suggesting, Callable, Reported, Shown):
     """A program as machine code. Call it with arrays by name or position; it returns the outputs.
 
     Thread-safe: concurrent calls share nothing but the code.
@@ -338,6 +338,3 @@ class Kernel(Suggesting, Callable, Reported):
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.loops}"
-
-    def _repr_html_(self) -> str:
-        return html_text(str(self))

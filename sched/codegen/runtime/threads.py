@@ -12,6 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ...lang.errors.codes import coded
+from ...lang.errors.kinds import THREADS
+
 MOST = 1024
 """More than a machine has; each thread may need a copy of what is stored inside of its loop."""
 
@@ -71,9 +74,9 @@ def _checked(n: Any, what: str) -> int:
             raise TypeError
         count = operator.index(n)
     except TypeError:
-        raise TypeError(f"{what}: n must be an integer, not {n!r}") from None
+        raise coded(TypeError(f"{what}: n must be an integer, not {n!r}"), THREADS) from None
     if not 1 <= count <= MOST:
-        raise ValueError(f"{what}: n must be from 1 to {MOST}, not {count}")
+        raise coded(ValueError(f"{what}: n must be from 1 to {MOST}, not {count}"), THREADS)
     return count
 
 
@@ -97,7 +100,8 @@ def _variable(name: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or not 1 <= int(text) <= MOST:
-        raise ValueError(f"{name} must be an integer from 1 to {MOST}, not {text!r}")
+        said = f"{name} must be an integer from 1 to {MOST}, not {text!r}"
+        raise coded(ValueError(said), THREADS)
     return int(text)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from . import cells
+from . import cells, codes, kinds
 from .drawn import Drawn
 
 
@@ -70,10 +70,16 @@ class PolyschedError(Exception):
     """Base of everything this package raises on purpose.
 
     Attributes: `what` (the conflict, in words), `where` (a `Span` or None), `hint` (what would
-    make it right, or None).
+    make it right, or None), `code` (the kind of mistake, see `codes.py`). A traceback names the
+    code in its last line; `str(error)` does not.
     """
 
-    def __init__(self, what: str, *, where: Span | None = None, hint: str | None = None) -> None:
+    code: str | None
+
+    def __init__(
+        self, what: str, *, where: Span | None = None, hint: str | None = None,
+        code: str | None = None,
+    ) -> None:  # fmt: skip
         self.what = what
         self.where = where
         self.hint = hint
@@ -83,6 +89,7 @@ class PolyschedError(Exception):
         if hint is not None:
             lines.append(f"  hint: {hint}")
         super().__init__("\n".join(lines))
+        codes.coded(self, code or codes.made_in(sys._getframe(1)))
 
     def __reduce__(self) -> Any:
         # Not by what `__init__` takes, which would add the line that reads the pickle.
@@ -92,8 +99,11 @@ class PolyschedError(Exception):
 class LanguageError(PolyschedError, ValueError):
     """The algorithm is ill-formed. Raised at the line of the user's code that made it so."""
 
-    def __init__(self, what: str, *, where: Span | None = None, hint: str | None = None) -> None:
-        super().__init__(what, where=where or user_span(), hint=hint)
+    def __init__(
+        self, what: str, *, where: Span | None = None, hint: str | None = None,
+        code: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(what, where=where or user_span(), hint=hint, code=code)
 
 
 class LanguageTypeError(LanguageError, TypeError):
@@ -144,6 +154,7 @@ class ScheduleError(Drawn, PolyschedError, ValueError):
         sink: Instance | None = None,
         sizes: dict[str, int] | None = None,
         directive: str | None = None,
+        code: str | None = None,
     ) -> None:
         self.status = status
         self.kind = kind
@@ -152,14 +163,15 @@ class ScheduleError(Drawn, PolyschedError, ValueError):
         self.sink = sink
         self.sizes = sizes or {}
         self.directive = directive
-        super().__init__(what, where=where or user_span(), hint=hint)
+        code = code or kinds.OF_KIND.get(kind or "")
+        super().__init__(what, where=where or user_span(), hint=hint, code=code)
 
     def reworded(self, what: str, hint: str | None, directive: str | None) -> ScheduleError:
         """A copy of the refusal with another message, hint and directive."""
         made = ScheduleError(
             what, where=self.where, hint=hint, status=self.status, kind=self.kind,
             tensor=self.tensor, source=self.source, sink=self.sink, sizes=self.sizes,
-            directive=directive,
+            directive=directive, code=self.code,
         )  # fmt: skip
         made._evidence = self._evidence
         return made
@@ -177,9 +189,12 @@ class ScheduleError(Drawn, PolyschedError, ValueError):
 class CallError(PolyschedError):
     """The arguments of a call do not fit. Attribute `argument`: the name of the wrong one."""
 
-    def __init__(self, what: str, *, argument: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, argument: str | None = None, hint: str | None = None,
+        code: str | None = None,
+    ) -> None:  # fmt: skip
         self.argument = argument
-        super().__init__(what, hint=hint)
+        super().__init__(what, hint=hint, code=code)
 
 
 class CallTypeError(CallError, TypeError):
@@ -197,4 +212,4 @@ class InternalError(PolyschedError, RuntimeError):
     """A fault of this package, never of its user. Please report it."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(what, hint=REPORT)
+        super().__init__(what, hint=REPORT, code=kinds.INTERNAL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+from . import codes, kinds
 from .close import close
 from .frames import cut
 
@@ -31,9 +32,8 @@ def missing(
         hint = others.get(close(name, others) or "")
     else:
         hint = f"did you mean {own}?"
-    return AttributeError(
-        f"{owner} has no attribute {name!r}" + (f"\n  hint: {hint}" if hint else "")
-    )
+    said = f"{owner} has no attribute {name!r}" + (f"\n  hint: {hint}" if hint else "")
+    return codes.coded(AttributeError(said), kinds.NO_ATTRIBUTE)
 
 
 class Listing(type):

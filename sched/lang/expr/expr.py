@@ -12,7 +12,8 @@ from ..errors.frames import bounded
 from ..nodes import nodes
 from ..nodes.dtypes import DType, DTypeLike, as_dtype
 from ..nodes.nodes import Const, Node, Op, Read
-from ..nodes.printer import expr_text, html_text
+from ..nodes.printer import expr_text
+from ..nodes.shown import Shown
 from ..nodes.tensor import Tensor
 from ..nodes.travelling import Travelling
 from .numpy_element import NumPyElement
@@ -26,7 +27,7 @@ _POWERS = "other powers are ps.exp(y * ps.log(x)), for x > 0"
 
 
 @bounded
-class Expr(OneValue, NumPyElement, Travelling):
+class Expr(OneValue, NumPyElement, Travelling, Shown):
     """A value computed at each point. Immutable; combine with operators and `ps` functions."""
 
     __slots__ = ("_augmented", "node")
@@ -42,9 +43,6 @@ class Expr(OneValue, NumPyElement, Travelling):
 
     def __repr__(self) -> str:
         return expr_text(self.node)
-
-    def _repr_html_(self) -> str:
-        return html_text(repr(self), "code")
 
     def __hash__(self) -> int:
         return hash(symbol_key(self.node))

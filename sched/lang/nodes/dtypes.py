@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors.errors import InternalError, LanguageTypeError
+from .shown import Shown
 
 #: Any array. Not numpy.typing's, which takes longer to import than the rest of this package.
 Array = np.ndarray[tuple[Any, ...], np.dtype[Any]]
@@ -65,7 +66,7 @@ _FORMATS = {
 
 
 @dataclass(frozen=True, slots=True)
-class DType:
+class DType(Shown):
     """An element type: `kind` is NumPy's letter (b, i, u, f), `bits` the width."""
 
     name: str

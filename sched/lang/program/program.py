@@ -14,6 +14,7 @@ from ..errors.words import axes_text
 from ..nodes import nodes
 from ..nodes.nodes import Node, Read, postorder
 from ..nodes.printer import expr_text
+from ..nodes.shown import Shown
 from ..nodes.tensor import Tensor
 from ..nodes.travelling import Travelling
 from ..tensors.asked import check_scope, outputs_of
@@ -39,7 +40,7 @@ Args = Sequence[Input | InOut]
 
 
 @bounded
-class Program(Travelling):
+class Program(Travelling, Shown):
     """Outputs and all definitions that they need, in order. Making one completes every Func in it.
 
     Attributes:

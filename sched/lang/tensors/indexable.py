@@ -20,7 +20,8 @@ from ..nodes import nodes
 from ..nodes.affine import never_affine, own_size
 from ..nodes.dtypes import DType
 from ..nodes.nodes import Node, Read
-from ..nodes.printer import expr_text, html_text
+from ..nodes.printer import expr_text
+from ..nodes.shown import Shown
 from ..nodes.tensor import Tensor
 from ..nodes.typing import typed_size
 
@@ -29,7 +30,7 @@ ShapeLike = Sequence[Extent] | Extent
 
 
 @bounded
-class Indexable(Tensor, Suggesting):
+class Indexable(Tensor, Suggesting, Shown):
     """A tensor as users handle it: `A[i, j]` is an expression; other operations on arrays are
     refused."""
 
@@ -183,9 +184,6 @@ class Indexable(Tensor, Suggesting):
         dtype = self.dtypes[0] if len(self.dtypes) == 1 else self.dtypes
         shape = "?" if self.extents is None else ", ".join(repr(e) for e in self.shape)
         return f"{type(self).__name__} {self.name}[{shape}] {dtype}"
-
-    def _repr_html_(self) -> str:
-        return html_text(str(self))
 
     def __bool__(self) -> bool:
         raise LanguageTypeError(f"{self.name} is an array and has no truth value")

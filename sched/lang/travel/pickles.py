@@ -280,6 +280,7 @@ def _read(
             raise LanguageError(
                 f"this pickle is written in format {number!r}, and this version reads {FORMAT}",
                 hint="a newer version of polysched reads it",
+                code="PS0502",
             )
         case {"entries": list(entries), "things": list(things)}:
 

@@ -155,6 +155,7 @@ def _loaded(text: object) -> dict[str, Any]:
                     f"this program is written in format {number!r}, and this version reads "
                     f"{FORMAT}",
                     hint="a newer version of polysched reads it",
+                    code="PS0502",
                 )
             return data
         case {"steps": _, "default": _}:

@@ -246,10 +246,11 @@ class LegalityChecker:
                 the change that put them out of order.
         """
         state, directive = changes[-1].after, changes[-1].request.directive
-        _refuse(self._padded(state) or self._no_room(state), directive)
+        _refuse(self._padded(state), directive, "PS0306")
+        _refuse(self._no_room(state), directive, "PS0307")
         if not is_trusted:
             self._check_order(changes, helps)
-        _refuse(self._out_of_place(state), directive)
+        _refuse(self._out_of_place(state), directive, "PS0309")
 
     def _check_order(self, changes: Sequence[Change], helps: Helps) -> None:
         """Refuses changes that put instances out of order.
@@ -309,8 +310,8 @@ class LegalityChecker:
         return found.request
 
 
-def _refuse(fault: Fault | None, directive: Directive) -> None:
+def _refuse(fault: Fault | None, directive: Directive, code: str) -> None:
     """Refuses a directive for a fault in storage, if there is one."""
     if fault is not None:
-        what, hint = fault
-        raise ScheduleError(what, where=directive.span, hint=hint, directive=directive.text())
+        (what, hint), text = fault, directive.text()
+        raise ScheduleError(what, where=directive.span, hint=hint, directive=text, code=code)

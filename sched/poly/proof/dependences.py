@@ -14,6 +14,7 @@ from functools import reduce
 from operator import attrgetter
 from typing import Literal
 
+from ...lang.nodes.shown import Shown
 from ...lang.nodes.tensor import Tensor
 from ..model.model import Model
 from ..model.statements import Access, Statement, iteration_and_element
@@ -25,7 +26,7 @@ Kind = Literal["flow", "anti", "output"]
 
 
 @dataclass(frozen=True, eq=False)
-class Dependence:
+class Dependence(Shown):
     """{ source instance -> sink instance }: the sink must run after the source.
 
     flow: the sink reads what the source wrote. anti: the sink overwrites what the source read.

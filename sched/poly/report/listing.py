@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from ...lang.nodes import index as ix
 from ...lang.nodes.nodes import Node, RVar, Var, integer, substitute
@@ -33,6 +34,23 @@ Notes = Callable[[NestLoop], str]
 """What is said at the end of a loop's line, if that is anything."""
 
 
+@dataclass(frozen=True)
+class Line:
+    """A line of the listing, or several that belong together.
+
+    Attributes:
+        node: what it is about.
+        depth: how many lines it stands inside of.
+        text: without indentation; further lines of it are indented as far as the first one.
+        note: what is said at its end.
+    """
+
+    node: LoopNest
+    depth: int
+    text: str
+    note: str = ""
+
+
 def text(
     found: LoopNest, indent: int = 0, names: Names | None = None, notes: Notes = lambda loop: ""
 ) -> str:
@@ -41,12 +59,25 @@ def text(
     Args:
         names: unique ones of the tensors.
     """
-    return _text(found, "  " * indent, names, {}, notes)
+    return "\n".join(_indented(x, indent) for x in lines(found, names, notes))
 
 
-def _text(
-    found: LoopNest, pad: str, names: Names | None, shown: dict[Node, Node], notes: Notes
-) -> str:
+def _indented(line: Line, indent: int) -> str:
+    pad = "  " * (indent + line.depth)
+    note = f"  # {line.note}" if line.note else ""
+    return pad + line.text.replace("\n", f"\n{pad}") + note
+
+
+def lines(
+    found: LoopNest, names: Names | None = None, notes: Notes = lambda loop: ""
+) -> Iterator[Line]:
+    """The same line by line, each with what it is about."""
+    yield from _lines(found, 0, names, {}, notes)
+
+
+def _lines(
+    found: LoopNest, depth: int, names: Names | None, shown: dict[Node, Node], notes: Notes
+) -> Iterator[Line]:
     """`shown` are loop variables by the names of their loops, as the user's lines have them."""
 
     def written(node: Node) -> str:
@@ -56,32 +87,38 @@ def _text(
         case NestLoop(loop=loop, var=var, body=body):
             free = Var(loop.name) not in shown.values()
             inner = {**shown, var: Var(loop.name) if free else var}
-            head = f"{pad}for {expr_text(inner[var])} in [{_bounds_text(found, names, written)})"
+            head = f"for {expr_text(inner[var])} in [{_bounds_text(found, names, written)})"
             by = "" if found.step == 1 else f" by {found.step}"
             kind = "" if loop.kind == "serial" else f" ({loop.kind})"
-            below = _text(body, pad + "  ", names, inner, notes)
             everything = _over_all(found, len(shown))
             said = "; ".join(filter(None, (_direction(loop), everything, notes(found))))
-            return f"{head}{by}{kind}:{'  # ' if said else ''}{said}\n{below}"
+            yield Line(found, depth, f"{head}{by}{kind}:", said)
+            yield from _lines(body, depth + 1, names, inner, notes)
         case NestIf(condition=condition, body=body):
-            return f"{pad}if {written(condition)}:\n{_text(body, pad + '  ', names, shown, notes)}"
+            yield Line(found, depth, f"if {written(condition)}:")
+            yield from _lines(body, depth + 1, names, shown, notes)
         case NestSeq(parts=parts):
-            return "\n".join(_text(p, pad, names, shown, notes) for p in parts)
+            for part in parts:
+                yield from _lines(part, depth, names, shown, notes)
         case NestAlloc():
             rooms, body = [], found
             while isinstance(body, NestAlloc):
                 name = (names or {}).get(body.func, body.func.name)
                 rooms.append(f"{name}[{', '.join(map(written, body.extents))}]")
                 body = body.body
-            return f"{pad}store {', '.join(rooms)}:\n{_text(body, pad + '  ', names, shown, notes)}"
+            yield Line(found, depth, f"store {', '.join(rooms)}:")
+            yield from _lines(body, depth + 1, names, shown, notes)
         case NestAccumulator(func=func, extents=extents, body=body):
             room = f"{(names or {}).get(func, func.name)}[{', '.join(map(written, extents))}]"
-            return f"{pad}keep {room}:\n{_text(body, pad + '  ', names, shown, notes)}"
+            yield Line(found, depth, f"keep {room}:")
+            yield from _lines(body, depth + 1, names, shown, notes)
         case NestStage():
-            return _stage_text(found, pad, names, shown)
+            yield from _stage_lines(found, depth, names, shown)
 
 
-def _stage_text(found: NestStage, pad: str, names: Names | None, shown: dict[Node, Node]) -> str:
+def _stage_lines(
+    found: NestStage, depth: int, names: Names | None, shown: dict[Node, Node]
+) -> Iterator[Line]:
     """A stage on its own lines, below its guard if it has one."""
     guard, func = found.stage.statement.guard, found.stage.statement.func
     loops = [expr_text(loop) for loop in shown.values()]
@@ -90,12 +127,10 @@ def _stage_text(found: NestStage, pad: str, names: Names | None, shown: dict[Nod
         return expr_text(substitute(node, shown), names)
 
     note = _point_note(found, written, loops, (names or {}).get(func, func.name))
-    listing = found.stage.statement.definition.listing(names) + note
-    body_text = listing.replace("\n", f"\n{pad}")
-    if guard is None:
-        return pad + body_text
-    inner_text = body_text.replace("\n", "\n  ")
-    return f"{pad}if {expr_text(guard, names)}:\n{pad}  {inner_text}"
+    body = found.stage.statement.definition.listing(names)
+    if guard is not None:
+        yield Line(found, depth, f"if {expr_text(guard, names)}:")
+    yield Line(found, depth + (guard is not None), body, note)
 
 
 def _bounds_text(found: NestLoop, names: Names | None, written: Callable[[Node], str]) -> str:
@@ -127,12 +162,11 @@ def _point_note(
     dims = ((x, at) for x, at in found.point.items() if isinstance(x, (Var, RVar)))
     shown = {expr_text(x): (written(at), x in seen) for x, at in dims}
     hidden = {x: at for x, (at, is_seen) in shown.items() if not is_seen or x in loops}
-    notes = ", ".join(
+    return ", ".join(
         f"{func}.{x} = {at}" if x in loops else f"{x} = {at}"
         for x, at in hidden.items()
         if at.partition(".")[0] != x  # i, or i.2 where a loop outside is called i, too
     )
-    return f"  # {notes}" if notes else ""
 
 
 def _direction(loop: Loop) -> str:

@@ -11,7 +11,7 @@ from ...lang.errors.errors import LanguageTypeError, ScheduleError, user_span
 from ...lang.errors.frames import bounded
 from ...lang.errors.suggest import Suggesting
 from ...lang.nodes.nodes import Node
-from ...lang.nodes.printer import html_text
+from ...lang.nodes.shown import Shown
 from ...lang.program.digest import combined
 from ...lang.program.program import Program
 from ...lang.tensors.inout import InOut
@@ -47,7 +47,7 @@ from .schedule_builder import ScheduleBuilder
 
 
 @bounded
-class ScheduleQueries(Suggesting):
+class ScheduleQueries(Suggesting, Shown):
     """What can be asked of a schedule. Nothing here changes it."""
 
     log: Log
@@ -319,9 +319,6 @@ class ScheduleQueries(Suggesting):
 
     def __repr__(self) -> str:
         return f"Schedule of {self.base.signature()}"
-
-    def _repr_html_(self) -> str:
-        return html_text(str(self))
 
     def _ipython_key_completions_(self) -> list[str]:
         """What may stand in `s["..."]`."""

@@ -275,6 +275,7 @@ def read_json(text: str) -> Written:
                 f"this schedule is written in format {number!r}, and this version reads 1 to "
                 f"{FORMAT}",
                 hint="a newer version of polysched reads it",
+                code="PS0502",
             )
         case {"default": bool(default), "inputs": None | list() as inputs, "steps": list(steps)}:
             target = data.get("target")

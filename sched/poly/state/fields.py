@@ -275,5 +275,7 @@ def in_terms_of(what: str, found: Callable[[], T]) -> T:
     try:
         return found()
     except LanguageTypeError as error:
-        said = LanguageTypeError(f"{what}: {error.what}", where=error.where, hint=error.hint)
+        said = LanguageTypeError(
+            f"{what}: {error.what}", where=error.where, hint=error.hint, code=error.code
+        )
         raise said.with_traceback(error.__traceback__) from None

@@ -12,6 +12,7 @@ from ....lang.errors.frames import bounded
 from ....lang.errors.suggest import Suggesting, public
 from ....lang.expr.expr import Expr
 from ....lang.nodes.nodes import RVar, Var, postorder
+from ....lang.nodes.shown import Shown
 from ....lang.nodes.tensor import Tensor
 from ....lang.tensors.inout import InOut
 from ....lang.tensors.tensors import Func
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @bounded
 @dataclass(frozen=True)
-class LoopHandle(Suggesting):
+class LoopHandle(Suggesting, Shown):
     """A loop of a stage, by name."""
 
     schedule: Schedule
@@ -108,7 +109,7 @@ StageLike = Union["Handle", Func, str]
 
 
 @bounded
-class Handle(Suggesting):
+class Handle(Suggesting, Shown):
     """A stage, by name."""
 
     _schedule: Schedule

@@ -1,0 +1,1 @@
+"""Exploring a schedule: what is legal next, what it does to the loops, what it costs."""

@@ -1,0 +1,1 @@
+"""What notebooks show of the objects that users hold: equations, graphs, loops."""
