@@ -14,7 +14,7 @@ from functools import reduce
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
 from ...lang.nodes.nodes import Const, Node, Op, has_below, integer, postorder, replaced_all
-from .ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, children, expressions, walk
+from .ir import Alloc, Call, For, If, Load, Mark, Module, Seq, Stmt, children, expressions, walk
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
 _OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
@@ -149,7 +149,10 @@ def _reads(node: Node) -> bool:
 
 
 def _own(stmt: Stmt) -> float:
-    """The time of what stands directly in a statement."""
+    """The time of what stands directly in a statement. Marks take none: with them a loop is cut
+    into the same strips and chunks as without."""
+    if isinstance(stmt, Mark):
+        return 0.0
     total = _ACCESS
     for node in postorder(*expressions(stmt)):
         if isinstance(node, Load):
