@@ -55,17 +55,17 @@ class Costs:
                     var: ix.ZERO if _reads(value) else value
                     for (var, _), value in zip(origin, values, strict=True)
                 }
-                return _add(_real(self._here(stmt)), self.of(body, {**at, **known}))
+                return _add(_real(self.here(stmt)), self.of(body, {**at, **known}))
             case If(body=body):
-                return _add(_real(self._here(stmt)), self.of(body, at))
+                return _add(_real(self.here(stmt)), self.of(body, at))
             case For(body=body):
                 count, middle = _iterations(stmt, at)
                 inside = _add(_real(_ITERATION), self.of(body, {**at, stmt.var: middle}))
-                return _add(_real(self._here(stmt)), _mul(count, inside))
+                return _add(_real(self.here(stmt)), _mul(count, inside))
             case Call():
                 return _real(_CALL)
             case _:
-                return _real(self._here(stmt))
+                return _real(self.here(stmt))
 
     def of_iteration(self, loop: For) -> Node:
         """The time of one iteration of a loop, of the first, the middle or the last one."""
@@ -94,10 +94,10 @@ class Costs:
         total = sum(x for x in inside if x is not None)
         if isinstance(stmt, For):
             count = _most_iterations(stmt)
-            return None if count is None else self._here(stmt) + count * (_ITERATION + total)
-        return total if isinstance(stmt, Seq) else self._here(stmt) + total
+            return None if count is None else self.here(stmt) + count * (_ITERATION + total)
+        return total if isinstance(stmt, Seq) else self.here(stmt) + total
 
-    def _here(self, stmt: Stmt) -> float:
+    def here(self, stmt: Stmt) -> float:
         """The time of what stands directly in a statement."""
         found = self._own.get(id(stmt))
         if found is None:

@@ -13,13 +13,13 @@ from ...codegen.ir.counts import Counts, counts, stage_names
 from ...codegen.ir.ir import Module
 from ...codegen.llvm import compile_module, emit_module
 from ...codegen.lower import Lowered, passed
-from ...codegen.passes.mark_stages import STATE, Limits, Marked, mark_stages
 from ...codegen.runtime.interface import interface_of
 from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.variant import Variant
 from ...garbage import uncollected
 from ...lang.nodes.dtypes import Array
 from ...steps import Log
+from .marking import STATE, Limits, Marked, mark_stages
 
 
 @dataclass(frozen=True)

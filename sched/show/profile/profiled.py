@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from ...codegen.ir.counts import WEIGHTS, Counts
-from ...codegen.passes.mark_stages import Limits
 from ...codegen.runtime.arguments import is_contiguous
 from ...codegen.runtime.kernel import Kernel
 from ...codegen.runtime.threads import get_num_threads
@@ -18,6 +17,7 @@ from ...targets.facts import machine
 from ..report.arguments import Asked
 from ..report.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
+from .marking import Limits
 from .profile import Profile, StageTime
 from .runs import Runs, Steps, runs
 from .totals import StageTotal, Totals, error, spans, totals

@@ -1,5 +1,5 @@
-"""Marks that say which stage a thread is at: the last pass over the loops of a kernel that is
-profiled, and over no other.
+"""Marks that say which stage a thread is at: put behind all passes into the loops of a kernel
+that is profiled, and of no other.
 
     for y:                        for y:
         for x: A[x] = ...   ->        mark 1;  for x: A[x] = ...
@@ -18,36 +18,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...lang.arithmetic.evaluate import size_value
-from ...lang.nodes import index as ix
-from ...lang.nodes.dtypes import int64
-from ...lang.nodes.nodes import Node, has_below, integer, replaced_all
-from ..ir.cost import Costs
-from ..ir.counts import stage_of
-from ..ir.ir import (
+from ...codegen.ir.ir import (
     Alloc,
     Buffer,
-    Call,
     For,
     Function,
     If,
-    Load,
     Mark,
     Module,
     Seq,
     Stmt,
-    Stores,
     map_children,
     walk,
 )
-from ..ir.mark_words import pitch_for
-from ..ir.parallel import is_threaded
+from ...codegen.ir.mark_words import pitch_for
+from ...codegen.ir.parallel import is_threaded
+from ...lang.nodes import index as ix
+from ...lang.nodes.dtypes import int64
+from ...lang.nodes.nodes import Node, integer
+from .estimates import Parts, Times, only_known
 
 STATE = ".marks"
 """The name of the buffer that marks are kept in; no tensor has such a one."""
-
-UNKNOWN = 16
-"""Iterations that a loop is taken to have whose bounds are data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +109,7 @@ def mark_stages(
         threads: how many have words in the buffer.
     """
     stages = tuple(known)
-    marker = _Marker(_Times(names, frozenset(stages), values), limits, stages)
+    marker = _Marker(Times(names, frozenset(stages), values), limits, stages)
     bodies = [marker.function(f) for f in module.functions]
     pitch = pitch_for(len(marker.regions))
     extent: Node = integer(pitch * threads)
@@ -150,105 +142,11 @@ def _placed(stmt: Stmt, state: Buffer, pitch: int) -> Stmt:
     return made
 
 
-Parts = dict[str, float]
-"""Nanoseconds by stage; those that no stage is known for are of ""."""
-
-
-class _Times:
-    """About how long statements take at the sizes of a call, in the middle of the loops around."""
-
-    def __init__(
-        self, names: Mapping[int, str], known: frozenset[str], values: Mapping[str, Any]
-    ) -> None:
-        self._names, self._known, self._values = names, known, values
-        self._costs = Costs()
-        # Entries hold the statements, so that their ids are not reused.
-        self._found: dict[tuple[int, tuple[Node, ...]], tuple[Stmt, Parts]] = {}
-
-    def of(self, stmt: Stmt, at: Mapping[Node, Node]) -> Parts:
-        """Nanoseconds of one execution by stage. `at`: what stands for variables around."""
-        key = id(stmt), (*at, *at.values())
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = stmt, self._of(stmt, at)
-        return found[1]
-
-    def _of(self, stmt: Stmt, at: Mapping[Node, Node]) -> Parts:
-        match stmt:
-            case Seq(parts=parts):
-                return _added(self.of(part, at) for part in parts)
-            case Alloc(body=body):
-                return self.of(body, self.inside(stmt, at))
-            case If(body=body, otherwise=otherwise, choice=choice):
-                found = self.of(body, at)
-                if otherwise is not None and not choice:
-                    return _larger(found, self.of(otherwise, at))
-                return found
-            case For(body=body):
-                count = self._count(stmt, at)
-                inside = self.of(body, self.inside(stmt, at))
-                return {stage: count * (x + 0.5 / len(inside)) for stage, x in inside.items()}
-            case Stores(stores=stores):
-                (first, *_) = (stage_of(s, self._names) for s in stores)
-                lanes = 1 if stmt.lanes is None else max(stmt.lanes.count / 8, 1.0)
-                stage = first if first in self._known else ""
-                return {stage: self._costs._here(stmt) * lanes}
-            case Call():
-                return {"": 1000.0}
-            case _:
-                return {}
-
-    def inside(self, stmt: Stmt, at: Mapping[Node, Node]) -> Mapping[Node, Node]:
-        """What stands for variables inside of a statement, too."""
-        match stmt:
-            case For(var=var, lo=lo, hi=hi):
-                a, b = self._value(lo, at), self._value(hi, at)
-                middle = 0 if a is None or b is None else (a + b) // 2
-                return {**at, var: integer(middle)}
-            case Alloc(origin=origin):
-                found = dict(at)
-                for var, value in origin:
-                    found[var] = integer(self._value(value, at) or 0)
-                return found
-            case _:
-                return at
-
-    def _count(self, loop: For, at: Mapping[Node, Node]) -> float:
-        lo, hi = self._value(loop.lo, at), self._value(loop.hi, at)
-        if lo is None or hi is None:
-            return UNKNOWN
-        return float(max(-(-(hi - lo) // loop.step), 0))
-
-    def _value(self, node: Node, at: Mapping[Node, Node]) -> int | None:
-        """The value of an expression; None where it reads data."""
-        if has_below(Load, node):
-            return None
-        (found,) = replaced_all((node,), at)
-        return int(size_value(found, self._values, self._values))
-
-
-def _added(found: Iterable[Parts]) -> Parts:
-    total: Parts = {}
-    for parts in found:
-        for stage, x in parts.items():
-            total[stage] = total.get(stage, 0.0) + x
-    return total
-
-
-def _larger(a: Parts, b: Parts) -> Parts:
-    return {x: max(a.get(x, 0.0), b.get(x, 0.0)) for x in (*a, *b)}
-
-
-def _only(parts: Parts) -> frozenset[str]:
-    """The stages that are known."""
-    return frozenset(parts) - {""}
-
-
 @dataclass(slots=True)
 class _Marker:
     """Puts marks into nests; the regions and loops that it has made so far."""
 
-    times: _Times
+    times: Times
     limits: Limits
     stages: tuple[str, ...]
     regions: list[Region] = field(default_factory=lambda: [Region({})])
@@ -270,7 +168,7 @@ class _Marker:
         is_long = not at or sum(parts.values()) >= self.limits.least
         if isinstance(stmt, For) and self.loop is None and is_threaded(stmt) and is_long:
             return self._shared(stmt, at)
-        if len(_only(parts)) < 2 and not self._has_loop(stmt):
+        if len(only_known(parts)) < 2 and not self._has_loop(stmt):
             return self._region(stmt, at)
         match stmt:
             case Seq():
@@ -315,7 +213,7 @@ class _Marker:
         length = 0.0
         for part in parts:
             times = self.times.of(part, at)
-            own, total = _only(times), sum(times.values())
+            own, total = only_known(times), sum(times.values())
             same = len(own) == 1 and own == stages and not self._has_loop(part)
             short = max(length, total) < least
             if group and own and not same and not short:
@@ -356,7 +254,7 @@ class _Marker:
         """A statement that begins with a mark without a clock, where stages take turns."""
         times = self.times.of(stmt, at)
         inside = self.times.inside(stmt, at)
-        if len(_only(times)) > 1:
+        if len(only_known(times)) > 1:
             match stmt:
                 case Seq():
                     found: list[Stmt] = []
@@ -394,7 +292,7 @@ class _Marker:
         inside = self.times.inside(loop, at)
         body = loop.body
         times = self.times.of(body, inside)
-        if len(_only(times)) > 1 and sum(times.values()) >= self.limits.least:
+        if len(only_known(times)) > 1 and sum(times.values()) >= self.limits.least:
             body = self._marked(body, inside)
             first = next(s.region for s in walk(body) if isinstance(s, Mark) and s.clock)
         else:
