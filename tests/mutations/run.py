@@ -125,7 +125,21 @@ WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
 EXECUTED = ("tests/poly/report/test_executed.py",)
 SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
 DRAWN = ("tests/show/test_refusals_drawn.py",)
+PROFILES = ("tests/show/profile/test_profile.py",)
 FAULTS = (
+    Fault(
+        "marks are work", "codegen/ir/cost.py",
+        "        return 0.0\n    total", "        return 1.0\n    total", PROFILES,
+    ),
+    Fault(
+        "time goes to the region that begins", "codegen/llvm/marks.py",
+        'b.binary("shl", ended, one)', 'b.binary("shl", region, one)', PROFILES,
+    ),
+    Fault(
+        "workers wait for loops of their own", "show/profile/totals.py",
+        "wall = sum(times[k][0] for k in mine)", "wall = sum(sum(times[k]) for k in mine)",
+        PROFILES,
+    ),
     Fault(
         "tiles add up to what one of them holds", "codegen/ir/totals.py",
         "    return total if expanded(tiles)", "    return hi if expanded(tiles)", COUNTS,

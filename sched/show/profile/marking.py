@@ -115,7 +115,7 @@ def mark_stages(
     extent: Node = integer(pitch * threads)
     state = Buffer(STATE, int64, (extent,), (ix.ZERO,), "output")
     functions = tuple(
-        replace(f, body=_placed(body, state, pitch))
+        replace(f, body=_located(body, state, pitch))
         for f, body in zip(module.functions, bodies, strict=True)
     )
     made = replace(module, buffers=(*module.buffers, state), functions=functions)
@@ -131,11 +131,11 @@ def _mark(region: int, clock: bool = True) -> Mark:
     return Mark(_NOWHERE, region, 0, clock)
 
 
-def _placed(stmt: Stmt, state: Buffer, pitch: int) -> Stmt:
+def _located(stmt: Stmt, state: Buffer, pitch: int) -> Stmt:
     """A statement whose marks know where they are kept."""
     if isinstance(stmt, Mark):
         return replace(stmt, buffer=state, pitch=pitch)
-    made = map_children(stmt, lambda child: _placed(child, state, pitch))
+    made = map_children(stmt, lambda child: _located(child, state, pitch))
     if isinstance(made, For) and made.ends:
         ends = tuple(replace(m, buffer=state, pitch=pitch) for m in made.ends)
         return replace(made, ends=ends)

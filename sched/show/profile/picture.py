@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..parts.drawing import Drawing
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 WIDTH, LEFT, ROW, GAP = 720, 80.0, 20.0, 6.0
 """Pixels: of the time, of the names of threads, of a thread, between two."""
 
-LEGEND = 18.0
+LEGEND, LONGEST = 18.0, 90
+"""Pixels of a line of the legend, and characters of a name in it."""
 
 
 def colours(p: Profile) -> dict[str, str]:
@@ -31,17 +32,29 @@ def colours(p: Profile) -> dict[str, str]:
     return {**found, "waiting": colour("line")}
 
 
+def legend(of: Mapping[str, str], spans: Iterable[Span]) -> list[tuple[str, str]]:
+    """What colours mean: those of their own, one line for all others, and waiting."""
+    happened = {s.what for s in spans}
+    ranked = [x for x in of if x != "waiting" and x in happened]
+    found = [(x, of[x]) for x in ranked[: len(SERIES)]]
+    others = len(ranked) - len(found)
+    if others:
+        found.append((f"{others} others", colour("faint")))
+    return [*found, *([("waiting", of["waiting"])] if "waiting" in happened else [])]
+
+
 def picture(p: Profile) -> Markup:
     """One row a thread; in each pixel what it was at most of the time."""
     of = colours(p)
     end = max((s.end for s in p.spans), default=0.0) or 1.0
-    shown = [x for x in of if x != "waiting" or any(s.what == x for s in p.spans)]
+    shown = legend(of, p.spans)
     top = LEGEND * len(shown) + 10
     height = top + p.threads * (ROW + GAP) + 24
     d = Drawing(LEFT + WIDTH + 10, height, "what each thread does over time")
-    for k, what in enumerate(shown):
-        d.rect(LEFT, k * LEGEND + 3, 11, 11, fill=of[what])
-        d.text(LEFT + 17, k * LEGEND + 13, what)
+    for k, (what, fill) in enumerate(shown):
+        d.rect(LEFT, k * LEGEND + 3, 11, 11, fill=fill)
+        short = what if len(what) <= LONGEST else f"{what[: LONGEST - 3]}..."
+        d.text(LEFT + 17, k * LEGEND + 13, short, hint=what)
     for thread in range(p.threads):
         y = top + thread * (ROW + GAP)
         d.text(LEFT - 8, y + 14, "caller" if thread == 0 else f"worker {thread}", anchor="end")

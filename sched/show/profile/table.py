@@ -88,8 +88,9 @@ def loops(p: Profile) -> list[str]:
 def notes(p: Profile) -> list[str]:
     """What a reader has to know of the numbers."""
     found = [
-        f"An ordinary call takes {duration(p.plain)} (median); with marks the shortest run takes "
-        f"{p.overhead:+.1%}. One thread can do {p.peak / p.threads / 1e9:.3g} GFLOP/s, {p.machine}."
+        f"An ordinary call takes {duration(p.plain)} (median); the shortest run with marks differs "
+        f"from the shortest ordinary one by {p.overhead:+.1%}. One thread can do "
+        f"{p.peak / p.threads / 1e9:.3g} GFLOP/s, {p.machine}."
     ]
     if any(s.how == "sampled" for s in p.stages):
         found.append(f"sampled: split by {p.samples} looks at random moments; error is one sigma.")
@@ -97,5 +98,9 @@ def notes(p: Profile) -> list[str]:
         found.append(
             "estimated: parts too short to be told apart, even by looking, are split by the cost "
             "model; no error is known of that."
+        )
+    if p.cut is not None:
+        found.append(
+            f"What threads do one after the other is kept for the first {duration(p.cut)}."
         )
     return found
