@@ -4,6 +4,7 @@ depends on how long anything takes."""
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -115,11 +116,13 @@ def test_every_change_is_entered_once(how: str) -> None:
     code, _ = marked(blur(how), ALL)
     regions = range(len(code.marked.regions))
     assert code.state[0, WORDS["events"]] == sum(begun(code.state, k) for k in regions)
-    first, last = code.state[0, FIRST_EVENT], code.state[0, WORDS["since"]]
-    ticks = [code.state[0, FIRST_REGION + 2 * k] for k in regions]
-    # The first mark enters the time since 0 to what is outside of all nests.
-    between = sum(ticks) - first
-    assert between == last - first
+    count = int(code.state[0, WORDS["events"]])
+    events = code.state[0, FIRST_EVENT : FIRST_EVENT + 2 * count].reshape(count, 2)
+    spent = dict.fromkeys(regions, 0)
+    spent[0] += int(events[0, 0])  # the first mark enters the time since 0 to the outside
+    for (start, region), (end, _) in pairwise(events.tolist()):
+        spent[region] += end - start
+    assert [int(code.state[0, FIRST_REGION + 2 * k]) for k in regions] == list(spent.values())
 
 
 def test_threads_wait_behind_each_part() -> None:
