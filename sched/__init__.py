@@ -204,6 +204,10 @@ def _report(*args: Any) -> Any:
     return _loaded("show.report.page").report(*args)
 
 
+def _profile(*args: Any) -> Any:
+    return _loaded("show.profile.profiled").profile(*args)
+
+
 def _scheduled(func: Func) -> dict[str, str]:
     """Hints for attributes of schedules and stages that a user looks for on a Func: what to write
     in place of them."""
@@ -241,6 +245,7 @@ Func._scheduled = _scheduled
 Program._compile = staticmethod(_compile)
 Program._auto = staticmethod(_auto)
 Program._report = staticmethod(_report)
+Program._profile = staticmethod(_profile)
 
 __all__ = [
     "CallError", "CallTypeError", "CallValueError", "Const", "DType", "Expr", "Func", "InOut",

@@ -37,6 +37,7 @@ PAGES = (
     "docs/show.md",
     "docs/legality.md",
     "docs/report.md",
+    "docs/profile.md",
     "docs/diagnostics.md",
     "docs/architecture.md",
     "docs/targets.md",

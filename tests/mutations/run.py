@@ -121,12 +121,39 @@ KERNELS_TRAVEL = ("tests/codegen/runtime/test_pickled_kernels.py",)
 FOREIGN = ("tests/lang/test_arrays_of_protocols.py",)
 HALO = ("tests/poly/schedule/test_halo.py",)
 CODES = ("tests/errors/test_codes.py",)
+COUNTS = ("tests/codegen/ir/test_counts.py",)
 WHY_NOT = ("tests/poly/schedule/test_why_not.py",)
 EXECUTED = ("tests/poly/report/test_executed.py",)
 SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
 DRAWN = ("tests/show/test_refusals_drawn.py",)
 ORDER_DRAWN = ("tests/show/test_order.py",)
+PROFILES = ("tests/show/profile/test_profile.py",)
 FAULTS = (
+    Fault(
+        "marks are work", "codegen/ir/cost.py",
+        "        return 0.0\n    total", "        return 1.0\n    total", PROFILES,
+    ),
+    Fault(
+        "time goes to the region that begins", "codegen/llvm/marks.py",
+        'b.binary("shl", ended, one)', 'b.binary("shl", region, one)', PROFILES,
+    ),
+    Fault(
+        "workers wait for loops of their own", "show/profile/totals.py",
+        "wall = sum(times[k][0] for k in mine)", "wall = sum(sum(times[k]) for k in mine)",
+        PROFILES,
+    ),
+    Fault(
+        "tiles add up to what one of them holds", "codegen/ir/totals.py",
+        "    return total if expanded(tiles)", "    return hi if expanded(tiles)", COUNTS,
+    ),
+    Fault(
+        "what a condition leaves out is counted", "codegen/ir/counts.py",
+        "{what: total.where(condition) for what", "{what: total for what", COUNTS,
+    ),
+    Fault(
+        "a sum over a loop is looked up without the loops around it", "codegen/ir/totals.py",
+        "tuple(env[x] for x in sorted(over.free, key=id))", "()", COUNTS,
+    ),
     Fault(
         "what is asked for is given", "poly/schedule/why_not.py",
         "        trial = _trial(s)\n", "        trial = s\n", WHY_NOT,

@@ -14,7 +14,7 @@ from functools import reduce
 from ...lang.nodes import index as ix
 from ...lang.nodes.dtypes import float64
 from ...lang.nodes.nodes import Const, Node, Op, has_below, integer, postorder, replaced_all
-from .ir import Alloc, Call, For, If, Load, Module, Seq, Stmt, children, expressions, walk
+from .ir import Alloc, Call, For, If, Load, Mark, Module, Seq, Stmt, children, expressions, walk
 
 #: Nanoseconds: an operator, one that divides, an access to memory, an iteration, a call to Python.
 _OPERATOR, _DIVISION, _ACCESS, _ITERATION, _CALL = 0.25, 2.0, 0.4, 0.5, 1000.0
@@ -55,17 +55,17 @@ class Costs:
                     var: ix.ZERO if _reads(value) else value
                     for (var, _), value in zip(origin, values, strict=True)
                 }
-                return _add(_real(self._here(stmt)), self.of(body, {**at, **known}))
+                return _add(_real(self.here(stmt)), self.of(body, {**at, **known}))
             case If(body=body):
-                return _add(_real(self._here(stmt)), self.of(body, at))
+                return _add(_real(self.here(stmt)), self.of(body, at))
             case For(body=body):
                 count, middle = _iterations(stmt, at)
                 inside = _add(_real(_ITERATION), self.of(body, {**at, stmt.var: middle}))
-                return _add(_real(self._here(stmt)), _mul(count, inside))
+                return _add(_real(self.here(stmt)), _mul(count, inside))
             case Call():
                 return _real(_CALL)
             case _:
-                return _real(self._here(stmt))
+                return _real(self.here(stmt))
 
     def of_iteration(self, loop: For) -> Node:
         """The time of one iteration of a loop, of the first, the middle or the last one."""
@@ -94,10 +94,10 @@ class Costs:
         total = sum(x for x in inside if x is not None)
         if isinstance(stmt, For):
             count = _most_iterations(stmt)
-            return None if count is None else self._here(stmt) + count * (_ITERATION + total)
-        return total if isinstance(stmt, Seq) else self._here(stmt) + total
+            return None if count is None else self.here(stmt) + count * (_ITERATION + total)
+        return total if isinstance(stmt, Seq) else self.here(stmt) + total
 
-    def _here(self, stmt: Stmt) -> float:
+    def here(self, stmt: Stmt) -> float:
         """The time of what stands directly in a statement."""
         found = self._own.get(id(stmt))
         if found is None:
@@ -149,7 +149,10 @@ def _reads(node: Node) -> bool:
 
 
 def _own(stmt: Stmt) -> float:
-    """The time of what stands directly in a statement."""
+    """The time of what stands directly in a statement. Marks take none: with them a loop is cut
+    into the same strips and chunks as without."""
+    if isinstance(stmt, Mark):
+        return 0.0
     total = _ACCESS
     for node in postorder(*expressions(stmt)):
         if isinstance(node, Load):

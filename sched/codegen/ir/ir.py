@@ -171,8 +171,22 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """Says that a thread begins `region`, in its own `pitch` words of `buffer`: with a clock, the
+    time since its last mark is entered to the region that ends. See `llvm.marks`."""
+
+    buffer: Buffer
+    region: int
+    pitch: int
+    clock: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class For:
-    """for var in range(lo, hi, step). `name` is what the user calls the loop."""
+    """for var in range(lo, hi, step). `name` is what the user calls the loop.
+
+    `ends` are marks before and behind the iterations that a thread gets of a parallel loop.
+    """
 
     var: Var
     lo: Node
@@ -181,6 +195,7 @@ class For:
     kind: LoopKind
     body: Stmt
     name: str
+    ends: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +226,7 @@ class Seq:
     parts: tuple[Stmt, ...]
 
 
-Stmt = Stores | Count | Call | Prefetch | For | Alloc | If | Seq
+Stmt = Stores | Count | Call | Prefetch | Mark | For | Alloc | If | Seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,3 +336,14 @@ def walk(stmt: Stmt) -> Iterator[Stmt]:
     yield stmt
     for child in children(stmt):
         yield from walk(child)
+
+
+def marks_in(stmt: Stmt) -> tuple[Mark, ...]:
+    """The marks directly in a statement."""
+    match stmt:
+        case Mark():
+            return (stmt,)
+        case For(ends=ends):
+            return ends
+        case _:
+            return ()

@@ -15,6 +15,7 @@ from .ir import (
     Function,
     If,
     Load,
+    Mark,
     Module,
     Prefetch,
     Seq,
@@ -87,7 +88,7 @@ def stmt_lines(stmt: Stmt, indent: int = 0) -> Iterator[tuple[str, Stmt]]:
             yield pad + _line(stmt), stmt
 
 
-def _line(stmt: Prefetch | Count | Call) -> str:
+def _line(stmt: Prefetch | Count | Call | Mark) -> str:
     """A statement that stands on one line."""
     match stmt:
         case Prefetch(buffer=buffer, index=ahead):
@@ -97,6 +98,8 @@ def _line(stmt: Prefetch | Count | Call) -> str:
         case Call(callback=callback, words=words, condition=holds):
             guard = "" if holds is None else f" where {node_text(holds)}"
             return f"call {callback}({', '.join(map(node_text, words))}){guard}"
+        case Mark(region=region, clock=clock):
+            return f"mark {region}" + ("" if clock else " without a clock")
 
 
 def _stores_lines(stmt: Stores, pad: str) -> Iterator[str]:

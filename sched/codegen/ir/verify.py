@@ -22,12 +22,14 @@ from .ir import (
     If,
     Lanes,
     Load,
+    Mark,
     Module,
     Seq,
     Stmt,
     Stores,
     dtype_of,
     expressions,
+    marks_in,
 )
 
 OWN = ("scratch", "stack")
@@ -73,6 +75,7 @@ class _Verifier:
             scope |= {stmt.lanes.var.name}
         for root in expressions(stmt):
             self._expression(root, scope)
+        self._marks(marks_in(stmt))
         match stmt:
             case For(var=var, lo=lo, hi=hi, step=step, body=body):
                 self.check(var.name not in self.defined, f"loop variable {var.name} twice")
@@ -100,6 +103,10 @@ class _Verifier:
                     self._access(s.buffer, s.index, s.guard)
                     for root in () if s.origin is None else s.origin.point:
                         self._expression(root, scope)
+
+    def _marks(self, marks: tuple[Mark, ...]) -> None:
+        known = all(mark.buffer in self.buffers for mark in marks)
+        self.check(known, "a mark in a buffer that is not the kernel's")
 
     def _branches(self, stmt: If, scope: frozenset[str]) -> None:
         self.check(dtype_of(stmt.condition) == bool_, "a condition that is not a bool")

@@ -25,6 +25,7 @@ from .expressions import Evaluator
 from .function_builder import FunctionBuilder
 from .layout import THREADS
 from .locations import Locations
+from .marks import clock_text
 from .names import quoted, symbol
 from .parallel import CONTEXT, Constants, Outliner, pointer, stack_room
 from .partial_vectors import PartialVectors
@@ -51,6 +52,7 @@ def emit_module(module: ir.Module, target: Target, locations: Locations | None =
     machine += ' "prefer-vector-width"="512" "min-legal-vector-width"="512"'
     inside = [s for f in module.functions for s in ir.walk(f.body)]
     prefetches = any(isinstance(s, ir.Prefetch) for s in inside)
+    has_marks = any(mark.clock for s in inside for mark in ir.marks_in(s))
     partial = PartialVectors(target)
     functions = [_function_text(nest, constants, call_back, partial, locations) for nest in nests]
     hides = any(masks.ALL in text for text in functions)
@@ -64,6 +66,7 @@ def emit_module(module: ir.Module, target: Target, locations: Locations | None =
             *([zeros_text()] if any(ZEROS in text for text in functions) else []),
             *([_call_back_text(call_back, target)] if module.callbacks else []),
             entry_text(module, [nest.call for nest in nests], target),
+            *([clock_text(target)] if has_marks else []),
             *(["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] if prefetches else []),
             "!0 = !{i32 1}",
             *([] if locations is None else [locations.metadata()]),
@@ -113,6 +116,7 @@ def _nest(module: ir.Module, number: int) -> _Nest:
             buffers.update(s.buffer for s in stmt.stores)
         if isinstance(stmt, ir.Prefetch):
             buffers.add(stmt.buffer)
+        buffers.update(mark.buffer for mark in ir.marks_in(stmt))
     loops = list(threaded(function.body))
     roots += [pitch_of(b) for loop in loops for b in local(loop) if b.kind == "scratch"]
     nodes = set(postorder(*roots))

@@ -169,7 +169,9 @@ class _Task:
             begin_polling(b)
         evaluator = Evaluator(b, {**symbols, **bounds}, pointers, self.partial)
         emitter = Emitter(b, evaluator, "%counters", "", self.costs)
-        emitter.emit(part)
+        parts: tuple[ir.Stmt, ...] = (*loop.ends[:1], part, *loop.ends[1:])
+        for stmt in parts:
+            emitter.emit(stmt)
         emitter.finish()
         head = f"internal void {self.body}({', '.join(parameters)}) #1"
         return b.definition(head, f"iterations of {self.loop.name}")
@@ -205,8 +207,10 @@ def stack_room(b: FunctionBuilder, body: ir.Stmt) -> Constants:
 def _used_buffers(loop: ir.For) -> list[ir.Buffer]:
     found: dict[ir.Buffer, None] = {}
     roots: list[Node] = []
+    found.update(dict.fromkeys(mark.buffer for mark in loop.ends))
     for stmt in ir.walk(loop.body):
         roots += ir.expressions(stmt)
+        found.update(dict.fromkeys(mark.buffer for mark in ir.marks_in(stmt)))
         if isinstance(stmt, ir.Stores):
             found.update(dict.fromkeys(s.buffer for s in stmt.stores))
         if isinstance(stmt, ir.Prefetch):

@@ -16,6 +16,7 @@ from .atomics import write_atomic
 from .expressions import Evaluator
 from .folds import Fold
 from .function_builder import FunctionBuilder
+from .marks import emit_mark
 from .polls import polling_loop, strip_of
 from .values import Value, constant
 from .vector_stores import VectorStores
@@ -87,6 +88,8 @@ class Emitter:
                 self.builder.prefetch(self.evaluator.address(buffer, index, is_there=False))
             case ir.Call():
                 self._call(stmt)
+            case ir.Mark(buffer=buffer):
+                emit_mark(self.builder, stmt, self.evaluator.pointer(buffer), self.thread)
 
     def _loop(self, loop: ir.For) -> None:
         """Tested before the first iteration and after each: the shape that LLVM works on."""

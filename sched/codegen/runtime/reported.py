@@ -1,4 +1,4 @@
-"""`kernel.report`, which is made far above kernels."""
+"""`kernel.report` and `kernel.profile`, which are made far above kernels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...lang.program.program import Program
 
 
 class Reported:
-    """A kernel of which a page can be written."""
+    """A kernel of which a page can be written, and whose calls can be profiled."""
 
     def report(
         self,
@@ -45,3 +45,23 @@ class Reported:
         """
         found: Path = Program._report(self, path, args, side_effects, sizes)
         return found
+
+    def profile(self, /, *args: Any, side_effects: bool = False, **kwargs: Any) -> Any:
+        """Says where the time of a call goes: by stage, by thread, and over time.
+
+        The call is compiled once more, with marks that read a clock where a stage begins that takes
+        a microsecond or more at a time, and is run some times on copies of InOuts and outputs. The
+        kernel itself stays as it is.
+
+        Args:
+            args, kwargs: those of a call, but `region=`.
+            side_effects: whether extern stages and traces may be called.
+
+        Returns:
+            A `Profile`, with times in seconds.
+
+        Raises:
+            CallError: the arguments do not fit, or the kernel has extern stages or traces and
+                side_effects=True is missing.
+        """
+        return Program._profile(self, args, kwargs, side_effects)

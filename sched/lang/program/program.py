@@ -59,6 +59,8 @@ class Program(Travelling, Shown):
     _auto: ClassVar[Callable[..., Any]]
     #: The same: how a report on a kernel is written.
     _report: ClassVar[Callable[..., Any]]
+    #: The same: how a call is profiled.
+    _profile: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,

@@ -44,12 +44,12 @@ def measured(asked: Asked) -> tuple[Timed, ...]:
     parallel loops."""
     if asked.bound is None:
         return ()
-    call = _Call(asked)
+    call = Repeated(asked)
     most = get_num_threads() if asked.chosen._variant(asked.strided).is_threaded else 1
     return tuple(_on(count, call) for count in sorted({1, most}))
 
 
-def _on(count: int, call: _Call) -> Timed:
+def _on(count: int, call: Repeated) -> Timed:
     with threads(count):
         call.run()  # warm: pages and caches, and the call is prepared
         times: list[float] = []
@@ -67,8 +67,12 @@ def _goes_on(times: list[float]) -> bool:
     return (len(times) < FEWEST and total < LONG) or (len(times) < MOST and total < SECONDS)
 
 
-class _Call:
-    """A call that can be repeated: InOuts are copies, and outputs arrays of its own."""
+class Repeated:
+    """A call that can be repeated: InOuts are copies, and outputs arrays of its own.
+
+    Attributes:
+        args, kwargs: those of the call, with these arrays.
+    """
 
     def __init__(self, asked: Asked) -> None:
         bound, program = asked.bound, asked.kernel._program
@@ -84,6 +88,7 @@ class _Call:
         given = {k: v for k, v in asked.kwargs.items() if k != "out"}
         args = tuple(replaced.get(id(x), x) for x in asked.args)
         kwargs = {k: replaced.get(id(x), x) for k, x in given.items()}
+        self.args, self.kwargs = args, kwargs
         self._run: Callable[[], Any] = lambda: asked.kernel(*args, **kwargs)
         results = self._run()
         found = results if len(program.outputs) > 1 else (results,)

@@ -1,0 +1,1 @@
+"""Where the time of a call goes: by stage, by loop that threads share, and over time."""

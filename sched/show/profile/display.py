@@ -1,0 +1,52 @@
+"""A profile in a notebook, and as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..parts.markup import Content, Markup, tag
+from ..parts.theme import SERIES, display, page
+from . import table
+from .picture import picture
+
+if TYPE_CHECKING:
+    from .profile import Profile, StageTime
+
+BAR = 160
+"""Pixels of the longest bar."""
+
+
+def whole(p: Profile, *content: Content) -> Markup:
+    """A page about a profile."""
+    return page(f"Profile of {p.signature}", tag("p", table.summary(p)), *content)
+
+
+def display_of(p: Profile) -> Markup:
+    """The table with bars, and what threads did over time."""
+    heads = [tag("th", x, class_="number" if k else None) for k, x in enumerate(table.HEADS)]
+    rows = [_row(p, s) for s in p.stages]
+    rest = tag("tr", [_cell(k, x) for k, x in enumerate(table.rest(p))], tag("td"))
+    return display(
+        tag("div", table.summary(p), class_="head"),
+        tag("table", tag("tr", heads, tag("th")), rows, rest),
+        [tag("div", line) for line in table.loops(p)],
+        picture(p) if p.spans else None,
+        [tag("div", line, class_="faint") for line in table.notes(p)],
+    )
+
+
+def _row(p: Profile, s: StageTime) -> Markup:
+    return tag("tr", [_cell(k, x) for k, x in enumerate(table.row(p, s))], tag("td", _bar(p, s)))
+
+
+def _cell(number: int, words: str) -> Markup:
+    return tag(
+        "td", tag("code", words) if not number else words, class_="number" if number else None
+    )
+
+
+def _bar(p: Profile, s: StageTime) -> Markup:
+    longest = max((x.seconds for x in p.stages), default=0.0) or 1.0
+    width = BAR * s.seconds / longest
+    style = f"background:{SERIES[0]};height:10px;margin-top:4px;width:{width:.1f}px"
+    return tag("div", style=style)

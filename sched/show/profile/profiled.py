@@ -1,0 +1,168 @@
+"""`kernel.profile(*args)`: runs a call with marks, and says where its time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ...codegen.ir.counts import WEIGHTS, Counts
+from ...codegen.runtime.arguments import is_contiguous
+from ...codegen.runtime.kernel import Kernel
+from ...codegen.runtime.threads import get_num_threads
+from ...lang.errors.errors import CallTypeError, CallValueError
+from ...lang.nodes.dtypes import DType, float32, float64
+from ...targets.facts import machine
+from ..report.arguments import Asked
+from ..report.measure import Repeated
+from .instrumented import STATE, Instrumented, instrumented, plain
+from .marking import Limits
+from .profile import Profile, StageTime
+from .runs import Runs, Steps, runs
+from .totals import StageTotal, Totals, error, spans, totals
+
+OVERHEAD, TRIES, FACTOR = 0.05, 3, 8.0
+"""What marks may add to the time of a call, how often they are made rarer to come below it, and by
+which factor."""
+
+
+def profile(
+    kernel: Kernel, args: tuple[Any, ...], kwargs: Mapping[str, Any], side_effects: bool
+) -> Profile:
+    """See `Kernel.profile`."""
+    asked = _asked(kernel, args, kwargs, side_effects)
+    call = Repeated(asked)
+    out, shape = call.kwargs.get("out"), call.kwargs.get("shape")
+    given = {k: x for k, x in call.kwargs.items() if k not in ("out", "shape")}
+    bound = kernel._binder.bind(call.args, given, shape=shape, out=out)
+    chosen = kernel._chosen(bound)
+    variant, prepared, inputs, outputs, _ = chosen._fitted(bound)
+    arrays = {**inputs, **outputs}
+    loops = plain(chosen, not all(map(is_contiguous, arrays.values())))
+    threads = get_num_threads() if variant.is_threaded else 1
+    limits = Limits()
+    for _ in range(TRIES):
+        code = instrumented(loops, prepared.values, limits, threads)
+        with_state = {**arrays, STATE: code.state}
+        marked = code.variant.prepared(dict(prepared.values), with_state)
+        run = partial(code.variant.run, marked, with_state, chosen._pool)
+        ordinary = partial(variant.run, prepared, arrays, chosen._pool)
+        found = runs(code, Steps(call.restore, ordinary, run))
+        if found.overhead <= OVERHEAD:
+            break
+        limits = Limits(limits.least * FACTOR, limits.part * FACTOR)
+    return _profile(kernel, found, prepared.values, threads)
+
+
+def _asked(
+    kernel: Kernel, args: tuple[Any, ...], kwargs: Mapping[str, Any], side_effects: bool
+) -> Asked:
+    """Checks a call before anything runs."""
+    if "region" in kwargs:
+        raise CallTypeError(
+            "profile takes no region=",
+            hint="profile a whole call, or a program whose output has the shape of the region",
+        )
+    given = dict(kwargs)
+    shape, out = given.pop("shape", None), given.pop("out", None)
+    bound = kernel._binder.bind(args, given, shape=shape, out=out)
+    chosen = kernel._chosen(bound)
+    values = chosen._preconditions.check(bound)
+    strided = not all(map(is_contiguous, bound.arrays.values()))
+    if chosen._variant(strided).callbacks and not side_effects:
+        raise CallValueError(
+            "profile calls the kernel many times, and this one calls functions of yours (extern "
+            "stages or traces)",
+            hint="side_effects=True allows it",
+        )
+    return Asked(kernel, chosen, values, args, kwargs, bound, strided)
+
+
+def _profile(kernel: Kernel, found: Runs, values: Mapping[str, Any], threads: int) -> Profile:
+    code, middle = found.code, found.middle
+    sums = totals(code, middle.state, found.ticks, found.looks)
+    peak, source = _peak(code)
+    happened, cut = spans(code, middle.state, found.ticks)
+    stages = [*_stages(code, sums, values, peak * threads), *_inlined(code, sums)]
+    seconds = sorted(r.seconds for r in found.profiled)
+    whole = sums.inside * threads
+    return Profile(
+        signature=kernel.signature,
+        seconds=middle.seconds,
+        least=seconds[0],
+        most=seconds[-1],
+        runs=len(seconds),
+        plain=found.usual,
+        overhead=found.overhead,
+        inside=sums.inside,
+        stages=tuple(stages),
+        loops=sums.loops,
+        threads=threads,
+        efficiency=sum(sums.busy) / whole if whole else 0.0,
+        spans=happened,
+        cut=cut,
+        peak=peak * threads,
+        machine=source,
+        samples=sum(found.looks.values()),
+        least_region=code.limits.least,
+    )
+
+
+def _stages(
+    code: Instrumented, sums: Totals, values: Mapping[str, Any], peak: float
+) -> list[StageTime]:
+    """Stages with times, in the order of the program."""
+    known = dict.fromkeys((*code.plain.counts, *sums.stages))
+    made = []
+    for name in known:
+        total = sums.stages.get(name, StageTotal())
+        stage = StageTime(
+            name, total.seconds, error(total), total.how, tuple(total.threads), total.begun
+        )
+        made.append(_counted(stage, code.plain.counts.get(name), values, peak))
+    return made
+
+
+def _counted(
+    stage: StageTime, counts: Counts | None, values: Mapping[str, Any], peak: float
+) -> StageTime:
+    """A stage with what it does."""
+    if counts is None or counts.at_most:
+        return stage
+    n = counts.at(values)
+    rate = None
+    if n.arithmetic is not None and stage.seconds > 0:
+        rate = n.arithmetic / stage.seconds
+    return replace(
+        stage,
+        instances=n.instances,
+        operations=n.arithmetic,
+        loaded=n.loaded,
+        stored=n.stored,
+        rate=rate,
+        of_peak=None if rate is None else rate / peak,
+    )
+
+
+def _inlined(code: Instrumented, sums: Totals) -> list[StageTime]:
+    """Funcs that are computed inside of others."""
+    program = code.plain.kernel._schedule.base
+    own = {name.split(".update")[0] for name in (*code.plain.counts, *sums.stages)}
+    names = [program.names[f] for f in program.funcs]
+    return [
+        StageTime(name, 0.0, how="inlined")
+        for name in names
+        if not any(x == name or x.startswith(f"{name}.") for x in own)
+    ]
+
+
+def _peak(code: Instrumented) -> tuple[float, str]:
+    """Operations a second of one core, in the type of float of most kinds of operations."""
+    known = machine(code.plain.kernel._target)
+    kinds = [
+        k for c in code.plain.counts.values() for k in c.operations if WEIGHTS.get(k.split()[0])
+    ]
+    doubles = sum(k.endswith("float64") for k in kinds)
+    dtype: DType = float64 if doubles > sum(k.endswith("float32") for k in kinds) else float32
+    return known.peak(dtype), known.source

@@ -1,0 +1,184 @@
+"""Profiled runs of a call, between ordinary ones."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import median
+from typing import Any
+
+from ...codegen.ir.mark_words import FIRST_REGION, WORDS
+from ...codegen.llvm import kept_module
+from ...codegen.llvm.attributes import machine_attributes
+from ...codegen.llvm.marks import CLOCK, clock_text
+from ...codegen.llvm.names import quoted, symbol
+from ...codegen.llvm.polls import CLOCK_NAME
+from ...lang.nodes.dtypes import Array
+from ...targets.host import default_target
+from .instrumented import Instrumented
+
+SECONDS, FEWEST, MOST, LONG = 0.5, 5, 200, 3.0
+"""For how long profiled runs are repeated, how many there are at least and at most, and seconds
+after which there need not be so many."""
+
+LOOK = 0.5e-3, 1.5e-3
+"""Seconds between two random looks: Python takes tens of microseconds for each."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A profiled run: how long it took by a clock outside, and the words of all threads."""
+
+    seconds: float
+    state: Array
+
+
+@dataclass
+class Runs:
+    """Profiled runs.
+
+    Attributes:
+        plain: seconds of the ordinary runs between them.
+        ticks: of the clock of marks, in a second.
+        looks: how often a part was met at random moments, by region and part.
+    """
+
+    code: Instrumented
+    profiled: list[Run] = field(default_factory=list)
+    plain: list[float] = field(default_factory=list)
+    ticks: float = 1.0
+    looks: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @property
+    def middle(self) -> Run:
+        """The median run; of an even number the shorter one of two."""
+        ranked = sorted(self.profiled, key=lambda r: r.seconds)
+        return ranked[(len(ranked) - 1) // 2]
+
+    @property
+    def overhead(self) -> float:
+        """By which part marks make a run longer: of the shortest ones, which others on the machine
+        disturb least."""
+        return min(r.seconds for r in self.profiled) / min(self.plain) - 1
+
+    @property
+    def usual(self) -> float:
+        """Seconds of the median ordinary run."""
+        return median(self.plain)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a run is made of: `restore` gives InOuts their values, `plain` runs the ordinary code,
+    `marked` that with marks."""
+
+    restore: Callable[[], None]
+    plain: Callable[[], Any]
+    marked: Callable[[], Any]
+
+
+def runs(code: Instrumented, steps: Steps) -> Runs:
+    """Runs a call as often as it takes."""
+    found, now = Runs(code), _clock()
+    for step in (steps.plain, steps.marked):  # warm: pages, caches, and the call is prepared
+        steps.restore()
+        step()
+    start, first = time.perf_counter(), now()
+    sampler = _Sampler(code, found.looks)
+    with sampler:
+        while _goes_on(found):
+            steps.restore()
+            found.plain.append(_timed(steps.plain))
+            steps.restore()
+            code.state[:] = 0
+            seconds = _timed(steps.marked)
+            found.profiled.append(Run(seconds, code.state.copy()))
+    found.ticks = (now() - first) / (time.perf_counter() - start)
+    return found
+
+
+def _timed(step: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def _goes_on(found: Runs) -> bool:
+    total = sum(r.seconds for r in found.profiled)
+    count = len(found.profiled)
+    return (count < FEWEST and total < LONG) or (count < MOST and total < SECONDS)
+
+
+class _Sampler:
+    """Looks at random moments which part each thread is at, if there are such parts."""
+
+    def __init__(self, code: Instrumented, looks: dict[tuple[int, int], int]) -> None:
+        self._parts: Mapping[int, frozenset[int]] = {
+            number: frozenset(region.sampled)
+            for number, region in enumerate(code.marked.regions)
+            if region.sampled
+        }
+        self._state, self._looks = code.state, looks
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="polysched-profile", daemon=True)
+
+    def __enter__(self) -> None:
+        if self._parts:
+            self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        if self._parts:
+            self._thread.join()
+
+    def _run(self) -> None:
+        # Random, so that it does not keep step with loops.
+        chance = random.Random(1)
+        while not self._end.wait(chance.uniform(*LOOK)):
+            self.look()
+
+    def look(self) -> None:
+        """Enters where each thread is. What a part says is about the region that the thread is in,
+        or still of one before, which does not count."""
+        for row in self._state:
+            region, part = int(row[WORDS["region"]]), int(row[WORDS["part"]])
+            if part in self._parts.get(region, ()):
+                self._looks[region, part] = self._looks.get((region, part), 0) + 1
+
+
+@cache
+def _clock() -> Callable[[], int]:
+    """The clock of marks."""
+    target = default_target()
+    name = "profile.clock"
+
+    def text() -> str:
+        body = f"  %t = call i64 {CLOCK}()\n  ret i64 %t"
+        own = f"define i64 {quoted(symbol(name))}() #0 {{\n{body}\n}}"
+        machine = f"attributes #0 = {{ nounwind {machine_attributes(target)} }}"
+        head = f'target triple = "{target.triple}"'
+        return "\n\n".join([head, clock_text(target), own, machine, CLOCK_NAME + "\n"])
+
+    code = kept_module("profile clock", (), text, target)
+    native = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address(name))
+
+    def now() -> int:
+        assert code  # which must live as long as what points to it
+        return int(native())
+
+    return now
+
+
+def ticks_of(state: Array, region: int) -> list[int]:
+    """What each thread spent in a region, in ticks."""
+    return [int(x) for x in state[:, FIRST_REGION + 2 * region]]
+
+
+def begun(state: Array, region: int) -> int:
+    """How often a region was begun, by all threads."""
+    return int(state[:, FIRST_REGION + 2 * region + 1].sum())
