@@ -44,6 +44,7 @@ def test_objects_list_what_is_meant_for_users() -> None:
         "conditions",
         "llvm",
         "loops",
+        "profile",
         "report",
         "seconds",
         "signature",

@@ -327,8 +327,8 @@ CODES: Mapping[str, Kind] = {
         "show.spaces.sizes show.spaces.space",
     ),
     "PS0704": Kind(
-        "a report cannot be made of this, or not be written there",
-        "show.report.arguments show.report.place show.report.scripts",
+        "a report or a profile cannot be made of this, or not be written there",
+        "show.profile.profiled show.report.arguments show.report.place show.report.scripts",
     ),
     "PS0705": Kind("a schedule cannot be explored like this", "show.explore.explorer"),
     # the command line --------------------
