@@ -60,7 +60,12 @@ class _Digester:
                 return _hash("other", type(value).__name__)
 
     def _fields(self, value: Any) -> bytes:
-        return _hash(*(self.of(getattr(value, f.name)) for f in fields(value)))
+        named = (f.name for f in fields(value) if f.name not in _OF_PROFILES)
+        return _hash(*(self.of(getattr(value, name)) for name in named))
+
+
+_OF_PROFILES = frozenset({"ends"})
+"""Fields that only the loops of profiles have."""
 
 
 def _hash(*parts: object) -> bytes:
