@@ -36,8 +36,8 @@ def leaves_below(*roots: Node) -> frozenset[Node]:
     """Every distinct node without operands below `roots`: symbols, constants, scalars read. It is
     found once for each node, so asking whether an expression depends on a variable is quick."""
     if len(roots) == 1:
-        return known_below(roots[0])._leaves
-    return frozenset().union(*[known_below(root)._leaves for root in roots])
+        return _leaves(known_below(roots[0]))
+    return frozenset().union(*[_leaves(known_below(root)) for root in roots])
 
 
 def has_below(kind: type[Node], *roots: Node) -> bool:
@@ -46,7 +46,7 @@ def has_below(kind: type[Node], *roots: Node) -> bool:
 
 
 def known_below(root: Node) -> Node:
-    """The node, of which `_leaves` and `_kinds` are known now."""
+    """The node, of which is known now what is below it."""
     try:
         _ = root._kinds
     except AttributeError:
@@ -60,19 +60,24 @@ def known_below(root: Node) -> Node:
     return root
 
 
+def _leaves(node: Node) -> frozenset[Node]:
+    """The leaves below a node that is known. A leaf does not keep a set with itself in it: it would
+    never be freed without Python's collector of cycles."""
+    return node._leaves if node.args else frozenset((node,))
+
+
 def _note_below(node: Node) -> None:
     """Notes what is below a node, in sets that it shares with an operand where they are equal."""
     kind, args = type(node), node.args
-    leaves, kinds = args[0]._leaves if args else frozenset((node,)), frozenset((kind,))
+    kinds = frozenset((kind,))
     if args:
+        leaves, kinds = _leaves(args[0]), args[0]._kinds
         for a in args[1:]:
-            if not a._leaves <= leaves:
-                leaves = leaves | a._leaves
-        kinds = args[0]._kinds
-        for a in args[1:]:
+            if not (more := _leaves(a)) <= leaves:
+                leaves = leaves | more
             if not a._kinds <= kinds:
                 kinds = kinds | a._kinds
         if kind not in kinds:
             kinds = kinds | {kind}
-    object.__setattr__(node, "_leaves", leaves)
+        object.__setattr__(node, "_leaves", leaves)
     object.__setattr__(node, "_kinds", kinds)  # last: it says that both are there

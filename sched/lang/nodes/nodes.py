@@ -302,7 +302,7 @@ def replaced_all(roots: tuple[Node, ...], replacement: Mapping[Node, Node]) -> t
     if replacement and all(not x.args for x in replacement):
         # Nothing changes where none of the leaves is replaced.
         names = replacement.keys()
-        if all(known_below(root)._leaves.isdisjoint(names) for root in roots):
+        if all(leaves_below(root).isdisjoint(names) for root in roots):
             return roots
     done: dict[Node, Node] = {}
     for node in postorder(*roots):
