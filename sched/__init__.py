@@ -201,7 +201,7 @@ def _auto(*args: Any) -> Any:
 
 
 def _report(*args: Any) -> Any:
-    return _loaded("show.report.page").report(*args)
+    return _loaded("show.reporting.page").report(*args)
 
 
 def _profile(*args: Any) -> Any:

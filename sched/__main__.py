@@ -109,7 +109,7 @@ def _add_report(report: argparse.ArgumentParser) -> None:
 
 
 def _report(chosen: argparse.Namespace) -> int:
-    from .show.report.scripts import reports
+    from .show.reporting.scripts import reports
 
     sizes = dict(map(_size, chosen.size))
     for path in reports(chosen.script, chosen.out, sizes, chosen.behind):

@@ -314,5 +314,6 @@ def test_a_directive_costs_what_it_changes(name: str, few: int, many: int) -> No
 
 @pytest.mark.slow
 def test_layers_of_an_encoder_cost_what_they_change() -> None:
+    """Each as much as the one before it, however many there are."""
     family = next(f for f in FAMILIES if f.name == "encoder layers")
-    assert operations(family, 4) < 1.5 * operations(family, 2)
+    assert operations(family, 4) < 2 * operations(family, 2)

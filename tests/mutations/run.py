@@ -1245,28 +1245,28 @@ FAULTS = (
         ("tests/codegen/llvm/test_locations.py",),
     ),
     Fault(
-        "loops with loops inside are innermost", "show/report/code_loops.py",
+        "loops with loops inside are innermost", "show/reporting/code_loops.py",
         "if any(other in body for other in bodies if other != head):", "if False:",
-        ("tests/show/report/test_code_facts.py",),
+        ("tests/show/reporting/test_code_facts.py",),
     ),
     Fault(
-        "reloads within instructions are no reloads", "show/report/assembly.py",
-        "(Folded )?(Spill|Reload)", "(Spill|Reload)", ("tests/show/report/test_code_facts.py",),
+        "reloads within instructions are no reloads", "show/reporting/assembly.py",
+        "(Folded )?(Spill|Reload)", "(Spill|Reload)", ("tests/show/reporting/test_code_facts.py",),
     ),
     Fault(
-        "a measured call changes the caller's InOuts", "show/report/measure.py",
+        "a measured call changes the caller's InOuts", "show/reporting/measure.py",
         "copy = _like(array)", "copy = array",
-        ("tests/show/report/test_report.py",),
+        ("tests/show/reporting/test_report.py",),
     ),
     Fault(
-        "a loop is linked to loops of its name in other nests", "show/report/nest_links.py",
+        "a loop is linked to loops of its name in other nests", "show/reporting/nest_links.py",
         "return tuple(line for line in lines if line in chained)", "return tuple(lines)",
-        ("tests/show/report/test_nest_links.py",),
+        ("tests/show/reporting/test_nest_links.py",),
     ),
     Fault(
-        "a report that fails leaves half a file", "show/report/place.py",
+        "a report that fails leaves half a file", "show/reporting/place.py",
         "        part.unlink(missing_ok=True)", "        pass",
-        ("tests/show/report/test_report.py",),
+        ("tests/show/reporting/test_report.py",),
     ),
     Fault(
         "any text is a tail for type checkers", "poly/schedule/handles/loops.py",

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-INTERNAL = "PS0901"
-NO_ATTRIBUTE = "PS0128"
-THREADS = "PS0603"
+INTERNAL, NO_ATTRIBUTE, THREADS = "PS0901", "PS0128", "PS0603"
 
 #: Of refusals by a dependence: the code by its kind.
 OF_KIND = {
@@ -328,7 +326,8 @@ CODES: Mapping[str, Kind] = {
     ),
     "PS0704": Kind(
         "a report or a profile cannot be made of this, or not be written there",
-        "show.profile.profiled show.report.arguments show.report.place show.report.scripts",
+        "show.profile.profiled show.reporting.arguments show.reporting.place "
+        "show.reporting.scripts",
     ),
     "PS0705": Kind("a schedule cannot be explored like this", "show.explore.explorer"),
     # the command line --------------------

@@ -187,7 +187,7 @@ def _related(a: Run, b: Run, equal: Sequence[int], later: Sequence[int] | None =
     return _found_related(a, b, tuple(equal), None if later is None else tuple(later))
 
 
-@lru_cache(maxsize=256)  # the dependences between two stages ask for the same few
+@lru_cache(maxsize=2048)  # the dependences between two stages ask for the same few
 def _found_related(a: Run, b: Run, equal: tuple[int, ...], later: tuple[int, ...] | None) -> Map:
     chosen = independent_loops(a, b, [*equal, *(later or ())])
     first, second = a.at(chosen), b.at(chosen)

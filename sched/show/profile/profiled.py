@@ -14,8 +14,8 @@ from ...codegen.runtime.threads import get_num_threads
 from ...lang.errors.errors import CallTypeError, CallValueError
 from ...lang.nodes.dtypes import DType, float32, float64
 from ...targets.facts import machine
-from ..report.arguments import Asked
-from ..report.measure import Repeated
+from ..reporting.arguments import Asked
+from ..reporting.measure import Repeated
 from .instrumented import STATE, Instrumented, instrumented, plain
 from .marking import Limits
 from .profile import Profile, StageTime

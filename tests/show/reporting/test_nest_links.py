@@ -12,7 +12,7 @@ from gallery.registry import some
 import polysched as ps
 from polysched.codegen.ir import ir
 from polysched.codegen.ir.text import module_lines
-from polysched.show.report.nest_links import Numbers, links, nest_lines
+from polysched.show.reporting.nest_links import Numbers, links, nest_lines
 
 n, m = ps.sizes("n m")
 i, j = ps.vars("i j")

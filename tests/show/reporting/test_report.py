@@ -13,10 +13,10 @@ import pytest
 from gallery.registry import find
 
 import polysched as ps
-from polysched.show.report import code, page
-from polysched.show.report.arguments import asked
-from polysched.show.report.measure import _goes_on, _like
-from polysched.show.report.subject import Subject, schedule_of
+from polysched.show.reporting import code, page
+from polysched.show.reporting.arguments import asked
+from polysched.show.reporting.measure import _goes_on, _like
+from polysched.show.reporting.subject import Subject, schedule_of
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")

@@ -11,7 +11,7 @@ import pytest
 import polysched as ps
 from polysched.__main__ import _size, main
 from polysched.lang.program.program import Program
-from polysched.show.report.scripts import reports
+from polysched.show.reporting.scripts import reports
 
 PROGRAM = """\
 import sys

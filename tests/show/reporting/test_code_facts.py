@@ -8,9 +8,9 @@ import polysched as ps
 from polysched.codegen.build.build import build
 from polysched.codegen.llvm.listed import listed
 from polysched.codegen.lower import passed
-from polysched.show.report import assembly, llvm_text
-from polysched.show.report.code_loops import innermost_loops
-from polysched.show.report.instructions import COUNTED, Counts, counts, kinds, registers
+from polysched.show.reporting import assembly, llvm_text
+from polysched.show.reporting.code_loops import innermost_loops
+from polysched.show.reporting.instructions import COUNTED, Counts, counts, kinds, registers
 from polysched.steps import Log
 from polysched.targets.host import target_of
 

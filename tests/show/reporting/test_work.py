@@ -13,9 +13,9 @@ from polysched.checking.execute import Machine, Touch, Write
 from polysched.codegen.runtime.preconditions import Preconditions
 from polysched.interp.evaluate import Symbols
 from polysched.lang.call.binding import bind
-from polysched.show.report.roofline import Point, Roofs, roofline
-from polysched.show.report.subject import Subject
-from polysched.show.report.work import Work
+from polysched.show.reporting.roofline import Point, Roofs, roofline
+from polysched.show.reporting.subject import Subject
+from polysched.show.reporting.work import Work
 
 n, m, l = ps.sizes("n m l")
 i, j = ps.vars("i j")
