@@ -199,7 +199,7 @@ FAULTS = (
     ),
     Fault(
         "pickles take the schedule along", "lang/errors/errors.py",
-        'if k != "_evidence"', "if True", DRAWN,
+        '{**known, "_evidence": None}', "known", DRAWN,
     ),
     Fault(
         "a refusal that is reworded loses its code", "lang/errors/errors.py",

@@ -178,7 +178,7 @@ class ScheduleError(Drawn, PolyschedError, ValueError):
 
     def __reduce__(self) -> Any:
         make, args, known = super().__reduce__()
-        return make, args, {k: v for k, v in known.items() if k != "_evidence"}
+        return make, args, {**known, "_evidence": None}
 
     def _render_traceback_(self) -> list[str]:
         """The traceback as IPython asks for it; a notebook gets a display beside it."""
