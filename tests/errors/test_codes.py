@@ -11,6 +11,7 @@ import pytest
 
 import polysched as ps
 from polysched.lang.errors import codes, kinds
+from polysched.lang.errors.kind import INTERNAL
 
 from . import codegen, drawn, lang, lists, pieces, places, poly, tune
 from .case import CASES, Case
@@ -22,8 +23,8 @@ ROOMS = (codegen, drawn, lang, pieces, poly, tune)
 
 
 def test_each_message_has_a_code() -> None:
-    """Enter the module or the function in `sched/lang/errors/kinds.py`, at the kind of mistake that
-    its message is about; or say `code=` where the error is made."""
+    """Enter the module or the function in a table of `sched/lang/errors/*_kinds.py`, at the kind of
+    mistake that its message is about; or say `code=` where the error is made."""
     without = [p for p in found() if p.code is None and p.name not in lists.REWORDED]
     assert not without, "\n".join(f"{p.file}:{p.line}: {p.function}: {p.name}" for p in without)
 
@@ -137,7 +138,7 @@ def test_other_exceptions_have_codes_too() -> None:
 def test_an_internal_error_has_a_code() -> None:
     from polysched.lang.errors.errors import InternalError
 
-    assert InternalError("broken").code == kinds.INTERNAL
+    assert InternalError("broken").code == INTERNAL
 
 
 def test_what_users_make_themselves_has_none() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...lang.errors.codes import coded
-from ...lang.errors.kinds import THREADS
+from ...lang.errors.kind import THREADS
 
 MOST = 1024
 """More than a machine has; each thread may need a copy of what is stored inside of its loop."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import cells, codes, kinds
 from .drawn import Drawn
+from .kind import INTERNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,4 +213,4 @@ class InternalError(PolyschedError, RuntimeError):
     """A fault of this package, never of its user. Please report it."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(what, hint=REPORT, code=kinds.INTERNAL)
+        super().__init__(what, hint=REPORT, code=INTERNAL)

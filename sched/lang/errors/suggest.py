@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from . import codes, kinds
+from . import codes
 from .close import close
 from .frames import cut
+from .kind import NO_ATTRIBUTE
 
 
 def public(owner: object) -> list[str]:
@@ -33,7 +34,7 @@ def missing(
     else:
         hint = f"did you mean {own}?"
     said = f"{owner} has no attribute {name!r}" + (f"\n  hint: {hint}" if hint else "")
-    return codes.coded(AttributeError(said), kinds.NO_ATTRIBUTE)
+    return codes.coded(AttributeError(said), NO_ATTRIBUTE)
 
 
 class Listing(type):
