@@ -244,7 +244,7 @@ class Domains:
                     found = condition(frame, needed)
                     where, exact = domain.intersect(found.set).coalesce(), exact and found.exact
                 statement.accesses.append(_read(statement, node, where, exact))
-        written = access_relation(frame, d.lhs)
+        written = access_relation(frame, d.lhs).within(domain)
         must = guard is None and not bounds and not written.may
         statement.accesses.append(Access(statement, d.func, d.lhs, written, domain, must, None))
         return statement
@@ -252,7 +252,7 @@ class Domains:
 
 def _read(statement: Statement, node: Read, where: Set, exact: bool) -> Access:
     """A read that happens within `where`; everywhere there, if `exact`."""
-    relation = access_relation(statement.frame, node.index)
+    relation = access_relation(statement.frame, node.index).within(where)
     must = exact and not relation.may
     return Access(statement, node.tensor, node.index, relation, where, must, node)
 

@@ -9,7 +9,7 @@ as its clamp, and two uses of one unknown agree. A relation with unknowns is a *
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ...lang.arguments.admission import SIZE_LIMIT
@@ -20,8 +20,9 @@ from ...lang.nodes.printer import expr_text
 from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Func, Input
 from ...lang.tensors.trace import Trace
+from . import periods
 from .affine_operators import COMPARE, LOGIC, OPERATORS, choose, compare_bools, is_affine_operator
-from .intervals import Interval, interval
+from .intervals import Interval, interval, whole
 from .isl import Frame, Map, PwAff, Set, isl, relation
 
 _WIDE = 32
@@ -33,12 +34,21 @@ class Relation:
     """An access relation. `may`: the element depends on data, the map gives all candidates.
 
     `unbounded` is the relation in which unknowns are not even bounded by their type; where it
-    differs in what matters, it is the type alone that bounds an index.
+    differs in what matters, it is the type alone that bounds an index. `known` is where the element
+    is known all the same, as it is all of quotients and remainders by sizes that are near.
     """
 
     map: Map
     may: bool
     unbounded: Map
+    known: Set | None = None
+
+    def within(self, domain: Set) -> Relation:
+        """What it is where only points of `domain` matter. The map stays as it is: padding
+        iterations are not in the domain, and what they may read must lie in the array, too."""
+        if self.known is None or not domain.is_subset(self.known):
+            return self
+        return replace(self, may=False, unbounded=self.map)
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ def access_relation(frame: Frame, index: tuple[Node, ...]) -> Relation:
         _without(exact.intersect_domain(bounds), len(frame.dims), len(builder.unknowns))
         for bounds in (builder.bounds(typed=True), builder.bounds(typed=False))
     ]
-    return Relation(maps[0], True, maps[1])
+    return Relation(maps[0], True, maps[1], builder.known())
 
 
 def affine_value(frame: Frame, node: Node) -> PwAff | None:
@@ -164,7 +174,7 @@ class _AffineBuilder:
         by_type: dict[Node, Interval] = {}
         for node in postorder(*roots):
             self.intervals[node], self.exact[node] = interval(node, self.intervals)
-            by_type[node] = _whole(node) if isinstance(node, Read) else interval(node, by_type)[0]
+            by_type[node] = whole(node) if isinstance(node, Read) else interval(node, by_type)[0]
             lo, hi = by_type[node]
             if lo == hi and isinstance(node, Op) and _integers((node,)):
                 self.constants[node] = lo
@@ -190,10 +200,30 @@ class _AffineBuilder:
     def _bounding(self, node: Node) -> tuple[Node, ...]:
         """What bounds an unknown beside its interval: a divisor, the bounds of a declared range."""
         match node:
+            case Op(operands=operands) if self._is_periodic(node):
+                return operands
             case Op(op="mod", operands=(_, divisor)):
                 return (divisor,)
             case _:
                 return ()
+
+    def _is_periodic(self, node: Node) -> bool:
+        """Whether it is a quotient or a remainder of affine values."""
+        return (
+            isinstance(node, Op)
+            and node.op in ("floordiv", "mod")
+            and _integers((node, *node.operands))
+            and all(self._is_affine(n) for n in postorder(*node.operands))
+        )
+
+    def known(self) -> Set | None:
+        """The points at which all unknowns have one known value; None if there are none."""
+        found, count = self.frame.universe, len(self.unknowns)
+        for node in self.unknowns:
+            if not self._is_periodic(node):
+                return None
+            found = found.intersect(periods.near(*(self.value[a] for a in node.args)))
+        return found.project_out(isl.dim_type.set, len(self.base.dims), count).coalesce()
 
     def bounds(self, typed: bool) -> Set:
         """What is known of the unknowns; without `typed`, not what only their type says."""
@@ -214,12 +244,17 @@ class _AffineBuilder:
 
     def _symbolic_bounds(self, node: Node, x: PwAff) -> Set:
         match node:
+            case Op(op=op, operands=(a, d)) if self._is_periodic(node):
+                dividend, divisor = self.value[a], self.value[d]
+                exact = periods.values(op, self.frame, x, dividend, divisor)
+                beyond = (
+                    periods.remainder(self.frame, x, divisor)
+                    if op == "mod"
+                    else self.frame.universe
+                )
+                return exact.union(beyond.subtract(periods.near(dividend, divisor)))
             case Op(op="mod", operands=(_, d)):
-                divisor, zero = self.value[d], self.frame.constant(0)
-                positive = x.ge_set(zero).intersect(x.lt_set(divisor))
-                negative = x.le_set(zero).intersect(x.gt_set(divisor))
-                by_zero = x.eq_set(zero).intersect(divisor.eq_set(zero))
-                return positive.union(negative).union(by_zero)
+                return periods.remainder(self.frame, x, self.value[d])
             case Read(tensor=Input(range=(lo, hi))):
                 return self._where(x, PwAff.ge_set, lo).intersect(self._where(x, PwAff.lt_set, hi))
             case Read(tensor=Func() as func, component=component):
@@ -302,12 +337,6 @@ class _AffineBuilder:
             case Op(op=op, operands=operands):
                 return OPERATORS[op](*(self.value[a] for a in operands))
         raise InternalError(f"no affine value for {type(node).__name__}")
-
-
-def _whole(node: Node) -> Interval:
-    """All values of its type."""
-    t = concrete(node.type or INDEX)
-    return (0, 0) if t.is_float else (t.min, t.max)
 
 
 def _is_float(node: Node) -> bool:

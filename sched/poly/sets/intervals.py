@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
 from ...lang.arguments.value_bounds import Range
-from ...lang.nodes.dtypes import DType, concrete, int64
+from ...lang.nodes.dtypes import INDEX, DType, concrete, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.program.ranges import value_range
 from ...lang.tensors.tensors import Const as Table, Func, Input
@@ -80,6 +80,12 @@ def reach(root: Node) -> Interval | None:
         if not exact:
             return None
     return known[root]
+
+
+def whole(node: Node) -> Interval:
+    """All values of the type of an expression."""
+    t = concrete(node.type or INDEX)
+    return (0, 0) if t.is_float else (t.min, t.max)
 
 
 def declared_range(param: Param) -> Interval:

@@ -209,8 +209,39 @@ def test_what_has_one_value_by_its_range_is_not_known_before_it_is_checked() -> 
 def test_a_modulus_by_a_size_is_below_it() -> None:
     map_, may = relation_of(i % ps.sizes("n"))
     assert may
-    assert elements(at(map_, 4, 2, 1)) == [0, 1, 2, 3]
+    assert elements(at(map_, 4, 22, 1)) == [0, 1, 2, 3]
     assert elements(at(map_, 0, 2, 1)) == [0]
+
+
+@pytest.mark.parametrize("operator_of", [operator.floordiv, operator.mod])
+def test_quotients_and_remainders_by_a_size_are_known_within_a_few_periods(
+    operator_of: Callable[[ps.Expr, ps.Expr], ps.Expr],
+) -> None:
+    n = ps.sizes("n")
+    map_, _ = relation_of(operator_of(i - 1, n))
+    for size in range(1, 4):
+        for x in range(-2 * size + 1, 3 * size + 1):
+            assert elements(at(map_, size, x, 0)) == [operator_of(x - 1, size)], (size, x)
+
+
+def _inside(expr: ps.Expr, low: ps.Expr | int, high: ps.Expr) -> bool:
+    """Whether the element is known where i is in [low, high)."""
+    f, tensor = ps.Func("f"), ps.Input("A", ps.float32, (ps.sizes("n"),))
+    f[i, j] = ps.select((i >= low) & (i < high), tensor[expr], 0.0)
+    select = f.history.typed()[0].values[0]
+    read = next(x for x in postorder(select) if isinstance(x, Read) and x.tensor is tensor)
+    where = condition(FRAME, select.args[0]).set
+    return not access_relation(FRAME, read.index).within(where).may
+
+
+def test_an_element_is_known_only_where_all_points_are_near() -> None:
+    n = ps.sizes("n")
+    assert _inside((i + 1) % n, 0, n)
+    assert _inside((i - 2 * n) % n + (i + n) // n, 0, n)
+    assert not _inside((i - 2 * n - 1) % n, 0, n)
+    assert not _inside((i + 2 * n + 1) % n, 0, n)
+    assert not _inside((i + 1) % n, -n, 3 * n)
+    assert not _inside(i32[i] % n, 0, n)
 
 
 def test_arithmetic_that_may_wrap_is_not_affine() -> None:
