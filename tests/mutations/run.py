@@ -144,6 +144,13 @@ FAULTS = (
         "return b.select(least, b.like(narrow, t.max), narrow)", "return narrow", INTEGER_CODE,
     ),
     Fault(
+        "halves are rounded by an addition of their own", "codegen/llvm/integer_functions.py",
+        'return b.binary("sub", b.binary("or", x, y), _half_difference(b, x, y))',
+        """one = b.binary("and", b.binary("xor", x, y), b.like(x, 1))
+    return b.binary("add", halving_add(b, x, y), one)""",
+        ("tests/codegen/llvm/test_integer_instructions.py",),
+    ),
+    Fault(
         "counts are narrowed before they are limited", "lang/nodes/integer_ops.py",
         'if not op.startswith("rotate"):', "if False:", INTEGERS,
     ),
