@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..lang.arithmetic.integer_ranges import RANGES, integer_range
 from ..lang.nodes.dtypes import DType
 
 Interval = tuple[int, int]
@@ -30,6 +31,8 @@ def operator_interval(op: str, result: DType, args: tuple[Interval, ...]) -> Int
     if op == "not":
         mirror = whole[0] + whole[1]  # ~x is max - x, or -1 - x: both are min + max - x
         return (mirror - args[0][1], mirror - args[0][0])
+    if op in RANGES:
+        return integer_range(op, result, args)[0]
     rule = _RULES.get(op)
     found = rule(*args) if rule is not None else None
     if found is None or found[0] < whole[0] or found[1] > whole[1]:

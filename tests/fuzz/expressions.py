@@ -24,6 +24,16 @@ from .reads import Reads
 from .vocabulary import KINDS, Kind, Scope, Value
 from .world import FLOATS, INTEGERS, World
 
+_OF_ONE = ("popcount", "clz", "ctz", "bit_reverse", "byte_swap")
+_OF_TWO = (
+    *("saturating_add", "saturating_sub", "saturating_mul"),
+    *("halving_add", "rounding_halving_add"),
+)
+_COUNTED = (
+    *("rotate_left", "rotate_right", "rounding_shift_right"),
+    *("mul_shift_right", "rounding_mul_shift_right"),
+)
+_WIDENING = ("widening_add", "widening_mul")
 _FUNCTIONS = ("sqrt", "exp", "log", "tanh", "sigmoid", "rsqrt")
 
 
@@ -162,7 +172,7 @@ class Expressions:
     def _int(self, depth: int) -> Value:
         form = self.choices.weighted(
             (10, "binary"), (3, "unary"), (4, "select"), (3, "cast"), (2, "bits"), (1, "mux"),
-            (1, "clip"), (1, "rounded"), (1, "distance"),
+            (1, "clip"), (1, "rounded"), (1, "distance"), (3, "function"),
         )  # fmt: skip
         match form:
             case "binary":
@@ -185,12 +195,42 @@ class Expressions:
             case "clip":
                 a = self.value(depth - 1, "int")
                 return Value(f"ps.clip({a.text}, 1, 5)", promote(a.type, WEAK_INT) or a.type)
+            case "function":
+                return self._function_of_integers(depth)
             case "distance":
                 a, b, t = self._pair(depth, "int")
                 return Value(f"ps.absd({a.text}, {b.text})", unsigned(t))
             case _:
                 a = self._strong(self.value(depth - 1, "int"))
                 return Value(f"ps.{self.choices.pick(('floor', 'round'))}({a.text})", a.type)
+
+    def _function_of_integers(self, depth: int) -> Value:
+        """One of those with the widths and the rounding of fixed-point numbers, or of bits."""
+        name = self.choices.pick((*_OF_ONE, *_OF_TWO, *_COUNTED, *_WIDENING, "saturating_cast"))
+        if name == "saturating_cast":
+            a, to = self.value(depth - 1), self.choices.pick(INTEGERS)
+            return Value(f"ps.saturating_cast(ps.{to.name}, {a.text})", to)
+        if name in _OF_ONE:
+            a = self.value(depth - 1, "int")
+            return Value(f"ps.{name}({a.text})", a.type)
+        a, b, t = self._pair(depth, "int")
+        if name in _WIDENING and concrete(t).wider is None:
+            narrow = self.choices.pick([u for u in INTEGERS if u.bits < 64])
+            a, b, t = self.cast(a, narrow), self.cast(b, narrow), narrow
+        if name in _WIDENING:
+            return Value(f"ps.{name}({a.text}, {b.text})", concrete(t).wider or t)
+        if name in _OF_TWO:
+            return Value(f"ps.{name}({a.text}, {b.text})", t)
+        by = self._count(depth)
+        if "mul" in name:
+            return Value(f"ps.{name}({a.text}, {b.text}, {by})", t)
+        return Value(f"ps.{name}({a.text}, {by})", a.type)
+
+    def _count(self, depth: int) -> str:
+        """Most counts are small numbers, some of them below 0 or beyond all bits."""
+        if self.choices.chance(70):
+            return str(self.choices.pick((0, 1, 3, 7, 8, 15, 16, 31, 63, 64, 200, -1)))
+        return self.value(depth - 1, "int").text
 
     def _bits_of_float(self, depth: int) -> Value:
         """Of one that is no NaN: those may differ."""

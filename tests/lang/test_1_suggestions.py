@@ -101,22 +101,16 @@ def test_numpy_functions_that_are_planned_say_so() -> None:
 def test_what_stands_for_planned_functions_computes_them() -> None:
     """The hints are expressions that a user pastes."""
     v = ps.Input("v", ps.float64, (n,))
-    w = ps.Input("w", ps.int32, (n,), range=(0, 1 << 20))
-    b = ps.RVar("b", 0, 32)
 
     def value(name: str, **names: Any) -> Any:
         f = ps.Func("f", (n,))
         f[i] = eval(PLANNED[name].split(",")[0], {"ps": ps, **names})
         return f
 
-    vs, ws = np.linspace(0.5, 3, 7), np.array([0, 1, 7, 1023, 1 << 19])
+    vs = np.linspace(0.5, 3, 7)
     np.testing.assert_allclose(value("log2", x=v[i])(vs), np.log2(vs), rtol=1e-14)
     np.testing.assert_allclose(value("log1p", x=v[i])(vs), np.log1p(vs), rtol=1e-14)
     np.testing.assert_allclose(value("expm1", x=v[i])(vs), np.expm1(vs), rtol=1e-14)
-    counted = ps.Func("counted", (n,))
-    assert "ps.sum((x >> b) & 1, b) counts ones" in PLANNED["popcount"]
-    counted[i] = ps.sum((w[i] >> b) & 1, b)
-    assert list(counted(ws.astype(np.int32))) == [k.bit_count() for k in ws.tolist()]
 
 
 def test_protocols_are_asked_of_all_without_a_suggestion() -> None:

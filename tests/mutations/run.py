@@ -128,7 +128,41 @@ SPACES = ("tests/show/test_spaces.py", "tests/show/test_footprints.py")
 DRAWN = ("tests/show/test_refusals_drawn.py",)
 ORDER_DRAWN = ("tests/show/test_order.py",)
 PROFILES = ("tests/show/profile/test_profile.py",)
+INTEGERS = ("tests/lang/test_2_integer_functions.py",)
+INTEGER_CODE = ("tests/codegen/llvm/test_instructions.py",)
+INTEGER_RANGES = ("tests/poly/sets/test_intervals.py",)
 FAULTS = (
+    Fault(
+        "a mean of unsigned integers moves a sign in", "codegen/llvm/integer_functions.py",
+        """    opcode = "lshr" if x.dtype.kind == "u" else "ashr"
+    return b.binary(opcode, b.binary("xor", x, y), b.like(x, 1))""",
+        """    return b.binary("ashr", b.binary("xor", x, y), b.like(x, 1))""", INTEGER_CODE,
+    ),
+    Fault(
+        "the square of the smallest number is within the limits",
+        "codegen/llvm/integer_functions.py",
+        "return b.select(least, b.like(narrow, t.max), narrow)", "return narrow", INTEGER_CODE,
+    ),
+    Fault(
+        "halves are rounded by an addition of their own", "codegen/llvm/integer_functions.py",
+        'return b.binary("sub", b.binary("or", x, y), _half_difference(b, x, y))',
+        """one = b.binary("and", b.binary("xor", x, y), b.like(x, 1))
+    return b.binary("add", halving_add(b, x, y), one)""",
+        ("tests/codegen/llvm/test_integer_instructions.py",),
+    ),
+    Fault(
+        "counts are narrowed before they are limited", "lang/nodes/integer_ops.py",
+        'if not op.startswith("rotate"):', "if False:", INTEGERS,
+    ),
+    Fault(
+        "a negative number has no leading bits", "lang/arithmetic/integer_ranges.py",
+        "return 0, 0 if a[1] < 0 else t.bits", "return t.bits - a[1].bit_length(), t.bits",
+        INTEGER_RANGES,
+    ),
+    Fault(
+        "a limited sum is an affine one", "lang/arithmetic/integer_ranges.py",
+        "t.min <= lo and hi <= t.max", "True", INTEGER_RANGES,
+    ),
     Fault(
         "marks are work", "codegen/ir/cost.py",
         "        return 0.0\n    total", "        return 1.0\n    total", PROFILES,

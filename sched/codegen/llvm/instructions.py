@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from ...lang.errors.errors import InternalError
 from ...lang.nodes.dtypes import DType, concrete, unsigned
-from . import casts, floats, integers
+from . import casts, floats, integer_functions, integers
 from .function_builder import FunctionBuilder
 from .values import Value
 
@@ -33,6 +33,8 @@ def apply(b: FunctionBuilder, op: str, operands: Sequence[Value], dtype: DType) 
         return BINARY[op](b, *operands)
     if op in UNARY and len(operands) == 1:
         return UNARY[op](b, *operands)
+    if op in TERNARY and len(operands) == 3:
+        return TERNARY[op](b, *operands)
     raise InternalError(f"no code for operator {op!r} of {len(operands)} operands")
 
 
@@ -124,6 +126,7 @@ BINARY: dict[str, Binary] = {
     "xor": lambda b, x, y: b.binary("xor", x, y),
     "shl": integers.shift_left,
     "shr": integers.shift_right,
+    **integer_functions.BINARY,
 }
 
 UNARY: dict[str, Unary] = {
@@ -135,4 +138,7 @@ UNARY: dict[str, Unary] = {
     "ceil": _rounding("ceil"),
     "round": _rounding("roundeven"),
     "strict": lambda b, x: x,
+    **integer_functions.UNARY,
 }
+
+TERNARY = integer_functions.TERNARY

@@ -11,13 +11,14 @@ import math
 import operator
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..nodes.dtypes import DType
 from .fma import fma_function
+from .integers import INTEGER
 
 Value = Any
 """bool | int | np.float32 | np.float64"""
@@ -69,6 +70,8 @@ def _integer(op: str, t: DType) -> Meaning:
     wrap = wrapping(t)
     if op in ("shl", "shr"):
         return _shift(op, t)
+    if op in INTEGER:
+        return partial(INTEGER[op], t)
     exact = _INTEGER[op]
     if op in ("neg", "abs", "not"):
         return lambda a: wrap(exact(a))

@@ -9,20 +9,12 @@ _TABLE = (
 _FLOAT32 = "ps.float32, which both sides can be converted to outside of the program"
 _TUPLE = "a tuple of the real and the imaginary part: dtype=(ps.float32, ps.float32)"
 
-_BITS = "a reduction over its bits: b = ps.RVar('b', 0, 32); ps.sum((x >> b) & 1, b) counts ones"
-
 PLANNED: dict[str, str] = {
     **dict.fromkeys(("sin", "cos", "tan", "erf", "arctan2"), _TABLE),
     "log2": "ps.log(x) * 1.4426950408889634",
     "log1p": "ps.log(1 + x), which is less exact for small x",
     "expm1": "ps.exp(x) - 1, which is less exact for small x",
     "pow": "x ** 3 for constant integers; ps.exp(y * ps.log(x)) for x > 0",
-    **dict.fromkeys(("popcount", "clz", "ctz"), _BITS),
-    "saturating_cast": "ps.cast(dtype, ps.clip(x, lo, hi))",
-    "widening_add": "cast both first: ps.cast(ps.int32, a) + b",
-    "widening_mul": "cast both first: ps.cast(ps.int32, a) * b",
-    "halving_add": "cast both first, and shift: (ps.cast(ps.int32, a) + b) >> 1",
-    "rounding_shift_right": "(x + (1 << (k - 1))) >> k, in a type that is wide enough",
     "float16": _FLOAT32,
     "bfloat16": _FLOAT32,
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors.errors import LanguageError, LanguageTypeError
-from ..nodes.dtypes import DTypeLike, as_dtype, concrete
+from ..nodes.dtypes import DType, DTypeLike, as_dtype, concrete
 from ..nodes.nodes import Op
 from .expr import Expr, ExprLike, as_node, binary, cast as _cast, unary
 from .tuples import ExprTuple
@@ -56,12 +56,16 @@ def mux(index: ExprLike, values: Sequence[Any]) -> Any:
 
 def cast(dtype: DTypeLike, value: ExprLike) -> Expr:
     """`value` converted: integers wrap, floats truncate and saturate, NaN becomes 0."""
-    if isinstance(dtype, Expr):
+    return _cast(first_dtype(dtype, "ps.cast(ps.float32, x), or x.astype(ps.float32)"), value)
+
+
+def first_dtype(given: object, hint: str) -> DType:
+    """The element type before the value of a function that converts. `hint`: how it is written."""
+    if isinstance(given, Expr):
         raise LanguageTypeError(
-            f"{dtype!r} is not an element type: the dtype comes first",
-            hint="ps.cast(ps.float32, x), or x.astype(ps.float32)",
+            f"{given!r} is not an element type: the dtype comes first", hint=hint
         )
-    return _cast(as_dtype(dtype), value)
+    return as_dtype(given)
 
 
 def bitcast(dtype: DTypeLike, value: ExprLike) -> Expr:

@@ -128,6 +128,11 @@ class DType(Shown):
         return _BY_NAME[f"uint{8 * self.itemsize}"]
 
     @property
+    def wider(self) -> DType | None:
+        """The integer type of twice the width; None if there is none."""
+        return _BY_NAME.get(f"{'u' * (self.kind == 'u')}int{2 * self.bits}")
+
+    @property
     def min(self) -> int:
         """Smallest value of a bool or integer type."""
         return -(1 << (self.bits - 1)) if self.kind == "i" else 0

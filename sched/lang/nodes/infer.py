@@ -21,7 +21,7 @@ from .printer import written_text
 from .tensor import Tensor
 
 #: Rules by which an operator's result has the common type of its operands.
-_COMMON = frozenset({"arith", "lattice", "bits", "select"})
+_COMMON = frozenset({"arith", "lattice", "bits", "select", "integer"})
 
 
 class TypeInference:
@@ -78,7 +78,9 @@ class TypeInference:
 
     def _rule(self, node: Op, args: list[Type | None]) -> Type | None:
         rule = OPS[node.op].rule
-        if rule == "cast":
+        if rule in ("cast", "saturate"):
+            if rule == "saturate":
+                self._check_limits(node)
             return node.type
         if rule == "compare":
             self._operand_type(node, args)
@@ -96,7 +98,11 @@ class TypeInference:
                     "ps.cast(ps.int32, x) truncates",
                 )
             args = args[:1]
-        return self._operand_type(node, args)
+        if rule == "counted":
+            self._check_count(node, args[-1])
+            args = args[:-1]
+        t = self._operand_type(node, args)
+        return self._wider(node, t) if rule == "widening" and t is not None else t
 
     def _operand_type(self, node: Op, args: list[Type | None]) -> Type | None:
         """The type in which the operator computes; operands that it cannot take are refused."""
@@ -118,8 +124,10 @@ class TypeInference:
         rule, c = OPS[node.op].rule, concrete(t)
         if rule in ("arith", "distance", "divide", "round") and c.is_bool:
             return self._bool_arithmetic(node)
-        if rule in ("bits", "not") and c.is_float:
+        if rule in ("bits", "not", "integer", "counted", "widening") and c.is_float:
             raise self._no_bits(node, t, args)
+        if rule in ("integer", "counted", "widening") and c.is_bool:
+            return self._bool_arithmetic(node)
         if rule == "bits" and node.op in ("shl", "shr") and c.is_bool:
             return int64 if t is bool_ else t
         if rule == "divide":
@@ -142,9 +150,10 @@ class TypeInference:
                 f"no integer type holds {args[0]!r} and {args[1]!r}: {written_text(node)}",
                 "cast one of them: ps.cast(ps.uint64, x)",
             )
+        symbol = OPS[node.op].symbol
         return self._error(
-            f"{OPS[node.op].symbol} works on integers and bools, not on {t!r}: "
-            f"{written_text(node)}",
+            f"{symbol or node.op} works on integers{' and bools' if symbol else ''}, not on "
+            f"{t!r}: {written_text(node)}",
             "compare first, or ps.bitcast(ps.uint32, x) to work on the bits",
         )
 
@@ -155,6 +164,32 @@ class TypeInference:
             f"{node.op} of bools: {written_text(node)}",
             "use & | ^ ~ on conditions, or cast to an integer first",
         )
+
+    def _check_count(self, node: Op, t: Type | None) -> None:
+        if t is not None and not concrete(t).is_int:
+            raise self._error(
+                f"the count of {node.op} is {t!r}, not an integer: "
+                f"{written_text(node.operands[-1])}",
+                "ps.cast(ps.int32, x) converts",
+            )
+
+    def _check_limits(self, node: Op) -> None:
+        if node.type is not None and not concrete(node.type).is_int:
+            raise self._error(
+                f"saturating_cast to {node.type!r}, which is no integer type: {written_text(node)}",
+                f"ps.cast(ps.{node.type!r}{'_' * (node.type is bool_)}, ...) converts to it",
+            )
+
+    def _wider(self, node: Op, t: Type) -> DType:
+        wider = concrete(t).wider
+        if wider is None:
+            raise self._error(
+                f"{node.op} of {t!r}, which has {concrete(t).bits} bits: no type is twice as wide: "
+                f"{written_text(node)}",
+                "cast to a narrower type first: ps.cast(ps.int32, x); of a product, "
+                "ps.mul_shift_right gives the upper half",
+            )
+        return wider
 
     def _error(self, what: str, hint: str) -> LanguageTypeError:
         return LanguageTypeError(what, where=self.span, hint=hint)

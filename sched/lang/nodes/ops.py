@@ -21,6 +21,11 @@ class OpInfo:
       divide   as arith, but integers become float64 first (true division)
       bits     integers or bools, promoted
       not      one integer or bool
+      integer  as arith, integers alone
+      counted  as integer, but for the last operand: a count, an integer of any type, which is given
+               to the operator as one of the result's type
+      widening as integer, with a result of twice the width: a sum or product of casts when typed
+      saturate to the integer type that the node carries: limits and a cast when typed
       compare  operands are promoted, the result is bool
       select   bool, then two values that are promoted
       float    an integer becomes a float as in NumPy; the result is a float
@@ -78,6 +83,23 @@ OPS: dict[str, OpInfo] = {
     "tanh": OpInfo(1, "float"),
     "sigmoid": OpInfo(1, "float"),
     "ldexp": OpInfo(2, "ldexp"),
+    # Of integers, with the widths and the rounding that machines have instructions for.
+    **dict.fromkeys(
+        (
+            "saturating_add",
+            "saturating_sub",
+            "saturating_mul",
+            "halving_add",
+            "rounding_halving_add",
+        ),
+        OpInfo(2, "integer"),
+    ),
+    **dict.fromkeys(("popcount", "clz", "ctz", "bit_reverse", "byte_swap"), OpInfo(1, "integer")),
+    **dict.fromkeys(("rotate_left", "rotate_right", "rounding_shift_right"), OpInfo(2, "counted")),
+    **dict.fromkeys(("mul_shift_right", "rounding_mul_shift_right"), OpInfo(3, "counted")),
+    # Made of the operators above when they are typed.
+    **dict.fromkeys(("widening_add", "widening_mul"), OpInfo(2, "widening")),
+    "saturating_cast": OpInfo(1, "saturate"),
 }
 
 FUNCTIONS = frozenset({"rsqrt", "exp", "log", "tanh", "sigmoid", "ldexp"})

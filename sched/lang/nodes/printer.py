@@ -60,7 +60,7 @@ _PUBLIC = {"min": "minimum", "max": "maximum", "round": "rint"}
 
 def _code(node: Node, text: Texts) -> tuple[str, int]:
     match node:
-        case Op(op="cast" | "bitcast" as op, operands=(a,), type=t):
+        case Op(op="cast" | "bitcast" | "saturating_cast" as op, operands=(a,), type=t):
             return f"ps.{op}(ps.{'bool_' if t is bool_ else t}, {text[a][0]})", 100
         case Op(op=op, operands=operands) if OPS[op].symbol is None:
             return f"ps.{_PUBLIC.get(op, op)}({', '.join(text[a][0] for a in operands)})", 100
@@ -148,8 +148,8 @@ def _one(node: Node, text: Texts, names: Names) -> tuple[str, int]:
             return f"{name}[{inside}]{suffix}", 100
         case Op(op="cast", operands=(a,), type=t):
             return f"{t}({arg(a)})", 100
-        case Op(op="bitcast", operands=(a,), type=t):
-            return f"bitcast({t}, {arg(a)})", 100
+        case Op(op="bitcast" | "saturating_cast" as op, operands=(a,), type=t):
+            return f"{op}({t}, {arg(a)})", 100
         case Op(op=op, operands=operands):
             info = OPS[op]
             p = info.precedence

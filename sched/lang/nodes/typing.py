@@ -21,6 +21,7 @@ from .dtypes import (
     unsigned,
 )
 from .infer import TypeInference
+from .integer_ops import count, saturated, widened
 from .nodes import Const, Node, Op, Read
 from .ops import OPS
 from .printer import written_text
@@ -157,6 +158,8 @@ class Typer(TypeInference):
             return typed_comparison(node.op, args[0], args[1], concrete(common), self.span)
         if rule == "distance":
             return self._build_distance(node, args, strict)
+        if rule in ("widening", "saturate", "counted"):
+            return self._build_integers(node, args)
         weak = self._rule(node, types)
         assert weak is not None
         t = concrete(weak)
@@ -184,6 +187,19 @@ class Typer(TypeInference):
             return Op(node.op, operands, unsigned(common))
         difference = Op("sub", operands, common)
         return Op("abs", (difference if strict else contract(difference),), common)
+
+    def _build_integers(self, node: Op, args: tuple[Node, ...]) -> Node:
+        """An operator on integers whose operands have other types than its result."""
+        rule, result = OPS[node.op].rule, self._rule(node, [a.type for a in args])
+        assert result is not None
+        if rule == "saturate":
+            return saturated(args[0], concrete(result), self.span)
+        if rule == "widening":
+            common = self._operand_type(node, [a.type for a in args])
+            assert common is not None
+            return widened(node.op, tuple(self._to(a, concrete(common)) for a in args), result)
+        values = tuple(self._to(a, concrete(result)) for a in args[:-1])
+        return Op(node.op, (*values, count(node.op, args[-1], concrete(result))), result)
 
     def _to(self, node: Node, t: DType) -> Node:
         return convert(node, t, self.span)

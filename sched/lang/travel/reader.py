@@ -192,7 +192,7 @@ class Reader:
 
     def _op(self, f: Fields) -> Node:
         op, args, name = f.text("op"), f.nodes("of"), f.optional_text("type")
-        if op in ("cast", "bitcast"):
+        if op in ("cast", "bitcast", "saturating_cast"):
             to = None if name is None else type_of(name)
             if not isinstance(to, DType):
                 f.refuse(f"it is a {op} to {name}, which is no element type")

@@ -29,7 +29,7 @@ def operands(e: Entry) -> Iterator[int]:
 
 
 def is_cast(e: Entry) -> bool:
-    return e.get("op") in ("cast", "bitcast")
+    return e.get("op") in ("cast", "bitcast", "saturating_cast")
 
 
 def bracketed(operand: tuple[str, int], at_least: int) -> str:

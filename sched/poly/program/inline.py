@@ -94,7 +94,10 @@ def _is_plain(index: Node) -> bool:
 
 
 _AFFINE = frozenset(
-    {"add", "sub", "neg", "mul", "min", "max", "floordiv", "mod", "cast", "abs", "absd"}
+    {
+        *("add", "sub", "neg", "mul", "min", "max", "floordiv", "mod", "cast", "abs", "absd"),
+        *("saturating_add", "saturating_sub", "halving_add", "rounding_halving_add"),
+    }
 )
 
 

@@ -44,6 +44,10 @@ def _floordiv(a: PwAff, b: PwAff) -> PwAff:
     return (a if d > 0 else a.neg()).scale_down_val(val(abs(d))).floor()
 
 
+def _halved(a: PwAff) -> PwAff:
+    return a.scale_down_val(val(2)).floor()
+
+
 def _mod(a: PwAff, b: PwAff) -> PwAff:
     return a.sub(_floordiv(a, b).scale_val(val(_literal(b))))
 
@@ -78,6 +82,10 @@ OPERATORS: dict[str, Callable[..., PwAff]] = {
     "neg": PwAff.neg,
     "abs": lambda a: a.max(a.neg()),
     "absd": lambda a, b: a.sub(b).max(b.sub(a)),
+    "saturating_add": PwAff.add,
+    "saturating_sub": PwAff.sub,
+    "halving_add": lambda a, b: _halved(a.add(b)),
+    "rounding_halving_add": lambda a, b: _halved(a.add(b).add_constant_val(val(1))),
     "min": PwAff.min,
     "max": PwAff.max,
     "floordiv": _floordiv,

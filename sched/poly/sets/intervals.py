@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from ...lang.arguments.admission import LOOP_LIMIT, SIZE_LIMIT
 from ...lang.arguments.value_bounds import Range
+from ...lang.arithmetic.integer_ranges import RANGES, integer_range
 from ...lang.nodes.dtypes import INDEX, DType, concrete, int64
 from ...lang.nodes.nodes import Const, Node, Op, Param, Read, RVar, Size, Var, postorder
 from ...lang.program.ranges import value_range
@@ -142,6 +143,8 @@ def _operator(
         (lo, hi) = args[0]
         fits = full[0] <= lo and hi <= full[1] and not t.is_bool
         return ((lo, hi), True) if fits else (full, False)
+    if op in RANGES:
+        return integer_range(op, t, tuple(args))
     rule = _RULES.get(op)
     if rule is None:
         return full, False

@@ -30,6 +30,14 @@ CLASSES = {
     "floordiv": "divide", "mod": "divide",
     "min": "select", "max": "select", "select": "select", "abs": "bits",
     "and": "bits", "or": "bits", "xor": "bits", "not": "bits", "shl": "bits", "shr": "bits",
+    **dict.fromkeys(
+        ("saturating_add", "saturating_sub", "halving_add", "rounding_halving_add"), "add",
+    ),
+    **dict.fromkeys(("saturating_mul", "mul_shift_right", "rounding_mul_shift_right"), "multiply"),
+    **dict.fromkeys(
+        ("rounding_shift_right", "popcount", "clz", "ctz", "rotate_left", "rotate_right",
+         "bit_reverse", "byte_swap"), "bits",
+    ),
     "floor": "round", "ceil": "round", "round": "round", "cast": "convert",
 }  # fmt: skip
 """The class of each operator that a processor is asked for. Comparisons are selects; what only

@@ -72,6 +72,12 @@ def binary(op: str, a: Number, b: Number, dtype: DType) -> Number:
         return _BOOL[op](bool(a), bool(b))
     if op == "absd":
         return max(int(a), int(b)) - min(int(a), int(b))
+    if op in _NOT_WRAPPED:
+        return _nearest(_NOT_WRAPPED[op](int(a), int(b)), dtype)
+    if op in ("rotate_left", "rotate_right"):
+        return _rotated(int(a), int(b) if op == "rotate_left" else -int(b), dtype)
+    if op == "rounding_shift_right":
+        return _rounded_down(Fraction(int(a), 1), int(b), Fraction(1, 2))
     return wrap(_INT[op](int(a), int(b), dtype), dtype)
 
 
@@ -123,6 +129,61 @@ _INT: dict[str, Callable[[int, int, DType], int]] = {
 }
 
 
+_NOT_WRAPPED: dict[str, Callable[[int, int], Fraction | int]] = {
+    "saturating_add": lambda a, b: a + b,
+    "saturating_sub": lambda a, b: a - b,
+    "saturating_mul": lambda a, b: a * b,
+    "halving_add": lambda a, b: math.floor(Fraction(a + b, 2)),
+    "rounding_halving_add": lambda a, b: math.floor(Fraction(a + b, 2) + Fraction(1, 2)),
+}
+
+
+def _nearest(value: Fraction | int, dtype: DType) -> int:
+    """The value of a type nearest to an integer."""
+    return int(sorted((dtype.min, value, dtype.max))[1])
+
+
+def _rounded_down(value: Fraction, count: int, before: Fraction) -> int:
+    """`value / 2**count + before`, rounded down; a negative count is a very large one."""
+    return math.floor(value / 2 ** (count if 0 <= count < 1000 else 1000) + before)
+
+
+def _digits(a: int, dtype: DType) -> str:
+    """The bits of a value, the highest first."""
+    return "".join(str(a >> at & 1) for at in reversed(range(dtype.bits)))
+
+
+def _rotated(a: int, count: int, dtype: DType) -> int:
+    digits, count = _digits(a, dtype), count % dtype.bits
+    return wrap(int(digits[count:] + digits[:count], 2), dtype)
+
+
+def ternary(op: str, a: Number, b: Number, count: Number, dtype: DType) -> Number:
+    """An operator of three operands of type `dtype`."""
+    half = Fraction(1, 2) if op.startswith("rounding") else Fraction(0)
+    return _nearest(_rounded_down(Fraction(int(a) * int(b)), int(count), half), dtype)
+
+
+def _of_bits(op: str, a: int, dtype: DType) -> int:
+    """A function of the bits of a value."""
+    digits = _digits(a, dtype)
+    match op:
+        case "popcount":
+            return digits.count("1")
+        case "clz":
+            return len(digits) - len(digits.lstrip("0"))
+        case "ctz":
+            return len(digits) - len(digits.rstrip("0"))
+        case "bit_reverse":
+            return wrap(int(digits[::-1], 2), dtype)
+    octets = [digits[at : at + 8] for at in range(0, len(digits), 8)]
+    return wrap(int("".join(reversed(octets)), 2), dtype)
+
+
+OF_BITS = ("popcount", "clz", "ctz", "bit_reverse", "byte_swap")
+"""Operators of one integer that is taken as bits."""
+
+
 def unary(op: str, a: Number, dtype: DType) -> Number:
     """An operator of one operand of type `dtype`."""
     if op == "strict":
@@ -131,6 +192,8 @@ def unary(op: str, a: Number, dtype: DType) -> Number:
         return not a if dtype.is_bool else wrap(~int(a), dtype)
     if dtype.is_bool:
         return a
+    if op in OF_BITS:
+        return _of_bits(op, int(a), dtype)
     if not dtype.is_float:
         return wrap({"neg": -a, "abs": abs(a)}.get(op, a), dtype)
     if op in ("floor", "ceil", "round"):

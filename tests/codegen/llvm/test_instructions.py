@@ -65,12 +65,19 @@ def assert_same(got: list, wanted: list, rows: list) -> None:
         assert same, f"{row}: {g!r}, not {w!r}"
 
 
+OF_INTEGERS = (
+    *("saturating_add", "saturating_sub", "saturating_mul", "halving_add", "rounding_halving_add"),
+    *("rotate_left", "rotate_right", "rounding_shift_right"),
+)
+"""Operators on two integers of one type."""
+
+
 def binary_cases() -> list[tuple[str, DType]]:
     cases = [(o, t) for o in ("add", "sub", "mul", "floordiv", "mod") for t in ARITH]
     cases += [("div", t) for t in FLOATS] + [("absd", t) for t in INTS]
     cases += [(o, t) for o in ("min", "max", *COMPARE) for t in ALL]
     cases += [(o, t) for o in ("and", "or", "xor") for t in [*INTS, bool_]]
-    cases += [(o, t) for o in ("shl", "shr") for t in INTS]
+    cases += [(o, t) for o in ("shl", "shr", *OF_INTEGERS) for t in INTS]
     return [*cases, ("add", bool_), ("mul", bool_)]
 
 
@@ -92,6 +99,7 @@ def test_binary(name: str, dtype: DType) -> None:
 def unary_cases() -> list[tuple[str, DType]]:
     cases = [("neg", t) for t in ARITH] + [("abs", t) for t in ALL]
     cases += [("not", t) for t in [*INTS, bool_]] + [("strict", t) for t in ALL]
+    cases += [(o, t) for o in oracle.OF_BITS for t in INTS]
     cases += [(o, t) for o in ("sqrt", "floor", "ceil", "round") for t in FLOATS]
     return [*cases, ("floor", int8), ("ceil", int64), ("round", int8)]
 
@@ -103,6 +111,38 @@ def test_unary(name: str, dtype: DType) -> None:
     wanted = [oracle.unary(name, a, dtype) for a in values]
     got = evaluate(default_target(), op(name, load(x, i), dtype=dtype), dtype, (x, values))
     assert_same(got, wanted, values)
+
+
+def ternary_cases() -> list[tuple[str, DType]]:
+    return [(o, t) for o in ("mul_shift_right", "rounding_mul_shift_right") for t in INTS]
+
+
+@pytest.mark.parametrize(("name", "dtype"), ternary_cases(), ids=str)
+def test_shifted_products(name: str, dtype: DType) -> None:
+    """By counts that are literals, which have code of their own, and by others."""
+    factors = [*oracle.samples(dtype)[::3], dtype.min, dtype.max]
+    width = dtype.bits
+    counts = [0, 1, 5, width - 1, width, width + 1, 2 * width - 1, 2 * width, 2 * width + 1, -1]
+    counts = [k for k in counts if dtype.min <= k <= dtype.max]
+    rows = list(itertools.product(factors, factors, counts))
+    x, y, by = (buffer(c, dtype, n) for c in "xyk")
+    expr = op(name, load(x, i), load(y, i), load(by, i), dtype=dtype)
+    columns = [(b, [row[at] for row in rows]) for at, b in enumerate((x, y, by))]
+    wanted = [oracle.ternary(name, *row, dtype) for row in rows]
+    for target in targets():
+        assert_same(evaluate(target, expr, dtype, *columns), wanted, rows)
+    outs = [buffer(f"out{at}", dtype, n, kind="output") for at in range(len(counts))]
+    stores = tuple(
+        ir.Store(o, (i,), op(name, load(x, i), load(y, i), const(k, dtype), dtype=dtype))
+        for o, k in zip(outs, counts, strict=True)
+    )
+    arrays = {o.name: np.zeros(len(rows), dtype.numpy) for o in outs}
+    kernel = module([x, y, *outs], [n], loop(i, 0, n, ir.Stores(stores)))
+    given = {b.name: np.array(column, dtype.numpy) for b, column in columns[:2]}
+    run(kernel, **given, n=len(rows), **arrays)
+    for o, k in zip(outs, counts, strict=True):
+        wanted = [oracle.ternary(name, a, b, k, dtype) for a, b, _ in rows]
+        assert_same(arrays[o.name].tolist(), wanted, [(a, b, k) for a, b, _ in rows])
 
 
 @pytest.mark.parametrize("source", ALL, ids=str)
@@ -189,7 +229,7 @@ DIVISORS = [1, 2, 3, 5, 7, 8, 10, 64, 100, 127, 0, -1, -2, -3, -7, -128]
 
 
 @pytest.mark.parametrize("dtype", INTS, ids=str)
-@pytest.mark.parametrize("name", ["floordiv", "mod", "shl", "shr"])
+@pytest.mark.parametrize("name", ["floordiv", "mod", "shl", "shr", "rounding_shift_right"])
 def test_constant_right_operand(name: str, dtype: DType) -> None:
     """Division and shifts by literals have code of their own."""
     values = [*oracle.samples(dtype), *range(max(dtype.min, -40), 40)]

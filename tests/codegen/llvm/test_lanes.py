@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from codegen.llvm import oracle
-from codegen.llvm.test_instructions import assert_same, binary_cases, unary_cases
+from codegen.llvm.test_instructions import assert_same, binary_cases, ternary_cases, unary_cases
 
 from polysched.codegen.llvm import casts, compile_module, instructions
 from polysched.codegen.llvm.function_builder import FunctionBuilder
@@ -27,13 +27,18 @@ UNARY = set(unary_cases())
 
 
 class Case(NamedTuple):
-    """An operator and the type of its result; `right` is a constant in place of the second."""
+    """An operator and the type of its result; `right` is a constant in place of the second, and
+    `more` a third operand."""
 
     op: str
     to: DType
     right: int | None = None
+    more: int | None = None
 
     def code(self, b: FunctionBuilder, x: Value, y: Value) -> Value:
+        if self.more is not None:
+            third = constant(self.more, x.dtype, x.lanes)
+            return instructions.apply(b, self.op, (x, y, third), self.to)
         if self.right is not None:
             y = constant(self.right, x.dtype, x.lanes)
         one = self.op == "cast" or (self.op, x.dtype) in UNARY
@@ -42,6 +47,8 @@ class Case(NamedTuple):
     def wanted(self, a: oracle.Number, b: oracle.Number, dtype: DType) -> oracle.Number:
         if self.op == "cast":
             return oracle.cast(a, dtype, self.to)
+        if self.more is not None:
+            return oracle.ternary(self.op, a, b, self.more, dtype)
         if (self.op, dtype) in UNARY:
             return oracle.unary(self.op, a, dtype)
         return oracle.binary(self.op, a, b if self.right is None else self.right, dtype)
@@ -52,7 +59,11 @@ def cases(dtype: DType) -> list[Case]:
     named = [name for name, t in [*binary_cases(), *unary_cases()] if t == dtype]
     made = [Case(name, oracle.result(name, dtype)) for name in named]
     made += [Case("cast", to) for to in ALL]
-    return [*made, Case("floordiv", dtype, 7), Case("mod", dtype, 7)] if dtype.is_int else made
+    if not dtype.is_int:
+        return made
+    made += [Case(name, dtype, more=k) for name, t in ternary_cases() if t == dtype
+             for k in (3, t.bits - 1, t.bits)]  # fmt: skip
+    return [*made, Case("floordiv", dtype, 7), Case("mod", dtype, 7)]
 
 
 @pytest.mark.parametrize("lanes", WIDTHS)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from . import Unknown
 from .arithmetic import applied, bitcast, converted, fused, scaled
+from .integers import COUNTED, OF_INTEGERS, saturated
 from .trees import Tree
 from .types import WEAK, bits, concrete, float_of, join, kind
 
@@ -31,7 +34,7 @@ def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
             return str(tree.extra[1])
         case "read":
             return read(tree)
-        case "cast" | "bitcast":
+        case "cast" | "bitcast" | "saturating_cast":
             return str(tree.extra)
         case "<" | "<=" | ">" | ">=" | "==" | "!=":
             return "bool"
@@ -41,6 +44,8 @@ def _type(tree: Tree, operands: list[str | None], read: Types) -> str | None:
             return join(operands[1:])
         case "ldexp":
             return operands[0] and float_of(operands[0])
+        case op if op in COUNTED:
+            return join(operands[:-1])
     t = join(operands)
     return t and _working(tree.op, t)
 
@@ -56,6 +61,8 @@ def _working(op: str, t: str) -> str:
         return found
     if op in ("<<", ">>") and t == "bool":
         return "int64"
+    if op.startswith("widening"):
+        return f"{np.dtype(concrete(t)).name.rstrip('0123456789')}{2 * bits(t)}"
     return f"uint{bits(t)}" if op == "absd" and kind(t) != "f" else t
 
 
@@ -115,6 +122,11 @@ class Point:
                 return self._compared(tree, strict)
             case "absd":
                 return self._distance(tree, strict)
+            case "saturating_cast":
+                source = concrete(self.types(operands[0]))
+                return saturated(self.value(operands[0], source, strict), t)
+            case op if op in OF_INTEGERS:
+                return self._of_integers(tree, t, strict)
             case "+" | "-" if kind(t) == "f" and not strict:
                 return self._sum(tree, t)
         return self._operator(tree, t, strict)
@@ -149,6 +161,15 @@ class Point:
         else:
             pair = [self.value(a, None, strict) for a in tree.operands]
         return bool(applied(tree.op, "int64", *pair))
+
+    def _of_integers(self, tree: Tree, t: str, strict: bool) -> int:
+        """A count is a value by itself; the other operands have the common type of these."""
+        count = [self.value(tree.operands[-1], None, strict)] if tree.op in COUNTED else []
+        values = tree.operands[: len(tree.operands) - len(count)]
+        common = join(self.types(a) for a in values)
+        assert common is not None
+        given = [self.value(a, concrete(common), strict) for a in values]
+        return OF_INTEGERS[tree.op](t, *given, *count)
 
     def _distance(self, tree: Tree, strict: bool) -> Any:
         """In the common type of the operands; of floats it is that of their difference."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import Unknown
+from .integers import OF_INTEGERS
 from .tensors import Block, Domain, Func, RVar, Tensor
 from .trees import Tree, tree
 from .types import WEAK, kind
@@ -170,6 +171,8 @@ _FUNCTIONS: dict[str, Any] = {
     "bitcast": lambda dtype, x: Tree("bitcast", tree(x), extra=dtype),
     "minimum": _named("min"), "maximum": _named("max"), "abs": _named("abs"),
     "absd": _named("absd"),
+    "saturating_cast": lambda dtype, x: Tree("saturating_cast", tree(x), extra=dtype),
+    **{name: _named(name) for name in OF_INTEGERS},
     "strict": _named("strict"), "fma": _named("fma"), "ldexp": _named("ldexp"),
     "sqrt": _named("sqrt"), "floor": _named("floor"), "ceil": _named("ceil"),
     "round": _named("round"), "rint": _named("round"),

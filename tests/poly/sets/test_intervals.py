@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from polysched.lang.arithmetic.integer_ranges import RANGES
 from polysched.lang.arithmetic.scalar import meaning
 from polysched.lang.nodes import dtypes as dt
 from polysched.lang.nodes.nodes import Node, Op, Var
@@ -25,9 +26,10 @@ def _result(op: str, t: dt.DType) -> dt.DType:
 
 
 @pytest.mark.parametrize("t", ENDS, ids=str)
-@pytest.mark.parametrize("op", sorted(intervals._RULES))
+@pytest.mark.parametrize("op", sorted({*intervals._RULES, *RANGES}))
 def test_no_value_is_left_out(op: str, t: dt.DType) -> None:
-    ranges = [(a, b) for a in ENDS[t] for b in ENDS[t] if a <= b]
+    ends = ENDS[t][:: 3 if OPS[op].arity == 3 else 1]
+    ranges = [(a, b) for a in ends for b in ends if a <= b]
     operands = tuple(Var(f"x{k}") for k in range(OPS[op].arity))
     typed = [Op("cast", (x,), t) for x in operands]
     result = _result(op, t)
@@ -40,11 +42,14 @@ def test_no_value_is_left_out(op: str, t: dt.DType) -> None:
 
 
 @pytest.mark.parametrize("t", ENDS, ids=str)
-@pytest.mark.parametrize("op", ["add", "sub", "mul", "neg", "abs", "absd"])
+@pytest.mark.parametrize(
+    "op", ["add", "sub", "mul", "neg", "abs", "absd", "saturating_add", "saturating_sub"]
+)
 def test_what_is_exact_does_not_wrap(op: str, t: dt.DType) -> None:
     exactly = {
         "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
         "neg": lambda a: -a, "abs": abs, "absd": lambda a, b: abs(a - b),
+        "saturating_add": lambda a, b: a + b, "saturating_sub": lambda a, b: a - b,
     }[op]  # fmt: skip
     operands = tuple(Op("cast", (Var(f"x{k}"),), t) for k in range(OPS[op].arity))
     result = _result(op, t)
@@ -60,6 +65,8 @@ def test_each_operator_on_integers_has_a_range() -> None:
     integers = {
         op
         for op, info in OPS.items()
-        if info.rule not in ("compare", "float", "round") and op not in FUNCTIONS
+        if info.rule not in ("compare", "float", "round", "widening", "saturate")
+        and op not in FUNCTIONS
     }
-    assert set(intervals._RULES) == integers - UNKNOWN - APART
+    assert {*intervals._RULES, *RANGES} == integers - UNKNOWN - APART
+    assert not intervals._RULES.keys() & RANGES.keys()
